@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { plainOf } from '@waybell/rejected/plain-of';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import { oneLine, plainText } from '../print.ts';
@@ -17,7 +17,7 @@ export function factsInJson({ note, ...facts }: RejectedFacts): Record<string, s
 }
 
 /** Everything. A body that is not text is left to --raw. */
-export function describeWholly(rejected: Rejected): string {
+export function describeWholly(rejected: RejectedMessage): string {
   const facts = Object.entries(factsInJson(factsOf(rejected))).map(([name, value]) =>
     oneLine(`${name.padEnd(16)}${value}`),
   );

@@ -1,7 +1,7 @@
 import type { Action } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from '@waybell/line/aside-headers';
 import { eventsExchange, rejectedExchange, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { cloudEventSchema } from './cloud-event-schema.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import type { BrokerState } from './broker/link.ts';
+import type { BrokerState } from './broker-state.ts';
 import { runStep, type Step } from './run-step.ts';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { goOn, MemoryLink } from './testing/memory-link.ts';

@@ -24,7 +24,7 @@ afterAll(async () => {
   await wayToRedis[Symbol.asyncDispose]();
 });
 
-/** What a process knows of deaths, over a way of its own if it is to be cut. */
+/** A process's notes, over its own proxy to Redis if the test cuts it. */
 async function aProcess(url = redisUrl) {
   const redis = connectRedis({ url, timeoutMs: PATIENT_MS, log });
   await until('it is connected', () => redis.status === 'ready');
@@ -41,7 +41,7 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
   return { id: newSourceId(), raw, messages: [raw], acknowledge: () => undefined, giveBack: () => undefined };
 }
 
-/** The number of deaths that it is told when it takes the message after so many returns. */
+/** Returns the number of crashes counted when the process takes the message after so many redeliveries. */
 const taken = async (blame: CrashCounter, messageId: string, deliveryCount: number, lane: Lane = 'queue') => {
   const source = aSource(messageId, deliveryCount);
   await new Promise<void>((resolve) => blame.count(source, lane, resolve));
@@ -88,7 +88,7 @@ describe('a message that comes again', () => {
       const { source, deaths } = await taken(blame, name, returns);
       expect(deaths).toBeLessThanOrEqual(1);
       blame.survived(source);
-      // Answered once all before it was.
+      // Redis answers in order.
       await store.hold([aName()]);
     }
   });

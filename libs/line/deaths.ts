@@ -4,24 +4,24 @@ import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 
 /**
- * Notes of which process has which message in hand. A process that lives takes its notes back; those that stay are of processes that died with
- * it in hand. A connection that breaks leaves none.
+ * Notes in Redis which process holds which message. A live process removes its notes, also after a lost connection; so notes that stay
+ * are of processes that crashed while they held the message.
  */
 export type Deaths = {
   /**
-   * This process has these in hand from now on. Resolves with how many others said so, of each, and never took it back;
-   * undefined where that cannot be known now. Never rejects.
+   * Notes that this process holds these messages. Resolves with the number of notes of other processes for each; undefined if Redis
+   * does not answer. Never rejects.
    */
   hold(names: readonly string[]): Promise<readonly (number | undefined)[]>;
-  /** They are in hand no more, and this process lives. */
+  /** Removes the notes of this process. */
   letGo(names: readonly string[]): void;
 };
 
 const PREFIX = 'waybell:in-hand:';
-/** Longer than any supervisor waits before it starts again what died. */
+/** Exceeds the longest restart delay of any supervisor. */
 const TTL_MS = 3_600_000;
 const RETRY_MS = 1_000;
-/** Notes to take back while Redis is away; of more, the oldest stay until their time is over. */
+/** Limit of notes to remove once Redis is back; beyond it the oldest stay until they expire. */
 const MOST_TO_TAKE_BACK = 10_000;
 
 const HOLD = `
@@ -57,7 +57,7 @@ class Notes implements Deaths {
       this.#toTakeBack.delete(name);
     }
     try {
-      // It answers with a number for each key.
+      // The script returns a number for each key.
       return (await this.#redis.eval(HOLD, names.length, ...keysOf(names), this.#process, TTL_MS)) as number[];
     } catch (error) {
       this.#complain(error);
@@ -76,11 +76,11 @@ class Notes implements Deaths {
     }
     if (this.#isTakingBack || this.#toTakeBack.size === 0) return;
     this.#isTakingBack = true;
-    // What one turn of the event loop lets go of is taken back together.
+    // Removes the notes of one turn of the event loop together.
     queueMicrotask(() => void this.#takeBack());
   }
 
-  /** What cannot be taken back now must not pass for a death later. */
+  /** Removes the notes; retries until it succeeds, so that no note of a live process counts as a crash. */
   async #takeBack(): Promise<void> {
     const names = [...this.#toTakeBack];
     this.#toTakeBack.clear();

@@ -7,7 +7,7 @@ import { Gate, type GateOptions } from './gate.ts';
 const log = createLog({ service: 'test', level: 'silent' });
 const HOLD_MS = 10_000;
 
-/** A gate, its clock, and what it said, in order. */
+/** A gate, its clock, and its reports in order. */
 function aGate(options: Partial<GateOptions> = {}) {
   const clock = new TurnedClock();
   const said: string[] = [];
@@ -32,7 +32,7 @@ describe('Gate', () => {
     const probe = async () => {
       if (probedAt.push(clock.now()) < 3) throw new Error('still away');
     };
-    // One probe, however many find it away.
+    // One probe, however many report the outage.
     for (let count = 0; count < 10; count += 1) gate.shut(away(probe));
     await clock.runFor(349);
     expect(gate.waitingFor()).toEqual(['postgres']);

@@ -4,15 +4,15 @@ import type { Unavailable } from '@waybell/runtime/unavailable';
 
 const FIRST_PROBE_MS = 50;
 const LONGEST_PROBE_MS = 5_000;
-/** An outage that follows its predecessor this closely goes on with its delay: the probe works, the work does not. */
+/** An outage this soon after the last one continues with its delay: the probe succeeds, but the work fails. */
 const SAME_OUTAGE_MS = 10_000;
 
 export type GateOptions = {
   clock: Clock;
   log: Log;
-  /** A short outage is waited out with the messages in hand; after this long they are given back. */
+  /** Messages are held during a short outage, and given back after this time. */
   holdMs: number;
-  /** Runs to its end before anything is given back: what still came meanwhile would go round and round. */
+  /** Awaited before messages are given back, to stop taking: they would otherwise be redelivered at once. */
   beforeGivingBack: () => Promise<void>;
   onOutlasted: () => void;
   onBack: () => void;
@@ -20,7 +20,7 @@ export type GateOptions = {
 
 type Outage = { dependency: string; giveBack: Timer };
 
-/** Shut while a dependency is away: it asks until that is back, or has been away for too long to be waited for. */
+/** Shuts while a dependency is away, and probes it until it is back. Reports when the outage outlasts `holdMs`. */
 export class Gate {
   readonly #options: GateOptions;
   readonly #closing = new AbortController();
@@ -45,7 +45,7 @@ export class Gate {
     void this.#waitOut(outage, probe);
   }
 
-  /** For good: nothing is waited for any more. */
+  /** Stops probing for good. */
   close(): void {
     this.#closing.abort();
     this.#outage?.giveBack[Symbol.dispose]();

@@ -1,14 +1,14 @@
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
-import type { Destination } from './broker/publish-errors.ts';
+import type { Destination } from './publish-errors.ts';
 import { whyOf, type Outcome } from './outcomes.ts';
 
 const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;
 
-/** How a message left its step: the closed list of the label `result`. */
+/** How a message left its step: the values of the label `result`. */
 export type StepResult = (typeof STEP_RESULTS)[number];
 
-/** The line's figures of one process, whatever the number of its steps. */
+/** Metrics of all steps of a process. */
 export class LineMetrics {
   readonly #messages: CounterOnDemand<'step' | 'result'>;
   readonly #seconds: HistogramOnDemand<'step'>;
@@ -63,7 +63,7 @@ export class LineMetrics {
 
   watchHeld(step: string, held: () => number): void {
     this.#held.set(step, held);
-    // Prometheus sees no increase in what begins with its first: an alert would miss the only outage of a process.
+    // Prometheus misses the first increase of a counter that did not exist before; an alert would miss a single outage.
     for (const result of STEP_RESULTS) this.#messages.inc({ step, result }, 0);
   }
 
@@ -95,10 +95,10 @@ export class LineMetrics {
         this.#count(outcome, outcome.kind, whyOf(outcome), outcome.byHand);
         break;
       case 'rejected':
-        // Counted as messages: not each of them is an event.
+        // Counted by `left`: not every rejected message is an event.
         break;
       case 'deactivated':
-        // Counted where it is told.
+        // Counted by the deactivator.
         break;
     }
   }
@@ -118,7 +118,7 @@ export function lineMetrics(metrics: Metrics): LineMetrics {
 
 export type PublishingFigures = { unconfirmed: number; isBlocked: boolean; stalled: readonly Destination[] };
 
-/** How publishing goes, as this process sees it. */
+/** Registers metrics of the publisher. */
 export function watchPublishing(figures: () => PublishingFigures, metrics: Metrics): void {
   gaugeOnDemand(
     metrics,

@@ -14,7 +14,7 @@ import { until } from '@waybell/runtime/testing/until';
 let broker: TestBroker;
 let redis: Redis;
 let wayToRedis: Detour;
-// So long that a machine that stands still is not taken for a Redis that is away.
+// Long enough that a slow machine does not look like a Redis outage.
 const PATIENT_MS = 600_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 let lines = 0;
 
-/** A line that remembers bodies by what stands before their colon; the rest is the fingerprint. */
+/** A line whose messages have their key before a colon, and their fingerprint after it. */
 const aRememberingLine = async (handle?: (body: string) => Promise<Outgoing[]>) => {
   const prefix = String((lines += 1));
   const repeats: string[] = [];
@@ -137,7 +137,7 @@ describe('once', () => {
     });
     await broker.put(line.input, ['a:1']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
-    // For all that the servers see it is dead from here on.
+    // The servers see it as dead from here on.
     way.stall('everything');
     way.cut();
     await using _survivor = await line.run();

@@ -5,41 +5,41 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
-/** A message is recognised by its key, and told from another with the same key by its fingerprint. */
+/** Identifies a handled message: `key` recognises a repeat, `fingerprint` tells whether a message with the same key differs. */
 export type Mark = { key: string; fingerprint: string };
 
-/** How a message is recognised that was handled before, where handling it twice costs a duplicate. */
+/** How a step recognises messages that it has handled before. */
 export type OncePolicy<M> = {
   keyOf: (message: M) => Mark;
   ttlMs: number;
-  /** Whether what is remembered under its key means that it was handled before; without it, anything does. */
+  /** Whether the fingerprint remembered under its key makes it a repeat; if absent, any does. */
   isRepeat?: (message: M, known: string) => boolean;
-  /** What a message causes whose key is remembered, with the same or with another fingerprint. */
+  /** Returns what a repeat causes; `isSame`: whether its fingerprint is the remembered one. */
   onRepeat: (message: M, isSame: boolean) => Outgoing[];
   isWorthRemembering: (caused: readonly Outgoing[]) => boolean;
 };
 
 /**
- * What was already done, remembered where losing it costs a duplicate and nothing more. While the memory is away this
- * process knows only what it did itself a moment ago; the log says so, at most once a minute.
+ * Remembers handled messages; losing a mark costs a duplicate and nothing else. While the store is away, knows only what this process
+ * handled last, and logs a warning at most once a minute.
  */
 export type Once = {
-  /** What is remembered under each of these keys: a fingerprint, or undefined. Never rejects. */
+  /** Returns the fingerprint remembered under each key, or undefined. Never rejects. */
   recall(keys: readonly string[]): Promise<(string | undefined)[]>;
-  /** Resolves when that is remembered, or cannot be. Never rejects. */
+  /** Resolves when the marks are stored, or when storing failed. Never rejects. */
   remember(marks: readonly Mark[], ttlMs: number): Promise<void>;
 };
 
 const PREFIX = 'waybell:once:';
-/** One command for all of them, where a pipeline would cost one each. */
+/** One command for all marks; a pipeline would cost one each. */
 const SET_ALL = `for i = 1, #KEYS do redis.call('set', KEYS[i], ARGV[i + 1], 'px', ARGV[1]) end`;
 
 export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics: Metrics }): Once {
   const failures = countOnceFailures(metrics);
-  // Prometheus sees no increase in what begins with its first.
+  // Prometheus misses the first increase of a counter that did not exist before.
   for (const operation of ['recall', 'remember']) failures.inc({ operation }, 0);
   const complain = throttledWarning(log, 'redis.away: duplicates are possible');
-  const own = new Recent();
+  const own = new RecentMarks();
   const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
     failures.inc({ operation }, messages);
     complain(error);
@@ -69,11 +69,11 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
   };
 }
 
-/** More than any step holds at once. */
+/** Exceeds what any step holds at once. */
 const MOST_RECENT = 4_096;
 
-/** What this process remembered last. After a cut of its link to the broker just that comes again, with Redis or without. */
-class Recent {
+/** The marks that this process set last, without Redis: after a lost broker connection, exactly these messages come again. */
+class RecentMarks {
   readonly #marks = new Map<string, { fingerprint: string; until: number }>();
 
   get(key = ''): string | undefined {
@@ -94,7 +94,7 @@ class Recent {
   }
 }
 
-/** Redis away costs duplicates and stops nothing: only this figure shows it. */
+/** Counts failures of Redis, which cost duplicates and stop nothing. */
 export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
   return new Counter({
     name: 'waybell_once_failures_total',

@@ -1,6 +1,6 @@
 const WORTH_COPYING = 4;
 
-/** Bytes that are held for long are not to hold the whole chunk that they came in, which may be many times as large. */
+/** Copies the bytes if their underlying buffer is much larger, so that keeping them does not keep the whole chunk in memory. */
 export function ownBytes(bytes: Buffer): Buffer {
   return bytes.length * WORTH_COPYING < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
 }

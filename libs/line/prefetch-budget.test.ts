@@ -5,40 +5,41 @@ import { floorOf, maxMinShares, nextMoves, type QueueUse } from './prefetch-budg
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** Traffic of one queue: as many messages as it would send were there no limit, of this size. */
+/** Traffic of one queue: messages that it would send without a limit, and their size. */
 type Traffic = { backlog: number; bytes: number };
 
-/** Queues under a budget: what is granted is filled by what traffic there is, and a part of what is held is settled. */
+/** Simulated queues under a budget: traffic fills the prefetches, and a part of the held messages is settled in each round. */
 class Queues {
   readonly hold: HeldLimit;
-  readonly states: { grants: number[]; owed: number; peak: number; meanBytes: number }[];
+  readonly states: { prefetches: number[]; owed: number; peak: number; meanBytes: number }[];
   moveCount = 0;
 
   constructor(count: number, hold: HeldLimit) {
     this.hold = hold;
     const floor = floorOf(hold.messages, count);
-    this.states = Array.from({ length: count }, () => ({ grants: [floor], owed: 0, peak: 0, meanBytes: 0 }));
+    this.states = Array.from({ length: count }, () => ({ prefetches: [floor], owed: 0, peak: 0, meanBytes: 0 }));
   }
 
   get granted(): number[] {
-    return this.states.map(({ grants }) => sum(grants));
+    return this.states.map(({ prefetches }) => sum(prefetches));
   }
 
   review(traffic: readonly Traffic[], settledOfOwed = 0.5): void {
     const uses = this.states.map((state, index): QueueUse => {
       const { backlog = 0, bytes = 0 } = traffic[index] ?? {};
-      const held = Math.min(backlog, sum(state.grants));
+      const held = Math.min(backlog, sum(state.prefetches));
       state.peak = Math.max(held, Math.floor(state.peak * 0.9));
       if (held > 0) state.meanBytes = bytes;
       state.owed = Math.floor(state.owed * (1 - settledOfOwed));
-      return { ...state, wasFull: held === sum(state.grants) };
+      return { ...state, wasFull: held === sum(state.prefetches) };
     });
     const moves = nextMoves(uses, this.hold);
     this.moveCount = moves.length;
     for (const move of moves) {
       const state = this.states[move.index];
-      if (move.kind === 'grow') state?.grants.push(move.by);
-      else if (state !== undefined) state.owed += Math.min(traffic[move.index]?.backlog ?? 0, state.grants.pop() ?? 0);
+      if (move.kind === 'grow') state?.prefetches.push(move.by);
+      else if (state !== undefined)
+        state.owed += Math.min(traffic[move.index]?.backlog ?? 0, state.prefetches.pop() ?? 0);
     }
   }
 }
@@ -80,7 +81,7 @@ describe('the budget', () => {
           for (let review = 0; review < 40; review += 1) {
             queues.review(sizes.map((bytes) => ({ backlog: 9_999, bytes })));
           }
-          const moving = queues.states.map(({ grants, meanBytes }) => sum(grants.slice(1)) * meanBytes);
+          const moving = queues.states.map(({ prefetches, meanBytes }) => sum(prefetches.slice(1)) * meanBytes);
           expect(sum(moving)).toBeLessThanOrEqual(hold.bytes);
         },
       ),

@@ -1,55 +1,54 @@
 /**
- * How many messages each queue of a step may send before the first is settled: one budget over all queues, which
- * moves to where the traffic is. A queue that uses up its share gets twice as much, while there is room; where there
- * is none, a queue with less than half its fair share gets room from those that have more than theirs.
+ * Divides one budget of prefetch over the queues of a step, following the traffic. A queue that uses up its share gets twice as much
+ * while there is room. Without room, a queue with less than half its fair share gets some from queues that have more than theirs.
  */
 
 import type { Message } from './messages.ts';
 
-/** What a step holds at most, over all its queues: taken, and neither acknowledged nor given back. */
+/** Limit of the unsettled messages of a step, over all its queues. */
 export type HeldLimit = {
   messages: number;
   bytes: number;
-  /** What a message weighs once it is read, where that is more than it does as it comes. */
+  /** Returns the memory that a message takes once it is parsed, in bytes; its body's length if absent. */
   weigh?: (message: Message) => number;
 };
 
-/** What a queue was granted, and what it did with that since the last review. */
+/** The prefetches of a queue, and their use since the last review. */
 export type QueueUse = {
-  /** Messages, in the order they were granted: the first is the floor and stays; the last is given back first. */
-  grants: readonly number[];
-  /** Messages still held that came by grants which were given back. */
+  /** Prefetch counts, oldest first. The first is the floor and stays; the newest is cancelled first. */
+  prefetches: readonly number[];
+  /** Messages held, or still to come, of cancelled prefetches. */
   owed: number;
-  /** Messages held at most lately. */
+  /** Recent peak of held messages. */
   peak: number;
-  /** Whether all that was granted was held at once. */
+  /** Whether all prefetches were used up at once. */
   wasFull: boolean;
   /** Mean size of recent messages, bytes. */
   meanBytes: number;
 };
 
-/** For the queue at that index. `shrink` gives back its newest grant. */
+/** A change for the queue at that index. `shrink` cancels its newest prefetch. */
 export type Move = { index: number } & ({ kind: 'grow'; by: number } | { kind: 'shrink' });
 
-/** One part in so many of the budget is dealt out evenly and never moves, so that no queue waits for its first. */
+/** An eighth of the budget is split evenly and never moves, so that no queue starts without prefetch. */
 const FLOOR_PART = 8;
 const LEAST_FLOOR = 4;
-/** A grant smaller than this part of what the queue has would be a consumer for next to nothing. */
+/** A queue grows by at least this part of what it has: each growth costs a consumer. */
 const LEAST_GROWTH = 1 / 4;
-/** Growth stops short of the bytes, so that a mean that wavers does not move grants to and fro. */
+/** Growth stops below the limit of bytes, so that small changes of the mean size move nothing. */
 const GROWTH_BYTES_PART = 3 / 4;
-/** A queue with more than so many times what it uses gives back, even if no other asks. */
+/** A queue with more than four times its peak shrinks, even if no other needs it. */
 const IDLE_RATIO = 4;
 
-/** What each queue has from the start. With more queues than messages it is 1, and the sum exceeds the budget. */
+/** Returns the prefetch that each queue has from the start. With more queues than messages it is 1, and the sum exceeds the budget. */
 export function floorOf(messages: number, queueCount: number): number {
   const even = Math.floor(messages / queueCount);
   return Math.max(1, Math.min(LEAST_FLOOR, even), Math.floor(even / FLOOR_PART));
 }
 
 /**
- * The moves that follow from a review. However they are applied, what is granted and owed stays within
- * `limit.messages`; and, once sizes are known, within `limit.bytes` but for floors and grants not yet given back.
+ * Returns the moves after a review. In whatever order they are applied, prefetched and owed messages stay within `limit.messages`; once
+ * sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
  */
 export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   const queues = withShares(uses, limit);
@@ -58,7 +57,7 @@ export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   return [...[...shrunk].map((index): Move => ({ kind: 'shrink', index })), ...growths(queues, shrunk, limit)];
 }
 
-/** Splits `total` so that no queue gets more than it wants, and none less than another but by wanting less. */
+/** Max-min fair split of `total`: no queue gets more than it wants, and less than another only if it wants less. */
 export function maxMinShares(wants: readonly number[], total: number): number[] {
   let [left, level, waiting] = [total, 0, wants.length];
   for (const want of wants.toSorted((a, b) => a - b)) {
@@ -71,11 +70,11 @@ export function maxMinShares(wants: readonly number[], total: number): number[] 
   return wants.map((want) => Math.min(want, level));
 }
 
-type Queue = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
+type QueueDemand = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
 
-function withShares(uses: readonly QueueUse[], limit: HeldLimit): Queue[] {
+function withShares(uses: readonly QueueUse[], limit: HeldLimit): QueueDemand[] {
   const queues = uses.map((use, index) => {
-    const [granted, [floor = 0]] = [sum(use.grants), use.grants];
+    const [granted, [floor = 0]] = [sum(use.prefetches), use.prefetches];
     return { ...use, index, granted, demand: use.wasFull ? Infinity : Math.max(floor, 2 * use.peak) };
   });
   const inMessages = maxMinShares(
@@ -92,25 +91,25 @@ function withShares(uses: readonly QueueUse[], limit: HeldLimit): Queue[] {
   });
 }
 
-function idle(queues: readonly Queue[]): Queue[] {
+function idle(queues: readonly QueueDemand[]): QueueDemand[] {
   return queues.filter((queue) => canShrink(queue) && queue.granted > IDLE_RATIO * queue.peak);
 }
 
-function tooHeavy(queues: readonly Queue[], limit: HeldLimit): Queue[] {
+function tooHeavy(queues: readonly QueueDemand[], limit: HeldLimit): QueueDemand[] {
   const excess = sum(queues.map(bytesGranted)) - limit.bytes;
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.bytesShare);
   return enoughOf(over, excess, (queue) => newest(queue) * queue.meanBytes);
 }
 
-function takenForTheStarved(queues: readonly Queue[]): Queue[] {
+function takenForTheStarved(queues: readonly QueueDemand[]): QueueDemand[] {
   const starved = queues.filter(({ wasFull, granted, share }) => wasFull && granted < share / 2);
   const missing = sum(starved.map(({ granted }) => granted));
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.share);
   return enoughOf(over, missing, newest);
 }
 
-/** Smallest first. What is being given back is not there to be granted yet: that is the next review's. */
-function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
+/** Grows the smallest first. Room freed by this review's shrinks is used by the next. */
+function growths(queues: readonly QueueDemand[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
   let room = limit.messages - sum(queues.map(({ granted, owed }) => granted + owed));
   let roomBytes = limit.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
   const moves: Move[] = [];
@@ -126,9 +125,9 @@ function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, limit: H
   return moves;
 }
 
-/** Those with most above their share first, until they free as much as is missing. */
-function enoughOf(over: readonly Queue[], missing: number, freed: (queue: Queue) => number): Queue[] {
-  const chosen: Queue[] = [];
+/** Chooses queues, those farthest above their share first, until they free `missing`. */
+function enoughOf(over: readonly QueueDemand[], missing: number, freed: (queue: QueueDemand) => number): QueueDemand[] {
+  const chosen: QueueDemand[] = [];
   let left = missing;
   for (const queue of over.toSorted((a, b) => b.granted - b.share - (a.granted - a.share))) {
     if (left <= 0) break;
@@ -138,15 +137,15 @@ function enoughOf(over: readonly Queue[], missing: number, freed: (queue: Queue)
   return chosen;
 }
 
-function canShrink({ grants }: Queue): boolean {
-  return grants.length > 1;
+function canShrink({ prefetches }: QueueDemand): boolean {
+  return prefetches.length > 1;
 }
 
-function newest({ grants }: Queue): number {
-  return grants.at(-1) ?? 0;
+function newest({ prefetches }: QueueDemand): number {
+  return prefetches.at(-1) ?? 0;
 }
 
-function bytesGranted({ granted, owed, meanBytes }: Queue): number {
+function bytesGranted({ granted, owed, meanBytes }: QueueDemand): number {
   return (granted + owed) * meanBytes;
 }
 

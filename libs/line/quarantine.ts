@@ -1,34 +1,31 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Broker } from './broker/connect-broker.ts';
-import type { Consumer } from './broker/consumers.ts';
-import type { Consuming } from './broker/queue-consumer.ts';
+import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
 
-export type QuarantineOptions = Consuming & {
+export type QuarantineOptions = ConsumeCallbacks & {
   queue: string;
   clock: Clock;
-  /** Whether the step has anything in hand that it took within so many milliseconds from elsewhere. */
+  /** Whether the step holds a message from another queue that it took within the last `withinMs`. */
   hasNew: (withinMs: number) => boolean;
-  /** What is in hand has others beside it from now on. */
+  /** Runs when other messages are taken beside a quarantined one again. */
   onBeside: () => void;
 };
 
-/** How often a process looks for what another left that died for good. */
+/** How often a process looks for messages left by a process that never came back. */
 const LOOK_MS = 10_000;
-/** How soon it looks again while the broker is away. */
+/** Delay of the next look while the broker is away. */
 const RETRY_MS = 500;
-/** What others have held for so long is not what kills. */
+/** Messages held for longer do not crash a process at once; they are not waited for. */
 const OLD_MS = 2_000;
-/** What has been at work alone for so long does not kill at once: others go on, beside it. */
+/** Limit of running alone; then others go on beside the quarantined message. */
 const ALONE_MS = 3_000;
-/** How much longer than they waited others go on before they are to wait again. */
+/** The next pause comes after this many times the length of the last one. */
 const REST_TIMES = 9;
 const STEP_MS = 100;
 const NOTHING_WANTED = 'nothing in quarantine';
 
 /**
- * Takes what may have killed its process, one at a time, and only while the process has nothing else in hand that is new:
- * if it dies then, it is clear of what, and nothing is blamed for its neighbour. Others wait for that five seconds at a
- * time, and a tenth of the time, at most.
+ * Consumes messages that may have crashed their process, one at a time, while the process holds no other recent message: a crash then
+ * has one possible cause. Other consumers are paused for at most five seconds at a time, and a tenth of the time.
  */
 export class Quarantine {
   readonly #broker: Pick<Broker, 'alone' | 'consume' | 'depth'>;
@@ -54,12 +51,12 @@ export class Quarantine {
     this.#watching = this.#watch();
   }
 
-  /** There is something in it. */
+  /** Looks now: a message was put into the queue. */
   look(): void {
     this.#told.resolve();
   }
 
-  /** Resolves when nothing of it is in hand. */
+  /** Stops looking for messages. Resolves when it has stopped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.resolve();
@@ -87,7 +84,7 @@ export class Quarantine {
   async #empty(): Promise<void> {
     const endsAt = this.#clock.now() + ALONE_MS;
     this.consumer.resume(NOTHING_WANTED);
-    // Twice: what is no longer ready may still be on its way to here.
+    // Twice: a message that is no longer ready may still be on its way.
     for (let empty = 0; empty < 2 && this.#clock.now() < endsAt && !this.#isClosed;) {
       await this.#clock.sleep(STEP_MS);
       const isEmpty = this.consumer.held() === 0 && !((await this.#count()) ?? 0);
@@ -97,7 +94,7 @@ export class Quarantine {
     this.#onBeside();
   }
 
-  /** What is in it; undefined where the broker cannot be asked, or does not know. */
+  /** Returns the messages in the queue; undefined if the broker cannot be asked or does not know. */
   async #count(): Promise<number | undefined> {
     try {
       const depth = await Promise.race([this.#broker.depth([this.#queue]), this.#closing.promise]);
@@ -107,7 +104,7 @@ export class Quarantine {
     }
   }
 
-  /** Until so long has passed, it is said that there is something in it, or it is closed. */
+  /** Resolves after the limit, at the next `look`, or on `close`. */
   async #wait(limitMs: number): Promise<void> {
     const over = new AbortController();
     await Promise.race([this.#told.promise, this.#clock.sleep(limitMs, over.signal), this.#closing.promise]);

@@ -1,4 +1,4 @@
-import type { Broker } from './broker/connect-broker.ts';
+import type { Broker } from './broker.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';

@@ -5,9 +5,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { Broker } from './broker/connect-broker.ts';
-import type { Consumer } from './broker/consumers.ts';
-import type { Consuming } from './broker/queue-consumer.ts';
+import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
 import { Gate } from './gate.ts';
 import { EffectRunner } from './hand-over/effect-runner.ts';
 import type { HandOverTools } from './hand-over/effect-tools.ts';
@@ -46,7 +44,7 @@ export type RunningStep = AsyncDisposable & {
 
 export type StepTools = HandOverTools & {
   /** Takes rows of a table, such as what is parked; what it takes is handled as what comes from the queues. */
-  takeRows?: (consuming: Consuming) => Consumer;
+  takeRows?: (consuming: ConsumeCallbacks) => Consumer;
   /** When it is to take nothing more, and when what it holds has had its time; without it, when it is disposed of, and never. */
   shutdown?: Pick<Shutdown, 'begun' | 'due' | 'watch'>;
   /** Ends what handlers have under way outside: it was given back. */

@@ -25,7 +25,7 @@ function handled(): Report<Message> {
   return { kind: 'handled', member: { ...member, parsed: message } };
 }
 
-/** The lines of the log that it leads to. */
+/** Returns the log lines of a report. */
 function logged(report: Report<Message>): unknown[] {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });

@@ -8,7 +8,7 @@ import { traceIdOf } from '@waybell/runtime/traceparent';
 
 type ReportedStep<M> = {
   name: string;
-  /** The ids of the message, never a body. */
+  /** Returns ids of the message for its log line; never a body. */
   describe: (message: M) => Record<string, unknown>;
 };
 type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
@@ -29,7 +29,7 @@ export class StepReport<M> {
     this.#metrics.watchHeld(step.name, held);
   }
 
-  /** So many deliveries left in one message. */
+  /** Counts a bundle of so many deliveries. */
   bundled(members: number): void {
     this.#metrics.bundled(this.#step.name, members);
   }
@@ -43,7 +43,7 @@ export class StepReport<M> {
       case 'rejected':
         return this.#rejected(report.message, report.rejection);
       case 'failed':
-        // The message lives on, in the suspects lane or the rejected queue.
+        // The handler threw. The message goes to the suspects lane, or is rejected.
         return this.#log.error({ err: report.error, ...facts(report.message) }, 'message.failed');
       case 'put aside': {
         const { deaths = 0 } = report.message;
@@ -68,7 +68,7 @@ export class StepReport<M> {
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
-    // A handled message was parsed.
+    // A handled message has been parsed.
     const of = { queue: message.queue, ...describe(parsed as M), ...traceOf(message) };
     this.#log[level]({ ...of, caused: what, ms }, 'message.handled');
   }
@@ -85,18 +85,18 @@ function facts(message: Message): Record<string, unknown> {
   return { queue, messageId, failures, ...traceOf(message) };
 }
 
-/** As OpenTelemetry names it in logs. */
+/** The trace's id, by OpenTelemetry's name for logs. */
 function traceOf({ traceparent }: Message): { trace_id?: string } {
   const traceId = traceIdOf(traceparent);
   return traceId === undefined ? {} : { trace_id: traceId };
 }
 
-/** True where a receiver did not get, or not take, a delivery. */
+/** Whether it is an attempt that did not deliver. */
 function isMissed(outgoing: Outgoing): boolean {
   return outgoing.kind === 'outcome' && isAttempted(outgoing.outcome) && outgoing.outcome.kind !== 'delivered';
 }
 
-/** Describes an effect in a word or two, for the log. */
+/** Describes what a message caused in a word or two, for its log line. */
 export function describeOutgoing(outgoing: Outgoing): string {
   switch (outgoing.kind) {
     case 'publish':

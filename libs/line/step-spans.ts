@@ -14,31 +14,31 @@ import type { Message } from './messages.ts';
 import { describeOutgoing } from './step-report.ts';
 
 export type TracedStep<M> = {
-  /** What identifies the message: ids, never a body. */
+  /** Returns ids of the message for its span; never a body. */
   describe: (message: M) => Record<string, unknown>;
-  /** `begin`: with a message that brings none. `of a batch`: a message is a batch, and each of its parts has one. */
+  /** `begin`: starts a trace for a message that has none. `of a batch`: the message is a batch whose parts have a trace each. */
   traces?: 'begin' | 'of a batch';
-  /** When it was to be handled, in milliseconds since the epoch. */
+  /** When the message was due, in milliseconds since the epoch. */
   dueAt?: (message: M) => number;
 };
 
-type Open = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
+type OpenSpans = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
 
 /**
- * The spans of the messages that a step has in hand: each from when it was taken until it has left. What a message
- * causes belongs to its span: the message carries it from here on, as it had carried the trace that it came with.
+ * Records a span for each message that a step holds, from taking it until it has left. Writes the span's `traceparent` into the message,
+ * so that everything the message causes becomes a child of that span.
  */
 export class StepSpans<M> {
   readonly #step: TracedStep<M>;
   readonly #tracer: Tracer;
-  readonly #open = new Map<Message, Open>();
+  readonly #open = new Map<Message, OpenSpans>();
 
   constructor(step: TracedStep<M>, tracer: Tracer) {
     this.#step = step;
     this.#tracer = tracer;
   }
 
-  /** The messages as they are to be handled. */
+  /** Begins spans and returns the messages to handle, with their new `traceparent`. */
   begin(messages: readonly Message[]): readonly Message[] {
     return messages.map((message) => {
       const spans = this.#parentsOf(message)
@@ -55,7 +55,7 @@ export class StepSpans<M> {
     });
   }
 
-  /** Its handler is done; what it caused is to be made safe. */
+  /** Notes when the handler returned: the publish span begins then. */
   returned(message: Message | undefined): void {
     const open = message && this.#open.get(message);
     if (open !== undefined) open.returnedAt ??= Date.now();
@@ -68,7 +68,7 @@ export class StepSpans<M> {
         const open = this.#open.get(message);
         if (open === undefined) return;
         if (caused.length > 0) this.#publish(open);
-        // What was handled was parsed.
+        // A handled message has been parsed.
         const about = this.#about(parsed as M, open.begunAt);
         const what = [...new Set(caused.map(describeOutgoing))];
         return this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
@@ -82,12 +82,12 @@ export class StepSpans<M> {
       case 'stuck':
         return this.#fail(report.message, 'stuck');
       case 'given back':
-        // Its span ends when it is let go of.
+        // `release` ends its span.
         return;
     }
   }
 
-  /** They have left, whatever became of them. */
+  /** Ends the spans of messages that have left. */
   release(messages: readonly Message[]): void {
     for (const message of messages) this.#end(message, { 'waybell.caused': ['given back'] });
   }
@@ -117,7 +117,7 @@ export class StepSpans<M> {
   #about(parsed: M, begunAt: number): Attributes {
     const { describe, dueAt } = this.#step;
     const named = Object.entries(describe(parsed)).map(([name, value]) => [`waybell.${name}`, value]);
-    // Ids and numbers.
+    // `describe` returns ids and numbers only.
     const attributes = Object.fromEntries(named) as Attributes;
     if (dueAt !== undefined) attributes['waybell.late_ms'] = Math.max(0, begunAt - dueAt(parsed));
     return attributes;
@@ -141,8 +141,8 @@ export class StepSpans<M> {
     for (const span of open.spans) span.setAttributes(attributes).end();
   }
 
-  /** From when the handler was done until all that it caused was confirmed, or parked, and remembered. */
-  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: Open): void {
+  /** Records a span from the handler's return until all that it caused was confirmed or parked, and remembered. */
+  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: OpenSpans): void {
     const attributes = {
       'messaging.system': 'rabbitmq',
       'messaging.operation.name': 'publish',

@@ -1,5 +1,5 @@
 import { actionKey, actions } from '@waybell/catalog/actions';
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import type { Publication } from '@waybell/line/messages';
 import {
   deactivatorQueue,
@@ -28,7 +28,7 @@ const actionKeys = new Set(actions.map(actionKey));
  * | outcomes, ends | the queue of the delivery log, that of the deactivator |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
-export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | undefined {
+export function doorOf({ exchange, routingKey, type = '' }: RejectedMessage): Door | undefined {
   switch (exchange) {
     case eventsExchange:
       return { exchange, routingKey };
@@ -50,7 +50,7 @@ export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | un
 }
 
 /** Whether it is an event, as upstream published it, however wrong it is. */
-export function isEvent(rejected: Rejected): boolean {
+export function isEvent(rejected: RejectedMessage): boolean {
   const door = doorOf(rejected);
   if (door !== undefined) return door.exchange === eventsExchange;
   return rejected.exchange === straysExchange && rejected.type === undefined;

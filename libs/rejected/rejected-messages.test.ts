@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import type { Publication } from '@waybell/line/messages';
 import {
   listRejected,
@@ -16,14 +16,14 @@ const ORDER = '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11';
 const about = (order: string, guid = EVENT) => Buffer.from(JSON.stringify({ guid, payload: { id: 4711, order } }));
 
 /** Some messages in hand, and those of them that were removed. */
-function inHand(...messages: Rejected[]) {
+function inHand(...messages: RejectedMessage[]) {
   const removed: string[] = [];
   return {
     removed,
     async *messages() {
       yield* messages;
     },
-    remove: ({ id }: Rejected) => void removed.push(id),
+    remove: ({ id }: RejectedMessage) => void removed.push(id),
   };
 }
 

@@ -1,6 +1,6 @@
 /** What operators do with the rejected queue, by whichever way they come: data in, data out. */
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
-import type { Rejected, RejectedQueue } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage, RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishAgain, type Publication } from '@waybell/line/messages';
 import { doorOf, isEvent } from './door-of.ts';
 import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
@@ -8,7 +8,7 @@ import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 type Queue = Pick<RejectedQueue, 'messages' | 'remove'>;
 
 /** A rejected message without its bytes. */
-export type RejectedFacts = Omit<Rejected, 'body' | 'cameBefore'> & {
+export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
   /** The size of its body. */
   size: number;
 };
@@ -57,8 +57,8 @@ export async function listRejected(queue: Queue, { reason, about }: RejectedFilt
  * The one that is called so, by its id, message id or the guid of the event; or else the only one that names it. Throws
  * `NotRejected`, or `SeveralRejected`, where there is not one.
  */
-export async function showRejected(queue: Queue, name: string): Promise<Rejected> {
-  const about: Rejected[] = [];
+export async function showRejected(queue: Queue, name: string): Promise<RejectedMessage> {
+  const about: RejectedMessage[] = [];
   for await (const rejected of queue.messages()) {
     if (rejected.id === name.toLowerCase()) return rejected;
     if (isAbout(rejected, name)) about.push(rejected);
@@ -122,13 +122,13 @@ export async function* purgeRejected(
 }
 
 /** Everything but the body. */
-export function factsOf(rejected: Rejected): RejectedFacts {
+export function factsOf(rejected: RejectedMessage): RejectedFacts {
   const { body, cameBefore: _, ...facts } = rejected;
   return { ...facts, size: body.length };
 }
 
 /** Throws `NotRejected` after the last, for names that none is called by. */
-async function* selected(queue: Queue, selection: Selection): AsyncGenerator<Rejected> {
+async function* selected(queue: Queue, selection: Selection): AsyncGenerator<RejectedMessage> {
   const missing = new Set(selection.kind === 'ids' ? selection.ids : []);
   for await (const rejected of queue.messages()) {
     if (!isSelected(selection, rejected)) continue;
@@ -140,7 +140,7 @@ async function* selected(queue: Queue, selection: Selection): AsyncGenerator<Rej
 
 type Went = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
 
-async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: Rejected): Promise<Went> {
+async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: RejectedMessage): Promise<Went> {
   const door = doorOf(rejected);
   if (door === undefined) {
     return { kind: 'stays', why: 'it does not tell how it came onto the line; save it with "show --raw"' };
@@ -152,7 +152,7 @@ async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: Rejected
   return { kind: 'stays', why };
 }
 
-function stoppedAt({ id }: Rejected, error: unknown): never {
+function stoppedAt({ id }: RejectedMessage, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   throw new Error(`${why}. ${id} stays and may be on the line as well; those before it are done. Retry again later.`, {
     cause: error,

@@ -1,4 +1,4 @@
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { names, LARGEST_BYTES } from './names.ts';
 import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';
 
@@ -25,7 +25,7 @@ export function readSelection(ids: readonly string[], { reason, about, all }: Ch
   return way;
 }
 
-export function isSelected(selection: Selection, rejected: Rejected): boolean {
+export function isSelected(selection: Selection, rejected: RejectedMessage): boolean {
   switch (selection.kind) {
     case 'all':
       return true;
@@ -39,7 +39,7 @@ export function isSelected(selection: Selection, rejected: Rejected): boolean {
 }
 
 /** Whether that is its id, its message id, or the guid of the event that it is. */
-export function isCalled(rejected: Rejected, name: string): boolean {
+export function isCalled(rejected: RejectedMessage, name: string): boolean {
   const [folded, messageId] = [name.trim().toLowerCase(), rejected.messageId?.trim().toLowerCase()];
   if (rejected.id === folded || messageId === folded) return true;
   // What becomes of it to read it is done for no name that cannot be a guid's.
@@ -47,11 +47,11 @@ export function isCalled(rejected: Rejected, name: string): boolean {
 }
 
 /** Whether it is called so, or names it anywhere: in its text, or where a delivery says whose it is. */
-export function isAbout(rejected: Rejected, key: string): boolean {
+export function isAbout(rejected: RejectedMessage, key: string): boolean {
   return isCalled(rejected, key) || names(rejected, key) || names({ body: Buffer.from(rejected.note ?? '') }, key);
 }
 
 /** As the delivery log has it. */
-function eventOf(rejected: Rejected): string {
+function eventOf(rejected: RejectedMessage): string {
   return readRejectedEvent(rejected, LARGEST_BYTES).guid ?? guidOfBytes(rejected);
 }

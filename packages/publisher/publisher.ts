@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { openPublisher, type Publisher as Line } from '@waybell/line/broker/publisher';
+import { openPublisher, type BrokerPublisher } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
 import { Budget } from '@waybell/runtime/budget';
@@ -122,11 +122,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-const troubleIn = (state: ReturnType<Line['state']>, complaint: string): string =>
+const troubleIn = (state: ReturnType<BrokerPublisher['state']>, complaint: string): string =>
   state === 'blocked' ? `the broker takes nothing for now: ${complaint}` : complaint;
 
 /** Waits until the line is writable, or rejects when the signal is given. */
-function writableOf(line: Line): (signal: AbortSignal) => Promise<void> {
+function writableOf(line: BrokerPublisher): (signal: AbortSignal) => Promise<void> {
   const waiting = new Set<() => void>();
   line.onState((state) => {
     if (state === 'writable') for (const goOn of waiting) goOn();

@@ -1,5 +1,5 @@
-import type { Publisher as Line } from '@waybell/line/broker/publisher';
-import { TooLarge } from '@waybell/line/broker/publish-errors';
+import type { BrokerPublisher } from '@waybell/line/broker/publisher';
+import { TooLarge } from '@waybell/line/publish-errors';
 import { eventsExchange } from '@waybell/line/topology';
 import type { Budget } from '@waybell/runtime/budget';
 import { InvalidEvent } from './invalid-event.ts';
@@ -22,7 +22,7 @@ const LONGEST_DELAY_MS = 5_000;
 const OVERHEAD_BYTES = 1_024;
 
 type ResendingOptions = {
-  line: Line;
+  line: BrokerPublisher;
   budget: Budget;
   /** Says why nothing can be sent now. */
   trouble: () => string | undefined;
@@ -31,7 +31,7 @@ type ResendingOptions = {
 
 /** Sends each event, the same bytes each time, until the broker has confirmed it or its sender gives up. */
 export class Resending {
-  readonly #line: Line;
+  readonly #line: BrokerPublisher;
   readonly #budget: Budget;
   readonly #userId: string | undefined;
   readonly #pending = new Set<Pending>();

@@ -1,4 +1,4 @@
-import type { Depth } from '@waybell/line/broker/depth';
+import type { Depth } from '@waybell/line/broker';
 import type { RunningStep } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';

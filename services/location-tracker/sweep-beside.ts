@@ -1,5 +1,4 @@
-import type { Broker } from '@waybell/line/broker/connect-broker';
-import type { Depth } from '@waybell/line/broker/depth';
+import type { Broker, Depth } from '@waybell/line/broker';
 import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';

@@ -9,7 +9,7 @@ import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { Flow } from '@waybell/deliverer/parking/flow';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -18,7 +18,7 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
-import { goOn, MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-link';
+import { goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
 import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
@@ -34,7 +34,7 @@ export type LineOptions = {
   /** Settings of the services that are to differ from the specification's. */
   settings?: Record<string, string>;
   /** Whether a process dies instead of doing that; a new one is there at once. */
-  diesAt?: (edge: Edge, service: string) => boolean;
+  diesAt?: (effect: SideEffect, service: string) => boolean;
   refuses?: Fate['refuses'];
   /** Else an error that is logged ends the run: it is a bug. */
   isLoggingErrors?: boolean;
@@ -158,7 +158,7 @@ export class MemoryLine {
       queueMicrotask(() => this.#start(service));
       return true;
     };
-    const link = new MemoryLink(this.broker, { diesAt: (edge) => diesAt(edge, service) && die(), refuses });
+    const link = new MemoryLink(this.broker, { diesAt: (effect) => diesAt(effect, service) && die(), refuses });
     const started: Process = { link, underWay: new Set() };
     this.#processes.set(service, started);
     const tools: StepTools = {

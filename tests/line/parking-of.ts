@@ -1,7 +1,7 @@
 import type { ParkingStore } from '@waybell/deliverer/parking/parking-store';
 import type { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import type { ParkedRow } from '@waybell/line/messages';
-import type { Edge, MemoryLink } from '@waybell/line/testing/memory-link';
+import type { MemoryLink, SideEffect } from '@waybell/line/testing/memory-link';
 
 type Shared = {
   parking: MemoryParking;
@@ -15,8 +15,8 @@ export function parkingOf(link: MemoryLink, { parking, ask }: Shared): ParkingSt
     get:
       (store, name: keyof ParkingStore) =>
       async (...args: never[]) => {
-        const edge = edgeOf(name, args);
-        const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
+        const effect = effectOf(name, args);
+        const isAlive = effect === undefined ? !link.isDead : link.survives(effect);
         if (!isAlive) return new Promise(() => undefined);
         // While nothing is parked no process asks: to ask every second would fill days.
         if (name === 'lease') await parking.untilFilled();
@@ -27,7 +27,7 @@ export function parkingOf(link: MemoryLink, { parking, ask }: Shared): ParkingSt
 }
 
 /** Before what a process may die where it parks. */
-function edgeOf(name: keyof ParkingStore, [rows]: readonly unknown[]): Edge | undefined {
+function effectOf(name: keyof ParkingStore, [rows]: readonly unknown[]): SideEffect | undefined {
   if (name === 'remove') return { what: 'remove' };
   if (name !== 'insert') return undefined;
   // It is what insert takes.

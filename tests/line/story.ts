@@ -4,7 +4,7 @@ import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import { endsExchange, outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
-import type { Edge } from '@waybell/line/testing/memory-link';
+import type { SideEffect } from '@waybell/line/testing/memory-link';
 import { MemoryLine, type LineOptions, type Response } from './memory-line.ts';
 
 const ACTIONS = [
@@ -113,9 +113,9 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
   const plan = [...deathsAfter];
   const deaths = new Map<string, number>();
   const handedOver = new Set<string>();
-  return (edge, service) => {
+  return (effect, service) => {
     // What is acknowledged ought to be remembered by then.
-    if (edge.what === 'acknowledge') for (const { messageId = '' } of edge.messages) handedOver.delete(messageId);
+    if (effect.what === 'acknowledge') for (const { messageId = '' } of effect.messages) handedOver.delete(messageId);
     const [next = Infinity] = plan;
     const died = deaths.get(service) ?? 0;
     const mayDie = died < MOST_DEATHS && (mortality === 'any' || handedOver.size === 0);
@@ -125,17 +125,17 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
       return true;
     }
     plan[0] = next - 1;
-    if (service === 'deliverer') note(edge, handedOver);
+    if (service === 'deliverer') note(effect, handedOver);
     return false;
   };
 }
 
 /** Keeps the guids of deliveries of which something is handed over, and that are not remembered yet. */
-function note(edge: Edge, handedOver: Set<string>): void {
-  if (edge.what === 'remember') for (const guid of handedOver) if (edge.key.includes(guid)) handedOver.delete(guid);
-  if (edge.what === 'insert') for (const guid of edge.deliveries) handedOver.add(guid);
-  if (edge.what !== 'publish') return;
-  const { exchange, body, messageId = '' } = edge.publication;
+function note(effect: SideEffect, handedOver: Set<string>): void {
+  if (effect.what === 'remember') for (const guid of handedOver) if (effect.key.includes(guid)) handedOver.delete(guid);
+  if (effect.what === 'insert') for (const guid of effect.deliveries) handedOver.add(guid);
+  if (effect.what !== 'publish') return;
+  const { exchange, body, messageId = '' } = effect.publication;
   if (exchange === endsExchange) return;
   const outcomes = exchange === outcomesExchange ? readOutcomes(body).filter(isAttempted) : [];
   for (const guid of exchange === outcomesExchange ? outcomes.map(({ delivery }) => delivery) : [messageId]) {

@@ -1,4 +1,4 @@
-import { Unroutable } from '@waybell/line/broker/publish-errors';
+import { Unroutable } from '@waybell/line/publish-errors';
 import { isBundle } from '@waybell/line/bundle';
 import {
   attemptOf,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { connectBroker, type Broker } from '@waybell/line/broker/connect-broker';
+import type { Broker } from '@waybell/line/broker';
+import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import type { KeptStore } from '@waybell/line/kept/kept-store';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';

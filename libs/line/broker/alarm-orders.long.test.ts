@@ -19,7 +19,7 @@ afterAll(async () => {
 const MOVES = ['alarm', 'connect', 'publish', 'cut', 'clear'] as const;
 type Move = (typeof MOVES)[number];
 
-/** Every order in which an alarm ends after it began, and nothing is published before there is a connection. */
+/** Every order of events in which an alarm ends after it began, and nothing is published before the first connect. */
 function orders(left: readonly Move[] = MOVES): Move[][] {
   if (left.length === 0) return [[]];
   const all = left.flatMap((first) => orders(left.filter((move) => move !== first)).map((rest) => [first, ...rest]));

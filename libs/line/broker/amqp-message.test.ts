@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ConsumeMessage } from 'amqplib';
 import { readMessage } from './amqp-message.ts';
 
-// Only those properties matter that are set.
+// `readMessage` reads only these properties.
 const aMessage = (exchange: string, properties: object) =>
   ({
     content: Buffer.from('{}'),

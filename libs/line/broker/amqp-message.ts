@@ -1,30 +1,18 @@
-/** How messages are written to AMQP, and read from it. */
+/** Writes messages to AMQP and reads them from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
+import { asideHeaders } from '../aside-headers.ts';
 import { ownBytes } from '../own-bytes.ts';
 import { structuredContent } from './binary-cloud-event.ts';
 import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
-/** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
-export const asideHeaders = {
-  queue: 'waybell-queue',
-  exchange: 'waybell-exchange',
-  routingKey: 'waybell-routing-key',
-  user: 'waybell-user',
-  failures: 'waybell-failures',
-  reason: 'waybell-reason',
-  detail: 'waybell-detail',
-  at: 'waybell-at',
-  cameBefore: 'waybell-came-before',
-} as const;
-
-/** Reads what the line needs of a message. Headers that anyone could have written are not believed. */
+/** Reads the parts of a message that the line needs. Ignores headers that any publisher could have written. */
 export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {
   const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
   const isSuspect = fields.exchange === suspectsExchange;
   const death = fields.exchange === straysExchange ? deathIn(headers['x-death'], 0) : undefined;
   const wasRejected = death?.queue === rejectedQueue;
-  // Where no process had put it there.
+  // The broker itself dead-lettered it into the rejected queue.
   const before = wasRejected ? deathIn(headers['x-death'], 1) : undefined;
   const wasAside = isSuspect || wasRejected;
   const message: Message = {
@@ -34,7 +22,7 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
       : (death?.exchange ?? fields.exchange),
     routingKey: wasAside ? text(headers[asideHeaders.routingKey]) || (before?.routingKey ?? '') : fields.routingKey,
     body: ownBytes(content),
-    // The broker writes this header over a forged one, but only once it has taken the message back.
+    // The broker overwrites a forged header, but only on redelivery.
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
     failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
   };
@@ -74,7 +62,7 @@ function copy(message: Message, member: Text, value: unknown): void {
   if (typeof value === 'string') message[member] = value;
 }
 
-/** The properties of a publication. What no queue takes is returned. */
+/** Properties of a publication: persistent, and returned by the broker if no queue is bound (`mandatory`). */
 export function publishOptions(publication: Publication): Options.Publish {
   const { messageId, type, note, contentType, contentEncoding, userId, headers } = publication;
   const options: Options.Publish = { persistent: true, mandatory: true };
@@ -96,7 +84,7 @@ function wholeNumber(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 }
 
-/** A time that the broker moved it: why, out of which queue, and the exchange and key that it had come by. The last time is 0. */
+/** Reads an entry of `x-death`: reason, queue, and the exchange and key it was published with. Place 0 is the latest. */
 function deathIn(deaths: unknown, place: number): (Death & { exchange: string; routingKey: string }) | undefined {
   const death: unknown = Array.isArray(deaths) ? deaths[place] : undefined;
   if (typeof death !== 'object' || death === null || !('reason' in death) || !('exchange' in death)) return undefined;

@@ -15,7 +15,7 @@ const event = new CloudEvent({
   data: DATA,
 });
 
-/** As the library of CloudEvents writes it: `ce_id` and the like beside the data. */
+/** Encodes an event as the CloudEvents library does: attributes in headers such as `ce_id`. */
 const inBinary = Kafka.binary(event);
 const attributes = Object.fromEntries(
   Object.entries(inBinary.headers).flatMap(([name, value]) => (name.startsWith('ce_') ? [[name.slice(3), value]] : [])),
@@ -25,7 +25,7 @@ const named = (prefix: string, what: Record<string, unknown> = attributes) =>
 
 type Properties = { headers?: object; contentType?: string; contentEncoding?: string };
 
-/** Only those properties matter that are set. */
+/** Builds a message with the properties that `structuredContent` reads. */
 function structuredOf({ body = DATA_BYTES, ...properties }: Properties & { body?: Buffer }) {
   const message = { content: body, properties: { contentType: 'application/json', ...properties } };
   return structuredContent(message as unknown as Parameters<typeof structuredContent>[0]);
@@ -94,7 +94,7 @@ describe('structuredContent', () => {
     const headers = { ...named('ce_'), ce_data: '{}' };
     expect(structuredOf({ headers })).toEqual(structuredOf({ headers: named('ce_') }));
     const body = Buffer.from('{},"type":"carrier.order.cancelled"');
-    // A name that comes twice is rejected by whoever reads it.
+    // The event reader rejects a duplicate member.
     expect(String(structuredOf({ headers: named('ce_'), body })?.body).match(/"type":/g)).toHaveLength(2);
   });
 });

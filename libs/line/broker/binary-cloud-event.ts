@@ -2,20 +2,20 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { toUtf8 } from '@waybell/events/to-utf8';
 import type { ConsumeMessage } from 'amqplib';
 
-/** The spellings that publishers use: the AMQP binding of CloudEvents 1.0 has the first two, those of Kafka and of HTTP the others. */
+/** Prefixes of attribute headers: the AMQP binding of CloudEvents 1.0 defines the first two, Kafka's and HTTP's the others. */
 const ATTRIBUTE = /^(?:cloudEvents[:_]|ce[_-])([a-z0-9]+)$/i;
-/** RabbitMQ takes no larger message, and so no event inflates to more. */
+/** RabbitMQ's own limit on messages; an event that inflates to more is not decoded. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
-/** Nobody writes more white space before a document. */
+/** Leading white space searched for the beginning of a JSON document, bytes. */
 const LONGEST_BLANK = 1_000;
 
 export type Content = { body: Buffer; contentType: string };
 
 /**
- * A CloudEvent in binary mode, whose attributes are headers and whose body is its data, as the same event in structured JSON: from
- * here on there is one form, which needs no headers. The data's bytes are as they were, but in UTF-8; what does not begin as JSON goes
- * into `data_base64`, as the JSON format has it. Attributes come in the order of their names, so that the same event has the
- * same bytes. Undefined where the message is no such event, or what reads events says what is wrong with its bytes.
+ * Converts a CloudEvent in binary mode (attributes in headers, data in the body) to structured JSON, so that everything after it reads
+ * one form. Keeps the bytes of the data, re-encoded as UTF-8; data that does not begin like JSON goes into `data_base64`. Sorts the
+ * attributes by name, so that the same event gives the same bytes. Returns undefined if the message is no binary CloudEvent, or if its
+ * bytes cannot be decoded: the event reader then reports why.
  */
 export function structuredContent({
   content,
@@ -40,7 +40,7 @@ function dataMember(data: Buffer): Buffer[] {
   return [Buffer.from(`"data_base64":"${data.toString('base64')}"`)];
 }
 
-/** The last of a name counts. `data` is no attribute, whatever a header says. */
+/** Reads the attribute headers; the last of the same name wins. Ignores a header named `data`. */
 function attributesIn(headers: Record<string, unknown>): Map<string, string | number | boolean> {
   const attributes = new Map<string, string | number | boolean>();
   for (const name in headers) {
@@ -52,7 +52,7 @@ function attributesIn(headers: Record<string, unknown>): Map<string, string | nu
   return attributes;
 }
 
-/** A timestamp of AMQP has whole seconds. */
+/** Converts an AMQP timestamp, which has whole seconds, to ISO 8601. */
 function plain(value: unknown): string | number | boolean | undefined {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   const isTimestamp = typeof value === 'object' && value !== null && '!' in value && value['!'] === 'timestamp';
@@ -61,7 +61,7 @@ function plain(value: unknown): string | number | boolean | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Undefined where it is no gzip stream, or too large. */
+/** Returns undefined if it is no gzip stream or inflates to too much. */
 function inflated(gzip: Buffer): Buffer | undefined {
   try {
     return gunzipSync(gzip, { maxOutputLength: LARGEST_BYTES });

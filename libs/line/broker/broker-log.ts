@@ -1,4 +1,4 @@
-/** What a connection says of itself: a `Log` is one. */
+/** The part of `Log` that connections write to. */
 export type BrokerLog = {
   info: (facts: object, message: string) => void;
   warn: (facts: object, message: string) => void;

@@ -1,20 +1,20 @@
 import type { Channel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Link } from './link.ts';
+import type { ReconnectingConnection } from './keep-connected.ts';
 import type { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 export type ConfirmWatchOptions = {
   unconfirmed: UnconfirmedMessages;
-  link: Link;
+  connection: ReconnectingConnection;
   confirmTimeoutMs: number;
   clock: Clock;
 };
 
 const LOOK_MS = 500;
 
-/** Finds out, by and by, what stalls and what is no longer to be waited for; and gives up a connection that says nothing. */
+/** Twice a second: detects stalled destinations, gives up on overdue confirms, drops a silent connection. */
 export class ConfirmWatch implements Disposable {
-  /** A channel of the present connection that carries no messages. */
+  /** A channel of the current connection that carries no messages; undefined while disconnected. */
   control: Channel | undefined;
   #asked: Channel | undefined;
   readonly #options: ConfirmWatchOptions;
@@ -37,21 +37,21 @@ export class ConfirmWatch implements Disposable {
   }
 
   #look(): void {
-    const { unconfirmed, link, confirmTimeoutMs } = this.#options;
-    // While the broker blocks publishers no confirm can come.
-    if (link.state() === 'blocked') return unconfirmed.startClocksAgain();
-    if (unconfirmed.isSilent(confirmTimeoutMs)) return link.drop(`no answer within ${confirmTimeoutMs} ms`);
+    const { unconfirmed, connection, confirmTimeoutMs } = this.#options;
+    // A blocked broker reads nothing, so no confirm can come.
+    if (connection.state() === 'blocked') return unconfirmed.restartClocks();
+    if (unconfirmed.isSilent(confirmTimeoutMs)) return connection.drop(`no answer within ${confirmTimeoutMs} ms`);
     if (this.#asked !== this.control && unconfirmed.isLate()) void this.#ask(this.control);
-    this.#judge();
+    this.#detectStalls();
     unconfirmed.giveUpOn(confirmTimeoutMs);
   }
 
-  /** Whether the broker answers at all: only beside that can a destination be said to stall. */
+  /** Sends a harmless request: its answer proves that the broker responds, and so that an unconfirmed destination stalls. */
   async #ask(control: Channel | undefined): Promise<void> {
     this.#asked = control;
     const askedAt = this.#options.clock.now();
     try {
-      // It changes nothing on a channel that nothing is consumed by.
+      // A prefetch has no effect on a channel without consumers.
       await control?.prefetch(0);
     } catch {
       return;
@@ -59,12 +59,12 @@ export class ConfirmWatch implements Disposable {
     if (control !== this.control) return;
     this.#asked = undefined;
     this.#options.unconfirmed.heard(askedAt);
-    this.#judge();
+    this.#detectStalls();
   }
 
-  #judge(): void {
-    const { unconfirmed, link } = this.#options;
-    // What has not left yet cannot be answered.
-    if (!link.isCongested()) unconfirmed.judge();
+  #detectStalls(): void {
+    const { unconfirmed, connection } = this.#options;
+    // Messages that are still in the socket's buffer cannot be confirmed.
+    if (!connection.isCongested()) unconfirmed.detectStalls();
   }
 }

@@ -1,39 +1,32 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { openConsumers, type Consumers } from './consumers.ts';
-import { openPublisher, type Publisher } from './publisher.ts';
+import type { Broker } from '../broker.ts';
+import { openConsumers } from './consumers.ts';
+import { openPublisher } from './publisher.ts';
 import { PolicyCheck } from './policy-check.ts';
 import { QueueCheck } from './queue-check.ts';
-
-/** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
-export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
-  Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
-    /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
-    waitingFor(): string[];
-  };
 
 export type BrokerOptions = ServerAddress & {
   /** Shown in the broker's list of connections. */
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
-  /** Exchanges that must be there, and be its own to publish to, before it publishes anything. */
+  /** Exchanges that must exist, and that it must have the right to publish to, before it publishes anything. */
   exchanges: readonly string[];
-  /** Queues that get what is published here: while one of them is missing, it waits for that. */
+  /** Queues that receive what is published here: while one is missing, `waitingFor` names it. */
   publishesTo?: readonly string[];
-  /** Of the management API, by which policies are looked at; empty or absent: they are not. */
+  /** URL of the management API, for the policy check; empty or absent: no check. */
   managementUrl?: string;
   log: Log;
   clock?: Clock;
   heartbeatSeconds?: number;
 };
 
-/** Each is copied once more on its way to the socket. */
+/** Unconfirmed bytes over all destinations; the socket's buffer holds each once more. */
 const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 
-/** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
+/** Connects in the background and reconnects. Disposal flushes acknowledgements first, then publishes. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });

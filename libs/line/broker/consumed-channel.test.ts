@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Settlements } from './consumed-channel.ts';
 
-/** Holds what it has delivered until it is told, and minds what it is told, as RabbitMQ does. */
+/** Tracks unsettled deliveries, and fails on an unknown tag, as RabbitMQ does. */
 class Broker {
   readonly unsettled = new Set<number>();
 

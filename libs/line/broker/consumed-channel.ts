@@ -3,20 +3,20 @@ import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBundle } from '../bundle.ts';
 import { readMessage } from './amqp-message.ts';
-import type { Grant, Grants } from './grants.ts';
+import type { Prefetch, Prefetches } from './prefetches.ts';
 
 export type ConsumedChannelOptions = {
   queue: string;
-  grants: Grants;
+  prefetches: Prefetches;
   onSettled: (source: ConsumedMessage) => void;
   weigh?: Weigh | undefined;
   clock: Pick<Clock, 'now'>;
 };
 
-/** Messages of one queue as they come by one channel, each settled at most once. */
+/** One channel that consumes one queue. It settles each message at most once. */
 export class ConsumedChannel {
   readonly channel: Channel;
-  readonly grants: Grants;
+  readonly prefetches: Prefetches;
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #weigh: Weigh;
@@ -26,12 +26,12 @@ export class ConsumedChannel {
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, prefetches, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
     this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
-    this.grants = grants;
+    this.prefetches = prefetches;
     this.#clock = clock;
   }
 
@@ -39,12 +39,12 @@ export class ConsumedChannel {
     return this.#isOpen;
   }
 
-  take(raw: ConsumeMessage, grant: Grant): ConsumedMessage {
-    this.grants.taken(grant, raw.content.length);
+  take(raw: ConsumeMessage, prefetch: Prefetch): ConsumedMessage {
+    this.prefetches.taken(prefetch, raw.content.length);
     const taken = new ConsumedMessage(readMessage(this.#queue, raw), {
       channel: this,
       tag: raw.fields.deliveryTag,
-      grant,
+      prefetch,
       weigh: this.#weigh,
       takenAt: this.#clock.now(),
     });
@@ -58,22 +58,22 @@ export class ConsumedChannel {
     return last;
   }
 
-  /** The channel is gone, and with it what it held: the broker has that back. */
+  /** Marks the channel as closed and returns the messages it held: the broker has requeued them. */
   lose(): Iterable<ConsumedMessage> {
     this.#isOpen = false;
     return this.#held;
   }
 
   settle(taken: ConsumedMessage, how: 'acknowledge' | 'give back'): void {
-    // An acknowledgement on the successor of its channel would close that one too.
+    // A delivery tag of a closed channel would close the next channel too.
     if (!this.#isOpen || !this.#held.delete(taken)) return;
-    this.grants.settled(taken.grant);
+    this.prefetches.settled(taken.prefetch);
     if (how === 'acknowledge') this.#acknowledge(taken.tag);
     else this.#giveBack(taken.tag);
     this.#onSettled(taken);
   }
 
-  /** Sends at once what waits for the end of the tick. */
+  /** Sends the acknowledgements of this tick now. */
   flush(): void {
     this.#isSending = false;
     for (const { tag, isAllUpTo } of this.#settlements.take())
@@ -89,45 +89,51 @@ export class ConsumedChannel {
 
   #giveBack(tag: number): void {
     this.#settlements.giveBack(tag);
-    // Not a nack: since RabbitMQ 4.3 that does not raise `x-delivery-count`.
+    // `reject`, not `nack`: since RabbitMQ 4.3 a nack does not raise `x-delivery-count`.
     this.#try(() => this.channel.reject(messageOf(tag), true));
   }
 
-  /** On a channel that is gone it throws; the broker has the message back then. */
+  /** Ignores the error of a closed channel: the broker has requeued the message. */
   #try(settle: () => void): void {
     try {
       settle();
     } catch {
-      // The channel went just now.
+      // The channel has just closed.
     }
   }
 }
 
-/** What a message weighs once it is read, in bytes. */
+/** Returns the memory that a message takes once it is parsed, in bytes. */
 export type Weigh = (message: Message) => number;
 const bytesOf: Weigh = ({ body }) => body.length;
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh; takenAt: number };
+type ConsumedMessageOptions = {
+  channel: ConsumedChannel;
+  tag: number;
+  prefetch: Prefetch;
+  weigh: Weigh;
+  takenAt: number;
+};
 
-/** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
+/** One AMQP message. If it is a bundle, reading `messages` opens it. */
 export class ConsumedMessage implements Source {
   readonly id = newSourceId();
-  /** How many messages it is. */
+  /** Number of messages in it: the members of a bundle, else 1. */
   readonly count: number;
   readonly tag: number;
-  readonly grant: Grant;
-  /** What it weighs in hand, in bytes. */
+  readonly prefetch: Prefetch;
+  /** Memory that it takes once it is parsed, in bytes. */
   readonly weight: number;
   readonly takenAt: number;
   raw?: Message;
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant, weigh, takenAt }: Origin) {
+  constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: ConsumedMessageOptions) {
     this.count = countMembers(message);
     this.weight = weigh(message);
     this.tag = tag;
-    this.grant = grant;
+    this.prefetch = prefetch;
     this.takenAt = takenAt;
     this.raw = message;
     this.#channel = channel;
@@ -138,7 +144,7 @@ export class ConsumedMessage implements Source {
     return (this.#opened ??= openBundle(this.raw));
   }
 
-  /** Those it holds, as it came. */
+  /** Size of the body in bytes; 0 once it was dropped. */
   get bytes(): number {
     return this.raw?.body.length ?? 0;
   }
@@ -147,7 +153,7 @@ export class ConsumedMessage implements Source {
     return this.raw !== undefined;
   }
 
-  /** The broker still has it: from now on it can only be given back, to come again. */
+  /** Drops the body to free memory. The message can then only be given back, and is redelivered. */
   letGo(): void {
     delete this.raw;
   }
@@ -165,22 +171,22 @@ export class ConsumedMessage implements Source {
   }
 }
 
-/** The tag is all that the library reads of a message. */
+/** The library reads only the tag of a message. */
 function messageOf(deliveryTag: number): AmqpMessage {
   return { fields: { deliveryTag } } as AmqpMessage;
 }
 
-/** One acknowledgement to send: of one message, or of all up to it that are not settled yet. */
+/** One acknowledgement: of one message, or of all unsettled ones up to it (AMQP's `multiple`). */
 export type Acknowledgement = { tag: number; isAllUpTo: boolean };
 
 /**
- * What was settled on one channel, whose deliveries count 1, 2, 3, …. What is acknowledged in one go becomes as few
- * acknowledgements as possible: one for all, where no older message is still held. Each is a command to a quorum queue.
+ * Tracks settled delivery tags of one channel and merges acknowledgements: one for all messages of a tick if no older
+ * message is still held. Each acknowledgement is a command to the quorum queue.
  */
 export class Settlements {
-  /** All below are settled. */
+  /** All tags below it are settled. */
   #oldestHeld = 1;
-  /** Settled beyond the oldest that is held. */
+  /** Settled tags above `#oldestHeld`. */
   readonly #ahead = new Set<number>();
   #unsent: number[] = [];
 
@@ -189,18 +195,18 @@ export class Settlements {
     this.#unsent.push(tag);
   }
 
-  /** Told to the broker already: nothing is left to send for it. */
+  /** The caller has already sent the reject. */
   giveBack(tag: number): void {
     this.#settle(tag);
   }
 
-  /** What to send for all that was acknowledged since the last time. */
+  /** Returns the acknowledgements to send for everything acknowledged since the last call. */
   take(): Acknowledgement[] {
     const unsent = this.#unsent;
     this.#unsent = [];
     const prefix = unsent.filter((tag) => tag < this.#oldestHeld);
     const others = unsent.filter((tag) => tag >= this.#oldestHeld);
-    // The broker refuses a tag that it has seen settled: the last of them is new to it.
+    // The broker refuses a tag that is settled already; the largest of these is not.
     const [last] = prefix.length === 0 ? [] : [prefix.reduce((a, b) => Math.max(a, b))];
     return [
       ...(last === undefined ? [] : [{ tag: last, isAllUpTo: prefix.length > 1 }]),

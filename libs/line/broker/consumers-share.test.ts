@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { limitOf, numbers } from '../testing/a-line.ts';
-import { taking, type Held } from '../testing/taking.ts';
+import { taking, type HeldMessage } from '../testing/taking.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';
@@ -38,7 +38,7 @@ describe('the hold of a step with many queues', () => {
   test('goes nearly all to the one queue that has messages, and never beyond', async () => {
     const hot = await aQueueWith(500);
     await using consumers = await openTheirs();
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     consumers.consume(
       [hot, ...(await queuesOf(9))],
       limitOf(200),
@@ -52,7 +52,7 @@ describe('the hold of a step with many queues', () => {
   test('moves to another queue as the first is settled, and nothing is given back for it', async () => {
     const [first, second] = [await aQueueWith(2_000), await broker.queue()];
     await using consumers = await openTheirs();
-    const [held, often]: [Held[], number[]] = [[], []];
+    const [held, often]: [HeldMessage[], number[]] = [[], []];
     const consumer = consumers.consume(
       [first, second, ...(await queuesOf(8))],
       limitOf(200),
@@ -76,7 +76,7 @@ describe('the hold of a step with many queues', () => {
   test('stops at its bytes where messages are large', async () => {
     const queue = await aQueueWith(100, 10_000);
     await using consumers = await openTheirs();
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     consumers.consume(
       [queue, await broker.queue()],
       { messages: 100, bytes: 400_000 },

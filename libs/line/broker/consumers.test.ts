@@ -5,7 +5,7 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { limitOf } from '../testing/a-line.ts';
-import { taking, type Held } from '../testing/taking.ts';
+import { taking, type HeldMessage } from '../testing/taking.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { openConsumers } from './consumers.ts';
 
@@ -23,7 +23,7 @@ const log = createLog({ service: 'test', level: 'silent' });
 const openTheirs = (clock: Clock = systemClock, more: { closeLimitMs?: number } = {}) =>
   openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log, clock, ...more });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
-const bodyOf = ({ message }: Held) => message.body.toString();
+const bodyOf = ({ message }: HeldMessage) => message.body.toString();
 
 describe('consume', () => {
   test('what is acknowledged is gone, and what is given back comes again', async () => {
@@ -49,7 +49,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await broker.put(queue, numbers(20));
     await using consumers = await openTheirs();
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     consumers.consume(
       [queue],
       limitOf(3),
@@ -105,7 +105,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await broker.put(queue, ['late']);
     await using consumers = await openTheirs();
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     consumers.consume(
       [queue],
       limitOf(10),
@@ -130,7 +130,7 @@ describe('consume', () => {
       const queue = await broker.queue();
       await broker.consumerTimeout(1);
       await using consumers = await openTheirs();
-      const held: Held[] = [];
+      const held: HeldMessage[] = [];
       consumers.consume(
         [queue],
         limitOf(10),
@@ -156,8 +156,7 @@ describe('consume', () => {
       return { isStillHeld, deliveryCounts, newConnections: connections() - before };
     };
     try {
-      // A broker that looks a second time before it has heard that the channel is closed closes it twice, and the
-      // connection does not survive that.
+      // A second check before the broker knows of the closed channel would close it twice, and the connection with it.
       const seen = await until('the channel alone is closed', async () => {
         const { newConnections, ...others } = await takeForTooLong();
         return newConnections === 0 && others;
@@ -172,7 +171,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await broker.put(queue, ['one']);
     await using consumers = await openTheirs();
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     consumers.consume(
       [queue],
       limitOf(10),
@@ -290,12 +289,12 @@ describe('depth', () => {
 });
 
 describe('closing the consumers', () => {
-  /** Consumers that hold all 500 messages of a queue, and do not give up on a broker that stands still for a while. */
+  /** Consumers that hold all 500 messages of a queue, and tolerate a broker that is frozen for a while. */
   async function holdAll() {
     const clock = new TurnedClock();
     const queue = await broker.queue();
     await broker.put(queue, numbers(500));
-    const held: Held[] = [];
+    const held: HeldMessage[] = [];
     const consumers = await openTheirs(clock);
     const consumer = consumers.consume(
       [queue],

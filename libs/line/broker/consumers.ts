@@ -3,45 +3,30 @@ import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import { depthOf, type Depth } from './depth.ts';
-import { CLOSE_LIMIT_MS } from './link-connection.ts';
-import { openLink } from './link.ts';
+import type { Broker, ConsumeCallbacks, Consumer } from '../broker.ts';
+import { depthOf } from './depth.ts';
+import { CLOSE_LIMIT_MS } from './broker-connection.ts';
+import { keepConnected } from './keep-connected.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
-import { QueueConsumer, type Consuming } from './queue-consumer.ts';
-import { Unopened } from './unopened.ts';
+import { QueueConsumer } from './queue-consumer.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
 
-export type Consumer = {
-  /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
-  pause(reason: string): Promise<void>;
-  resume(reason: string): void;
-  /** Messages taken and not settled. */
-  held(): number;
-};
-
-export type Consumers = AsyncDisposable & {
-  /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
-  consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
-  /** Does the work while no other consumer takes anything: if the process dies then, it is of what this consumer has in hand. */
-  alone(consumer: Consumer, among: Among, work: () => Promise<void>): Promise<void>;
-  /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
-  depth(queues: readonly string[]): Promise<Depth>;
-  isConnected(): boolean;
-  /** Queues that are wanted and not consumed at the moment. */
-  waitingFor(): string[];
-};
-
-/** What others have held for `oldMs` is not waited for: it does not kill. `hasNew`: something else is newer, and in hand. */
-export type Among = { oldMs: number; hasNew: (withinMs: number) => boolean };
+export type Consumers = AsyncDisposable &
+  Pick<Broker, 'consume' | 'alone' | 'depth'> & {
+    isConnected(): boolean;
+    /** Lists queues that should be consumed and are not at the moment. */
+    waitingFor(): string[];
+  };
 
 export type ConsumersOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   log: Log;
   clock: Clock;
-  /** How long a broker has to take the last acknowledgements, and then to answer a goodbye. */
+  /** Limit for flushing the last acknowledgements, and again for the close handshake. */
   closeLimitMs?: number;
-  /** For what else goes by this connection, which no alarm blocks, as nothing is published by it. */
+  /** Runs at each connect, for other requests on this connection: it publishes nothing, so no alarm blocks it. */
   onConnected?: (connection: ChannelModel) => void;
   onDisconnected?: () => void;
 };
@@ -50,8 +35,8 @@ const ALONE = 'another consumer is alone';
 const LOOK_MS = 20;
 
 /**
- * One connection for consuming, one channel a queue: what goes wrong with one queue (deleted, refused, an ack too
- * late) closes its channel and no other.
+ * Opens one connection to consume by, with a channel for each queue: an error of one queue (deleted, refused, an acknowledgement
+ * too late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
   const { clock, log, closeLimitMs = CLOSE_LIMIT_MS, onConnected, onDisconnected } = options;
@@ -59,7 +44,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   const groups = new Map<Consumer, QueueGroup>();
   let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
-  const link = openLink({
+  const reconnecting = keepConnected({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {
@@ -112,7 +97,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
       await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
-      await link[Symbol.asyncDispose]();
+      await reconnecting[Symbol.asyncDispose]();
     },
   };
 }
@@ -125,7 +110,7 @@ function heldBy(queues: readonly QueueConsumer[]): number {
   return queues.reduce((sum, { held }) => sum + held, 0);
 }
 
-type QueueGroupOptions = Consuming & {
+type QueueGroupOptions = ConsumeCallbacks & {
   queues: readonly string[];
   limit: HeldLimit;
   log: Log;
@@ -133,15 +118,15 @@ type QueueGroupOptions = Consuming & {
 };
 
 const REVIEW_MS = 200;
-/** A queue that is full is not kept waiting for the next review: what it lacks would make its messages late. */
+/** A queue that uses up its prefetch is looked at sooner than at the next review, so that its messages are not late. */
 const HURRY_MS = 10;
 
-/** The queues of a step, and one budget that moves between them while there is traffic. At rest no timer runs. */
+/** The queues of a step, with one prefetch budget that follows the traffic. No timer runs at rest. */
 class QueueGroup {
   readonly queues: readonly QueueConsumer[];
   readonly #limit: HeldLimit;
   readonly #clock: Clock;
-  readonly #unopened: Unopened;
+  readonly #buffer: ReceiveBuffer;
   #isReviewing = false;
   #isHurrying = false;
 
@@ -149,14 +134,14 @@ class QueueGroup {
     this.#limit = limit;
     this.#clock = clock;
     const floor = floorOf(limit.messages, queues.length);
-    this.#unopened = new Unopened({ limit, onTaken, onCut });
+    this.#buffer = new ReceiveBuffer({ limit, onTaken, onCut });
     this.queues = queues.map((queue) => {
       const taken = (source: ConsumedMessage) => {
         if (!this.#isReviewing) this.#reviewLater();
         if (consumer.isFull && !this.#isHurrying) this.#growSoon();
-        this.#unopened.take(source);
+        this.#buffer.take(source);
       };
-      const { settled, cut } = this.#unopened;
+      const { settled, cut } = this.#buffer;
       const consuming = { onTaken: taken, onSettled: settled, onCut: cut };
       const consumer = new QueueConsumer({
         queue,
@@ -173,20 +158,20 @@ class QueueGroup {
 
   async pause(reason: string): Promise<void> {
     await pauseAll(this.queues, reason);
-    this.#unopened.giveBackAll();
+    this.#buffer.giveBackAll();
   }
 
   resume(reason: string): void {
     for (const queue of this.queues) queue.resume(reason);
   }
 
-  /** Whether it holds anything that was taken within so many milliseconds. */
+  /** Whether it holds a message taken within the last `withinMs`. */
   hasNew(withinMs: number): boolean {
     const since = this.#clock.now() - withinMs;
     return this.queues.some((queue) => queue.takenLastAt() > since);
   }
 
-  /** Only grows: what a queue can spare shows over a longer while. */
+  /** Only grows: whether a queue can do with less shows at a full review. */
   #growSoon(): void {
     this.#isHurrying = true;
     const timer = this.#clock.after(HURRY_MS, () => {
@@ -206,7 +191,7 @@ class QueueGroup {
       this.#isReviewing = false;
       const uses = this.queues.map((queue) => queue.review());
       for (const move of nextMoves(uses, this.#limit)) this.queues[move.index]?.apply(move);
-      const isAtRest = uses.every(({ peak, grants, owed }) => peak === 0 && grants.length <= 1 && owed === 0);
+      const isAtRest = uses.every(({ peak, prefetches, owed }) => peak === 0 && prefetches.length <= 1 && owed === 0);
       if (!isAtRest) this.#reviewLater();
     });
     timer.unref();

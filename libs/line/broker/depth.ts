@@ -1,18 +1,16 @@
 import type { Channel, ChannelModel } from 'amqplib';
+import type { Depth } from '../broker.ts';
 import { ACCESS_REFUSED, close, openChannel } from './channels.ts';
 
-/** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
-export type Depth = { messages: number; isExact: boolean };
-
-/** What a queue has ready, and its consumers, unless that is not known. */
+/** Ready messages and consumers of a queue; `isKnown` is false if the broker may have guessed. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
 export type NamedState = QueueState & { name: string };
 
-/** RabbitMQ says that a quorum queue has no messages and no consumers if its leader has not told by then. */
+/** RabbitMQ reports a quorum queue as empty and without consumers if its leader has not answered by then. */
 const GUESSED_AFTER_MS = 250;
 
-/** The depth of these queues together. A queue that is missing holds nothing. Rejects where the broker cannot be asked. */
+/** Returns the depth of these queues together; a missing queue counts as empty. Rejects if the broker cannot be asked. */
 export async function depthOf(connection: ChannelModel, queues: readonly string[]): Promise<Depth> {
   const states = await statesOf(connection, queues);
   return {
@@ -24,8 +22,8 @@ export async function depthOf(connection: ChannelModel, queues: readonly string[
 const NOT_FOUND = 404;
 
 /**
- * Asks for each of these queues, and leaves out those that are not there. `onRefused` hears of those that this user may not
- * ask after; without it they are an error. Rejects where the broker cannot be asked.
+ * Declares each queue passively and returns its state, leaving out missing queues. Calls `onRefused` for queues that the user has no
+ * right to; without it they are an error. Rejects if the broker cannot be asked.
  */
 export async function statesOf(
   connection: ChannelModel,
@@ -41,7 +39,7 @@ export async function statesOf(
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (code === ACCESS_REFUSED && onRefused !== undefined) onRefused(name);
       else if (code !== NOT_FOUND) throw error;
-      // With such an answer the channel is closed.
+      // The error has closed the channel.
       channel = await openChannel(connection);
     }
   }
@@ -49,7 +47,7 @@ export async function statesOf(
   return states;
 }
 
-/** Rejects where there is no such queue; the channel is closed then. */
+/** Rejects if there is no such queue; the channel is then closed. */
 export async function stateOf(channel: Channel, queue: string): Promise<QueueState> {
   const askedAt = performance.now();
   const { messageCount: messages, consumerCount: consumers } = await channel.checkQueue(queue);

@@ -11,43 +11,43 @@ import {
   type Destination,
   type OnSettled,
   type PublishError,
-} from './publish-errors.ts';
-import type { Publishing } from './publishing-by-connection.ts';
+} from '../publish-errors.ts';
+import type { ChannelContext } from './channel-context.ts';
 import { Stall, STALLED_MS } from './stall.ts';
 
-export type Sent = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
+export type PendingPublish = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
 
 /**
- * Unconfirmed at once. RabbitMQ reads nothing more of a whole connection once one of its channels is 400 messages ahead of
- * a queue that stands still: so many can never be.
+ * Limits of unconfirmed messages to one destination. RabbitMQ stops reading the whole connection once one channel is 400 messages
+ * ahead of a stalled queue.
  */
 const MOST_MESSAGES = 128;
 const MOST_BYTES = 8 * 2 ** 20;
 
 /**
- * What goes to one destination, by a channel of its own: in the broker a channel stands still with any queue that it
- * publishes to, and so would everything else on it. It ends with its connection.
+ * Publishes to one destination on a channel of its own: in the broker, a channel waits for each queue that it publishes to, so a
+ * stalled queue would block everything else on that channel. Lives as long as its connection.
  */
 export class DestinationChannel implements Destination {
   readonly exchange: string;
   readonly routingKey: string;
-  readonly #publishing: Publishing<DestinationChannel>;
-  /** Published and not confirmed, oldest first. */
-  readonly #sent = new Set<Sent>();
-  /** Not published yet: for want of room, or of a channel. */
-  #waiting: Sent[] = [];
+  readonly #context: ChannelContext<DestinationChannel>;
+  /** Published and unconfirmed, oldest first. */
+  readonly #sent = new Set<PendingPublish>();
+  /** Not published yet: over a limit, or the channel is not open. */
+  #waiting: PendingPublish[] = [];
   #bytes = 0;
   #channel: ConfirmChannel | undefined;
-  /** Those by which a confirm may still come. */
+  /** Channels on which confirms may still arrive. */
   readonly #channels = new Set<ConfirmChannel>();
   #openingSince: number | undefined;
   readonly #stall = new Stall();
   #isOver = false;
 
-  constructor({ exchange, routingKey }: Destination, publishing: Publishing<DestinationChannel>) {
+  constructor({ exchange, routingKey }: Destination, context: ChannelContext<DestinationChannel>) {
     this.exchange = exchange;
     this.routingKey = routingKey;
-    this.#publishing = publishing;
+    this.#context = context;
   }
 
   get size(): number {
@@ -58,24 +58,24 @@ export class DestinationChannel implements Destination {
     return this.#stall.isOn;
   }
 
-  /** One message may exceed the bytes: it would never find room otherwise. */
+  /** A single message may exceed the limit of bytes: it could never be published otherwise. */
   get #hasRoom(): boolean {
     return this.#channel !== undefined && this.#sent.size < MOST_MESSAGES && this.#bytes < MOST_BYTES;
   }
 
-  /** Whether something waits that could go now. */
+  /** Whether a waiting message could be published now. */
   get isReady(): boolean {
     return this.#waiting.length > 0 && this.#hasRoom;
   }
 
-  /** Since when something is waited for; undefined where nothing is. */
+  /** Time of the oldest unanswered publish or channel open; undefined if there is none. */
   get unansweredSince(): number | undefined {
     if (this.#openingSince !== undefined) return this.#openingSince;
     for (const { sentAt } of this.#sent) return sentAt;
     return undefined;
   }
 
-  /** `hasRoom`: beside what goes elsewhere. */
+  /** `hasRoom`: whether the limits over all destinations allow one more. */
   send(publication: Publication, onSettled: OnSettled, hasRoom: boolean): void {
     if (this.isStalled && !this.#takesProbe()) return onSettled(new Stalled(this));
     const sent = { publication, onSettled, sentAt: 0, isReturned: false };
@@ -84,13 +84,13 @@ export class DestinationChannel implements Destination {
     this.#goOn();
   }
 
-  /** Publishes what has waited longest. */
+  /** Publishes the message that has waited longest. */
   sendNext(): void {
     const next = this.#waiting.shift();
     if (next !== undefined) this.#publish(next);
   }
 
-  /** With its connection. */
+  /** Settles everything as unconfirmed: the connection is gone. */
   end(why: string): void {
     this.#isOver = true;
     this.#channel = undefined;
@@ -101,36 +101,36 @@ export class DestinationChannel implements Destination {
     for (const { onSettled } of all) onSettled(new Unconfirmed(why));
   }
 
-  startClocksAgain(now: number): void {
+  restartClocks(now: number): void {
     if (this.#openingSince !== undefined) this.#openingSince = now;
     for (const sent of this.#sent) sent.sentAt = now;
   }
 
-  /** Finds out whether it stalls, by what the broker has answered of what was sent anywhere. */
-  judge(answeredUpTo: number): void {
+  /** Detects whether this destination stalls. `answeredUpTo`: send time of the latest answered request to any destination. */
+  detectStall(answeredUpTo: number): void {
     const since = this.unansweredSince;
-    const { clock, count, tell } = this.#publishing;
+    const { clock, count, report } = this.#context;
     if (since === undefined || clock.now() - since <= STALLED_MS) return;
     if (this.#stall.begins(clock.now(), { since, answeredUpTo })) {
       count(-this.#sent.size, -this.#bytes);
-      tell({ kind: 'stalled', unconfirmed: this.#sent.size }, this);
+      report({ kind: 'stalled', unconfirmed: this.#sent.size }, this);
     }
     if (this.isStalled) this.#refuse(() => new Stalled(this));
   }
 
-  /** Confirms that have not come by then are not waited for any longer. */
+  /** Settles overdue publishes as unconfirmed. */
   giveUpOn(confirmTimeoutMs: number): void {
-    const before = this.#publishing.clock.now() - confirmTimeoutMs;
+    const before = this.#context.clock.now() - confirmTimeoutMs;
     for (const sent of this.#sent) {
       if (sent.sentAt >= before) return;
       this.#settle(sent, new Unconfirmed(`no confirm within ${confirmTimeoutMs} ms`));
     }
   }
 
-  /** Once nothing is left that could be confirmed, a message is let through now and then, by a new channel. */
+  /** While stalled and with nothing unconfirmed, lets a message through from time to time, on a new channel. */
   #takesProbe(): boolean {
     if (this.unansweredSince !== undefined || this.#waiting.length > 0) return false;
-    if (!this.#stall.takesProbe(this.#publishing.clock.now())) return false;
+    if (!this.#stall.takesProbe(this.#context.clock.now())) return false;
     this.#channel = undefined;
     return true;
   }
@@ -138,12 +138,12 @@ export class DestinationChannel implements Destination {
   #hasAnswered(now: number): void {
     const stalledMs = this.#stall.answered(now);
     if (stalledMs === undefined) return;
-    this.#publishing.count(this.#sent.size, this.#bytes);
-    this.#publishing.tell({ kind: 'confirms again', stalledMs }, this);
+    this.#context.count(this.#sent.size, this.#bytes);
+    this.#context.report({ kind: 'confirms again', stalledMs }, this);
     for (const channel of this.#channels) {
       if (channel === this.#channel) continue;
       this.#channels.delete(channel);
-      // It may be gone already.
+      // It may be closed already.
       channel.close().catch(() => undefined);
     }
   }
@@ -151,17 +151,17 @@ export class DestinationChannel implements Destination {
   #goOn(): void {
     if (this.#waiting.length === 0 || this.#isOver) return;
     if (this.#channel === undefined) void this.#open();
-    else this.#publishing.ready(this);
+    else this.#context.ready(this);
   }
 
   async #open(): Promise<void> {
     if (this.#openingSince !== undefined) return;
-    const { clock, open, heard } = this.#publishing;
+    const { clock, open, heard } = this.#context;
     const askedAt = clock.now();
     this.#openingSince = askedAt;
     try {
       const channel = await open();
-      // The connection was given up meanwhile.
+      // The connection was given up in the meantime.
       if (this.#isOver) return void channel.close().catch(() => undefined);
       this.#openingSince = undefined;
       this.#channel = channel;
@@ -177,15 +177,15 @@ export class DestinationChannel implements Destination {
   #listen(channel: ConfirmChannel): void {
     this.#channels.add(channel);
     channel.on('error', ({ message }: Error) => {
-      this.#publishing.tell({ kind: 'channel failed', reason: message }, this);
+      this.#context.report({ kind: 'channel failed', reason: message }, this);
       this.#lose(channel, message);
     });
-    // Before the library says of each message by itself that it was not confirmed.
+    // Runs before amqplib rejects the confirm of each message.
     channel.prependListener('close', () => this.#lose(channel, 'its channel closed'));
-    // A return comes before its confirm. Of messages that cannot be told apart, all count as returned.
+    // A return arrives before its confirm. Messages with the same id all count as returned.
     channel.on('return', ({ properties: { messageId } }) => {
       for (const sent of this.#sent) if (sent.publication.messageId === messageId) sent.isReturned = true;
-      this.#publishing.tell({ kind: 'returned' }, this);
+      this.#context.report({ kind: 'returned' }, this);
     });
   }
 
@@ -194,22 +194,22 @@ export class DestinationChannel implements Destination {
     if (channel !== this.#channel) return;
     this.#channel = undefined;
     const largest = largestIn(why) ?? Infinity;
-    if (largest < Infinity) this.#publishing.learnLargest(largest);
+    if (largest < Infinity) this.#context.learnLargest(largest);
     for (const sent of this.#sent) this.#settle(sent, tooLarge(sent, largest) ?? new Unconfirmed(why));
     this.#refuseWaiting((sent) => tooLarge(sent, largest));
-    // Not before it is known whether the connection closes as well.
+    // In a microtask: by then it is known whether the connection closes as well.
     queueMicrotask(() => this.#goOn());
   }
 
-  #publish(sent: Sent): void {
+  #publish(sent: PendingPublish): void {
     const channel = this.#channel;
     if (channel === undefined) return sent.onSettled(new Unconfirmed('its channel closed'));
     const { publication } = sent;
     const { exchange, routingKey, body } = publication;
-    sent.sentAt = this.#publishing.clock.now();
+    sent.sentAt = this.#context.clock.now();
     this.#sent.add(sent);
     this.#bytes += body.length;
-    if (!this.isStalled) this.#publishing.count(1, body.length);
+    if (!this.isStalled) this.#context.count(1, body.length);
     try {
       channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) =>
         this.#answered(sent, channel, refusal),
@@ -219,27 +219,27 @@ export class DestinationChannel implements Destination {
     }
   }
 
-  #answered(sent: Sent, channel: ConfirmChannel, refusal: unknown): void {
+  #answered(sent: PendingPublish, channel: ConfirmChannel, refusal: unknown): void {
     if (this.#channels.has(channel)) {
-      const now = this.#publishing.clock.now();
-      this.#publishing.heard(sent.sentAt);
-      // For a queue that stands still the broker refuses, too: what has waited for a minute.
+      const now = this.#context.clock.now();
+      this.#context.heard(sent.sentAt);
+      // The broker refuses a message that has waited for a minute at a stalled queue: that is no sign of life.
       if (refusal === null || now - sent.sentAt < STALLED_MS) this.#hasAnswered(now);
     }
     this.#settle(sent, refusal === null ? undefined : unconfirmed(refusal));
   }
 
-  #settle(sent: Sent, error: PublishError | undefined): void {
+  #settle(sent: PendingPublish, error: PublishError | undefined): void {
     if (!this.#sent.delete(sent)) return;
     const { publication, onSettled, isReturned } = sent;
     const bytes = publication.body.length;
     this.#bytes -= bytes;
-    if (!this.isStalled) this.#publishing.count(-1, -bytes);
+    if (!this.isStalled) this.#context.count(-1, -bytes);
     onSettled(error ?? (isReturned ? new Unroutable(publication) : undefined));
-    this.#publishing.ready(this);
+    this.#context.ready(this);
   }
 
-  /** Only this waits for what was published, to know when it confirms again: what caused it is not held up. */
+  /** Settles all callers now. Keeps waiting for the confirms itself, to notice when the destination confirms again. */
   #refuse(why: () => PublishError): void {
     for (const sent of this.#sent) {
       const { onSettled } = sent;
@@ -249,8 +249,8 @@ export class DestinationChannel implements Destination {
     this.#refuseWaiting(why);
   }
 
-  /** Those for which there is a reason. */
-  #refuseWaiting(why: (sent: Sent) => PublishError | undefined): void {
+  /** Settles the waiting messages for which `why` returns an error. */
+  #refuseWaiting(why: (sent: PendingPublish) => PublishError | undefined): void {
     const all = this.#waiting;
     this.#waiting = [];
     for (const sent of all) {
@@ -261,7 +261,7 @@ export class DestinationChannel implements Destination {
   }
 }
 
-function tooLarge({ publication }: Sent, largest: number): TooLarge | undefined {
+function tooLarge({ publication }: PendingPublish, largest: number): TooLarge | undefined {
   const { length } = publication.body;
   return length > largest ? new TooLarge(length, largest) : undefined;
 }

@@ -40,7 +40,7 @@ test('where the broker is killed and comes back, what is published arrives, and 
     }),
   );
   await until('one is held', () => seen.length === 1 && service.state() === 'writable');
-  // As the hand-over does it: what was not confirmed is published again.
+  // Publishes again until confirmed, like the hand-over.
   const insist = (body: string) =>
     until('it is confirmed', async () => {
       await service.publish(to(published, body));

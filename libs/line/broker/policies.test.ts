@@ -5,7 +5,7 @@ import { harmfulPolicies, type Governed } from './policies.ts';
 
 const RETRY = retryQueue('carrier.order.created', 3_600_000);
 
-/** What a policy on `.*` makes of the line. */
+/** Resources of the line, governed by a policy on `.*`. */
 function governedBy(definition: Record<string, unknown>, what: Partial<Governed> = {}): Governed[] {
   const { queues, exchanges } = smallTopology;
   const common = { policy: 'all', operatorPolicy: '', definition, ...what };

@@ -1,23 +1,23 @@
 import { returnsExchange } from '../topology.ts';
 
-/** A queue or an exchange, and what policies say of it: as RabbitMQ itself works that out, operator policies included. */
+/** A queue or exchange with the policies in effect on it, merged as RabbitMQ merges them. */
 export type Governed = {
   kind: 'queue' | 'exchange';
   name: string;
-  /** Empty where there is none. */
+  /** Name of the policy; empty if there is none. */
   policy: string;
   operatorPolicy: string;
-  /** What its policies say. */
+  /** Merged definition of both policies. */
   definition: Readonly<Record<string, unknown>>;
-  /** What it was declared with. */
+  /** Arguments that it was declared with. */
   arguments: Readonly<Record<string, unknown>>;
 };
 
-/** A policy, or a policy and an operator policy together, by which the line would not keep what it is to keep. */
+/** A policy, or a policy and operator policy together, that makes the line lose or refuse messages. */
 export type HarmfulPolicy = {
-  /** What to say of it: which it is, what it does to what, and the command that makes it right. */
+  /** Describes the policy, its effect, and the command that removes it. */
   text: string;
-  /** Whether what is held is lost by it, or moved; else what is published may be refused. */
+  /** Whether queued messages are lost or moved; otherwise new ones may be refused. */
   loses: boolean;
 };
 
@@ -26,8 +26,8 @@ type Harm = { key: string; loses: boolean };
 const isOurs = ({ name }: Governed): boolean => name.startsWith('waybell.');
 
 /**
- * The policies that may take from the line what it holds, or refuse what is published to it. Which of policy and argument
- * counts: rabbit_quorum_queue.erl, RabbitMQ 3.10 to 4.x.
+ * Finds policies that make the line's queues lose messages or refuse new ones. Whether the policy or the argument wins follows
+ * rabbit_quorum_queue.erl, RabbitMQ 3.10 to 4.x.
  */
 export function harmfulPolicies(all: readonly Governed[], vhost: string): HarmfulPolicy[] {
   const harmed = all.filter(isOurs).flatMap((governed) => {
@@ -43,7 +43,7 @@ export function harmfulPolicies(all: readonly Governed[], vhost: string): Harmfu
 
 function harmsOfQueue({ definition, arguments: own }: Governed): Harm[] {
   const has = (key: string) => definition[key] !== undefined;
-  /** The smaller one counts. */
+  /** The smaller of policy and argument is in effect. */
   const isTighter = (key: string) => has(key) && !(Number(definition[key]) >= Number(own[`x-${key}`]));
   const overflow = definition['overflow'] ?? own['x-overflow'];
   const keepsAll = own['x-overflow'] === 'reject-publish';
@@ -52,7 +52,7 @@ function harmsOfQueue({ definition, arguments: own }: Governed): Harm[] {
   return [
     ...['expires', 'federation-upstream', 'federation-upstream-set'].filter(has),
     ...['message-ttl', 'delivery-limit'].filter(isTighter),
-    // With another, what dies in it is handed on at most once.
+    // Any other overflow makes dead-lettering at-most-once.
     ...(keepsAll && overflow !== 'reject-publish' ? ['overflow', ...bounds].filter(has) : []),
     ...(isReturned && own['x-dead-letter-routing-key'] === undefined ? ['dead-letter-routing-key'].filter(has) : []),
   ]
@@ -60,7 +60,7 @@ function harmsOfQueue({ definition, arguments: own }: Governed): Harm[] {
     .concat(keepsAll && overflow === 'reject-publish' ? bounds.map((key) => ({ key, loses: false })) : []);
 }
 
-/** What no queue takes would no longer be returned to who published it. */
+/** With an alternate exchange, unroutable messages are no longer returned to the publisher. */
 function harmsOfExchange({ definition, arguments: own }: Governed): Harm[] {
   const key = 'alternate-exchange';
   return definition[key] === undefined || own[key] !== undefined ? [] : [{ key, loses: true }];

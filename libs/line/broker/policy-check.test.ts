@@ -11,7 +11,7 @@ const log = createLog({ service: 'test', level: 'silent' });
 const QUEUE = { name: 'waybell.rejected', type: 'quorum', arguments: { 'x-overflow': 'reject-publish' } };
 const EXPIRES = { name: 'all', pattern: '.*', 'apply-to': 'all', definition: { expires: 60_000 }, priority: 0 };
 
-/** Answers as the management API of RabbitMQ does, or with a status. */
+/** Serves RabbitMQ's management API, or an error status. */
 const api: { rows: Record<string, object[]>; status: number; asked: Pick<IncomingMessage, 'url' | 'headers'>[] } = {
   rows: {},
   status: 200,

@@ -6,10 +6,10 @@ import { readPolicies, vhostOf, type PoliciesOptions } from './read-policies.ts'
 
 const EVERY_MS = 15_000;
 
-/** Looks again and again, until disposed of, whether a policy lets the queues of the line lose what they hold. */
+/** Checks every 15 s, until disposed, whether a policy makes queues of the line lose messages. */
 export class PolicyCheck implements AsyncDisposable {
   readonly #looking: AsyncDisposable;
-  /** What was seen last: it goes on while the management API does not tell. */
+  /** Result of the last successful check; stays while the management API does not answer. */
   #harmful: readonly string[] = [];
 
   constructor(options: PoliciesOptions & { log: Log; clock: Clock; everyMs?: number }) {

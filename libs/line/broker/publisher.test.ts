@@ -6,8 +6,8 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
-import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
-import { Unconfirmed, Unroutable } from './publish-errors.ts';
+import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
+import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 
 let broker: BreakableBroker;
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const log = createLog({ service: 'test', level: 'silent' });
 
-const aPublisher = (options: Partial<PublisherOptions> = {}) =>
+const aPublisher = (options: Partial<BrokerPublisherOptions> = {}) =>
   openPublisher({
     url: broker.detour.url,
     name: 'test',
@@ -36,7 +36,7 @@ const aPublisher = (options: Partial<PublisherOptions> = {}) =>
   });
 
 const CONFIRM_LIMIT_MS = 30_000;
-/** Keeps a connection on which nothing comes back, for as long as the clock is not turned. */
+/** Keeps a silent connection for as long as the clock is not turned. */
 const PATIENT = { heartbeatSeconds: 600 };
 
 const aPublication = (routingKey: string, body = 'x', more: Partial<Publication> = {}): Publication => ({
@@ -48,7 +48,7 @@ const aPublication = (routingKey: string, body = 'x', more: Partial<Publication>
   ...more,
 });
 
-const untilWritable = (publisher: Publisher) =>
+const untilWritable = (publisher: BrokerPublisher) =>
   new Promise<void>((resolve) => {
     if (publisher.state() === 'writable') resolve();
     publisher.onState((state) => state === 'writable' && resolve());
@@ -56,8 +56,8 @@ const untilWritable = (publisher: Publisher) =>
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-/** As the hand-over does it: what was not confirmed is published again. */
-async function insist(publisher: Publisher, publication: Publication): Promise<void> {
+/** Publishes again until confirmed, like the hand-over. */
+async function insist(publisher: BrokerPublisher, publication: Publication): Promise<void> {
   for (;;) {
     try {
       return await publisher.publish(publication);
@@ -140,7 +140,7 @@ describe('publish', () => {
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'sure'));
     const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
-    // What was not confirmed may be there: a broker that stood still has not read it.
+    // The unconfirmed message may be in the queue, or unread by the frozen broker.
     expect(new Set([...bodies, 'unsure'])).toEqual(new Set(['unsure', 'sure']));
   });
 

@@ -1,60 +1,51 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import type { PublishingFigures } from '../line-metrics.ts';
-import type { Publication } from '../messages.ts';
+import type { Broker } from '../broker.ts';
+import type { BrokerState } from '../broker-state.ts';
 import type { BrokerLog } from './broker-log.ts';
 import { close, openChannel } from './channels.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
-import { openLink, type BrokerState } from './link.ts';
-import type { Destination, OnSettled } from './publish-errors.ts';
-import type { DestinationNews } from './publishing-by-connection.ts';
+import { keepConnected } from './keep-connected.ts';
+import type { Destination } from '../publish-errors.ts';
+import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
-export type Publisher = AsyncDisposable & {
-  /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
-  publish(publication: Publication): Promise<void>;
-  /** The same without a promise, for callers that send thousands. */
-  send(publication: Publication, onSettled: OnSettled): void;
-  state(): BrokerState;
-  /** `listener` runs each time the state has changed. */
-  onState(listener: (state: BrokerState) => void): void;
-  /** False while the broker has long answered nothing at all: it does not listen, or cannot. A queue that stalls is not that. */
-  isConfirming(): boolean;
-  /** Destinations that confirm nothing while others do: a publish to one settles at once with `Stalled`. */
-  stalled(): readonly Destination[];
-  publishing(): PublishingFigures;
-};
+export type BrokerPublisher = AsyncDisposable &
+  Pick<Broker, 'publish' | 'send' | 'state' | 'onState' | 'stalled' | 'publishing'> & {
+    /** False if the broker has answered nothing at all for 5 s though something is unconfirmed. A stalled destination alone does not count. */
+    isConfirming(): boolean;
+  };
 
-export type PublisherOptions = ServerAddress & {
+export type BrokerPublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
-  /** What is not confirmed by then may be in its queue or not. A broker that answers nothing for so long is given up. */
+  /** Limit for a confirm, after which the publish is `Unconfirmed`. A broker silent for so long is disconnected. */
   confirmTimeoutMs: number;
-  /** Messages published and not yet confirmed, at most: a blocked connection would buffer them without bound. */
+  /** Limit of unconfirmed messages over all destinations: a blocked connection would buffer without bound. */
   unconfirmedLimit: number;
   unconfirmedBytesLimit: number;
-  /** What must exist before anything is published. */
+  /** Exchanges that must exist before anything is published. */
   exchanges: readonly string[];
-  /** Runs when no queue took a message. */
+  /** Runs when a message was unroutable. */
   onReturned?: () => void;
   log: BrokerLog;
   clock: Clock;
-  /** How long a broker has to answer a goodbye. */
+  /** Limit for the close handshake. */
   closeLimitMs?: number;
 };
 
 const SILENT_MS = 5_000;
 const NOT_FOUND = /\b404 \(/;
 
-/** Connects in the background. */
-export function openPublisher(options: PublisherOptions): Publisher {
+/** Connects in the background and reconnects. */
+export function openPublisher(options: BrokerPublisherOptions): BrokerPublisher {
   const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
-  const tell = tellOf(options, (why) => link.drop(why));
-  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell });
+  const report = reportTo(options, (why) => reconnecting.drop(why));
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, report });
   const listeners: ((state: BrokerState) => void)[] = [];
-  const link = openLink({
+  const reconnecting = keepConnected({
     ...options,
     name: `${options.name} publish`,
     onOpen: async (connection, channel) => {
@@ -70,7 +61,7 @@ export function openPublisher(options: PublisherOptions): Publisher {
       for (const listener of listeners) listener(state);
     },
   });
-  const watch = new ConfirmWatch({ unconfirmed, link, confirmTimeoutMs, clock });
+  const watch = new ConfirmWatch({ unconfirmed, connection: reconnecting, confirmTimeoutMs, clock });
 
   return {
     publish: (publication) =>
@@ -78,24 +69,24 @@ export function openPublisher(options: PublisherOptions): Publisher {
         unconfirmed.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
     send: (publication, onSettled) => unconfirmed.send(publication, onSettled),
-    state: link.state,
+    state: reconnecting.state,
     onState: (listener) => void listeners.push(listener),
     isConfirming: () => !unconfirmed.isSilent(SILENT_MS),
     stalled: () => unconfirmed.stalled(),
     publishing: () => ({
       unconfirmed: unconfirmed.size,
-      isBlocked: link.state() === 'blocked',
+      isBlocked: reconnecting.state() === 'blocked',
       stalled: unconfirmed.stalled(),
     }),
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
-      await link[Symbol.asyncDispose]();
+      await reconnecting[Symbol.asyncDispose]();
       unconfirmed.close('the connection is closed');
     },
   };
 }
 
-/** Each on a channel of its own, so that a slow way is gone once, not once for each. */
+/** Checks all exchanges at the same time, each on its own channel: one round trip instead of one for each. */
 async function checkExchanges(connection: ChannelModel, exchanges: readonly string[]): Promise<void> {
   const check = async (exchange: string) => {
     const channel = await openChannel(connection);
@@ -105,13 +96,16 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
   await Promise.all(exchanges.map(check));
 }
 
-type Tell = (news: DestinationNews, destination: Destination) => void;
+type Report = (report: DestinationReport, destination: Destination) => void;
 
-function tellOf({ log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'>, drop: (why: string) => void): Tell {
-  return (news, { exchange, routingKey }) => {
-    const { kind: _, ...facts } = news;
+function reportTo(
+  { log, onReturned }: Pick<BrokerPublisherOptions, 'log' | 'onReturned'>,
+  drop: (why: string) => void,
+): Report {
+  return (report, { exchange, routingKey }) => {
+    const { kind: _, ...facts } = report;
     const what = { exchange, routingKey, ...facts };
-    switch (news.kind) {
+    switch (report.kind) {
       case 'stalled':
         return log.warn(what, 'broker.destination-stalled');
       case 'confirms again':
@@ -120,8 +114,8 @@ function tellOf({ log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'
         return onReturned?.();
       case 'channel failed':
         log.warn(what, 'broker.channel-failed');
-        // Without its exchange nothing is to be begun: the next connection waits for that.
-        if (NOT_FOUND.test(news.reason)) drop(`exchange ${exchange} is missing`);
+        // Reconnects: nothing may be published until the exchange exists, and each connect checks that.
+        if (NOT_FOUND.test(report.reason)) drop(`exchange ${exchange} is missing`);
     }
   };
 }

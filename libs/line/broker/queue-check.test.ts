@@ -30,7 +30,7 @@ const connected = (options: Partial<BrokerOptions>) =>
     ...options,
   });
 
-/** Many that are there, and those that are not between them. */
+/** Many existing queues, with the missing ones among them. */
 const among = async (...missing: string[]) => {
   const there = await Promise.all(Array.from({ length: 20 }, () => broker.queue()));
   return [...there.slice(0, 10), ...missing, ...there.slice(10)];

@@ -5,21 +5,21 @@ import { statesOf } from './depth.ts';
 
 export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
 
-/** Looked at side by side, so that a slow way is gone a few times, not once for each of two hundred. */
+/** Number of checks at the same time, to save round trips for two hundred queues. */
 const SIDE_BY_SIDE = 16;
 const LOOK_AGAIN_MS = 5_000;
 
-/** Queues that are missing, or that this user may not ask after, and the command that makes it right. */
+/** Queues that are missing or that the user has no right to, each with the command that fixes it. */
 type Lacking = ReadonlyMap<string, string>;
 
 /**
- * Finds out which of the queues that this process publishes to are missing: after each connect, and every few seconds while
- * one is. Whether a queue is bound AMQP does not tell. It asks by a connection that no alarm blocks.
+ * Checks that the queues which this process publishes to exist: after each connect, and every few seconds while one is missing. Uses
+ * the connection that consumes, because alarms do not block it. AMQP has no way to check bindings.
  */
 export class QueueCheck {
   readonly #options: QueueCheckOptions;
   #connection: ChannelModel | undefined;
-  /** Undefined until they have been looked at once. */
+  /** Undefined until the first check. */
   #lacking: Lacking | undefined;
   #isLooking = false;
   #again: Timer | undefined;
@@ -38,7 +38,7 @@ export class QueueCheck {
     this.#connection = undefined;
   }
 
-  /** What was published came back: a queue may have gone. */
+  /** Checks again soon: a message was returned, so a queue may be gone. */
   lookAgain(): void {
     if (this.#again !== undefined) return;
     this.#again = this.#options.clock.after(LOOK_AGAIN_MS, () => {
@@ -48,7 +48,7 @@ export class QueueCheck {
     this.#again.unref();
   }
 
-  /** What is lacking, and what to do about it. */
+  /** Lists missing queues, each with the command that fixes it. */
   waitingFor(): string[] {
     if (this.#lacking === undefined) return ['a look at the queues'];
     return [...this.#lacking].map(([queue, todo]) => `queue ${queue} (${todo})`);
@@ -69,7 +69,7 @@ export class QueueCheck {
     );
     const found = await Promise.all(groups.map((group) => lackingOf(connection, group))).catch(() => undefined);
     this.#isLooking = false;
-    // The answer of a connection that was lost meanwhile says nothing; the next, which may be there already, is asked.
+    // The connection was replaced in the meantime: ask the new one.
     if (connection !== this.#connection) return void this.#look();
     if (found !== undefined) this.#found(new Map(found.flat()));
     if (found === undefined || found.flat().length > 0) this.lookAgain();
@@ -84,7 +84,7 @@ export class QueueCheck {
   }
 }
 
-/** Rejects where the broker cannot be asked. */
+/** Rejects if the broker cannot be asked. */
 async function lackingOf(connection: ChannelModel, queues: readonly string[]): Promise<[string, string][]> {
   if (queues.length === 0) return [];
   const refused = new Set<string>();

@@ -2,26 +2,19 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
-import type { Source } from '../messages.ts';
 import { close } from './channels.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
-import { Grants, type Grant } from './grants.ts';
-
-export type Consuming = {
-  onTaken: (source: Source) => void;
-  /** The broker has it back, or will have; it may never have been taken. */
-  onCut: (source: Source) => void;
-};
+import { Prefetches, type Prefetch } from './prefetches.ts';
 
 export type QueueConsumerOptions = {
   queue: string;
   onTaken: (source: ConsumedMessage) => void;
-  /** It was acknowledged or given back here. */
+  /** Runs after a message was acknowledged or given back by this process. */
   onSettled: (source: ConsumedMessage) => void;
   onCut: (source: ConsumedMessage) => void;
-  /** What the queue may send at first, on each new channel. */
+  /** First prefetch on each new channel. */
   floor: number;
-  /** What is ever held of it, at most. */
+  /** Most messages that are ever held of it. */
   limit: number;
   weigh: Weigh | undefined;
   log: Log;
@@ -32,17 +25,17 @@ const REOPEN_DELAY_MS = 500;
 const MANY_ACKNOWLEDGEMENTS = 30;
 
 /**
- * Consumes one queue: brings what is (a channel, consumers on it) to what is wanted, one step at a time.
+ * Consumes one queue. Converges from the actual state (a channel and its consumers) to the wanted one, step by step.
  *
- * A prefetch belongs to a consumer and stays as it is. So a queue that may send more gets another consumer, and one
- * that is to send less loses its last: nothing that is held goes back for it, and what is granted adds up.
+ * The prefetch of a consumer cannot be changed. So a queue that may send more gets another consumer, and a queue that shall send
+ * less loses its newest: no held message has to go back, and the prefetches add up.
  */
 export class QueueConsumer {
   readonly queue: string;
   readonly #options: QueueConsumerOptions;
   #connection: ChannelModel | undefined;
   #consumed: ConsumedChannel | undefined;
-  #grants = new Grants();
+  #prefetches = new Prefetches();
   readonly #pausedFor = new Set<string>();
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
@@ -52,7 +45,7 @@ export class QueueConsumer {
   constructor(options: QueueConsumerOptions) {
     this.queue = options.queue;
     this.#options = options;
-    this.#grants.grow(options.floor);
+    this.#prefetches.grow(options.floor);
   }
 
   connected(connection: ChannelModel): void {
@@ -67,53 +60,53 @@ export class QueueConsumer {
 
   pause(reason: string): Promise<void> {
     this.#pausedFor.add(reason);
-    this.#grants.giveUpAll();
+    this.#prefetches.giveUpAll();
     return this.#converge();
   }
 
-  /** Takes again once every reason for a pause is gone. */
+  /** Consumes again once every reason for a pause is resumed. */
   resume(reason: string): void {
     if (!this.#pausedFor.delete(reason) || !this.#isWanted) return;
-    this.#grants.grow(this.#options.floor);
+    this.#prefetches.grow(this.#options.floor);
     void this.#converge();
   }
 
   /** Messages taken and not settled. */
   get held(): number {
-    return this.#grants.held;
+    return this.#prefetches.held;
   }
 
-  /** When the newest of what is held was taken, by the clock; -Infinity where nothing is. */
+  /** Time at which the newest held message was taken; -Infinity if none is held. */
   takenLastAt(): number {
     return this.#consumed?.takenLastAt() ?? -Infinity;
   }
 
   isWaiting(): boolean {
-    return this.#isWanted && !this.#grants.isConsuming;
+    return this.#isWanted && !this.#prefetches.isConsuming;
   }
 
   review(): QueueUse {
-    const use = this.#grants.review();
-    if (this.#grants.next() !== undefined) void this.#converge();
+    const use = this.#prefetches.review();
+    if (this.#prefetches.next() !== undefined) void this.#converge();
     return use;
   }
 
-  /** Whether it could do with more at this moment. */
+  /** Whether every prefetch is used up at this moment. */
   get isFull(): boolean {
-    return this.#grants.isFull;
+    return this.#prefetches.isFull;
   }
 
   use(): QueueUse {
-    return this.#grants.use();
+    return this.#prefetches.use();
   }
 
   apply(move: Move): void {
-    if (move.kind === 'grow') this.#grants.grow(move.by);
-    else this.#grants.shrink();
+    if (move.kind === 'grow') this.#prefetches.grow(move.by);
+    else this.#prefetches.shrink();
     void this.#converge();
   }
 
-  /** Resolves when the acknowledgements have arrived, and the rest is back in the queue. */
+  /** Resolves when the queue has the acknowledgements and has requeued the rest. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#reopening?.[Symbol.dispose]();
@@ -126,14 +119,14 @@ export class QueueConsumer {
       await this.#flush(consumed.channel);
       await close(consumed.channel);
     } catch {
-      // Already gone; the broker has taken back what was not acknowledged.
+      // Already closed; the broker has requeued everything unacknowledged.
     }
   }
 
   /**
-   * A reply shows that the broker has read what was sent before. But a quorum queue that is given more than 32
-   * acknowledgements at once keeps the others in the channel, which forgets them when it closes: they have reached the
-   * queue when it has answered twice, as it does to a consumer that comes and goes.
+   * Waits until acknowledgements have reached the queue. A reply proves that the broker has read them. But beyond 32 at once, the
+   * channel buffers the others for the quorum queue and loses them when it closes: opening and cancelling a consumer makes the queue
+   * answer twice, which proves that they have arrived.
    */
   async #flush(channel: Channel): Promise<void> {
     await channel.prefetch(1);
@@ -166,7 +159,7 @@ export class QueueConsumer {
   async #openChannel(connection: ChannelModel): Promise<ConsumedChannel> {
     const channel = await connection.createChannel();
     const isInUse = () => channel === this.#consumed?.channel;
-    // The user of the channel gets the error too; without a listener it would end the process.
+    // The failed operation rejects too; without a listener the error would end the process.
     channel.on('error', (error: Error) => isInUse() && this.#complain(error));
     channel.on('close', () => {
       if (!isInUse()) return;
@@ -175,44 +168,44 @@ export class QueueConsumer {
     });
     await channel.checkQueue(this.queue);
     const { onSettled, weigh, clock } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, weigh, clock });
+    return new ConsumedChannel(channel, { queue: this.queue, prefetches: this.#prefetches, onSettled, weigh, clock });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {
-    const { grants } = consumed;
-    for (let grant = grants.next(); grant !== undefined; grant = grants.next()) {
-      if (grant.isWanted) await this.#open(consumed, grant);
-      else await this.#cancel(consumed, grant);
+    const { prefetches } = consumed;
+    for (let prefetch = prefetches.next(); prefetch !== undefined; prefetch = prefetches.next()) {
+      if (prefetch.isWanted) await this.#open(consumed, prefetch);
+      else await this.#cancel(consumed, prefetch);
     }
   }
 
-  async #open(consumed: ConsumedChannel, grant: Grant): Promise<void> {
+  async #open(consumed: ConsumedChannel, prefetch: Prefetch): Promise<void> {
     const { channel } = consumed;
-    grant.isOpen = true;
-    await channel.prefetch(grant.size);
+    prefetch.isOpen = true;
+    await channel.prefetch(prefetch.size);
     const { consumerTag } = await channel.consume(this.queue, (raw) => {
-      // null: the broker cancelled the consumer, because the queue was deleted or moved.
+      // null: the broker cancelled the consumer because the queue was deleted or moved.
       if (raw === null) return void channel.close().catch(() => undefined);
-      // A connection that was given up may bring some more until it is closed: the broker has those back.
+      // A connection that was given up may still deliver until it is closed; the broker requeues these.
       if (!consumed.isOpen) return;
-      const source = consumed.take(raw, grant);
-      if (!grant.isWanted) void this.#converge();
+      const source = consumed.take(raw, prefetch);
+      if (!prefetch.isWanted) void this.#converge();
       this.#options.onTaken(source);
     });
-    grant.tag = consumerTag;
+    prefetch.tag = consumerTag;
   }
 
-  async #cancel({ channel, grants }: ConsumedChannel, grant: Grant): Promise<void> {
-    if (grant.tag !== undefined) await channel.cancel(grant.tag);
-    grants.cancelled(grant);
+  async #cancel({ channel, prefetches }: ConsumedChannel, prefetch: Prefetch): Promise<void> {
+    if (prefetch.tag !== undefined) await channel.cancel(prefetch.tag);
+    prefetches.cancelled(prefetch);
   }
 
   #forget(consumed: ConsumedChannel | undefined): void {
     if (consumed !== this.#consumed) return;
     this.#consumed = undefined;
-    // With the channel all it held is gone.
-    this.#grants = new Grants();
-    if (this.#isWanted) this.#grants.grow(this.#options.floor);
+    // The broker has requeued all that the channel held.
+    this.#prefetches = new Prefetches();
+    if (this.#isWanted) this.#prefetches.grow(this.#options.floor);
     for (const source of consumed?.lose() ?? []) this.#options.onCut(source);
   }
 
@@ -225,7 +218,7 @@ export class QueueConsumer {
     this.#reopening.unref();
   }
 
-  /** Once for each new reason: it is tried twice a second. */
+  /** Logs each new reason once: the queue is retried twice a second. */
   #complain(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason === this.#complaint) return;

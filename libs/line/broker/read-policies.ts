@@ -7,31 +7,32 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Governed } from './policies.ts';
 
 export type PoliciesOptions = {
-  /** Of RabbitMQ's management API, as in http://rabbitmq:15672; without a user in it, that of the broker's address is used. */
+  /** RabbitMQ's management API, as in http://rabbitmq:15672; without a user in the URL, the user of the broker's address. */
   managementUrl: string;
   address: ServerAddress;
 };
 
 const LIMIT_MS = 10_000;
 
-/** The virtual host that an address of RabbitMQ names. */
+/** Returns the virtual host in an AMQP URL. */
 export function vhostOf(url: string): string {
   const { pathname } = new URL(addressesIn(url)[0]);
   return pathname.length > 1 ? decodeURIComponent(pathname.slice(1)) : '/';
 }
 
 /**
- * What policies say of each queue and exchange, by the management API, whose user needs the tag `policymaker`. Throws, saying
- * what to do, where it does not tell.
+ * Reads the policies in effect on each queue and exchange from the management API, whose user needs the tag `policymaker`. On failure,
+ * throws an error that says what to do.
  */
 export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
   const vhost = encodeURIComponent(vhostOf(address.url));
-  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
+  const ask = async (path: string) =>
+    objectsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
   const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
   if (policies.length + operatorPolicies.length === 0) return [];
-  const govern = (kind: Governed['kind']) => (row: Row) => {
-    const named = { kind, name: textOf(row['name']), type: textOf(row['type']) };
-    return governed(named, membersOf(row['arguments']), [
+  const govern = (kind: Governed['kind']) => (object: JsonObject) => {
+    const named = { kind, name: textOf(object['name']), type: textOf(object['type']) };
+    return governed(named, membersOf(object['arguments']), [
       policyFor(named, policies),
       policyFor(named, operatorPolicies),
     ]);
@@ -42,22 +43,22 @@ export async function readPolicies({ managementUrl, address }: PoliciesOptions):
   ];
 }
 
-type Named = Pick<Governed, 'kind' | 'name'> & { type: string };
+type NamedResource = Pick<Governed, 'kind' | 'name'> & { type: string };
 
-/** The one that counts, as rabbit_policy.erl chooses: of those that match, the one of the highest priority. */
-function policyFor(named: Named, policies: readonly Row[]): Row | undefined {
+/** Returns the policy in effect, as rabbit_policy.erl chooses it: the matching one of highest priority. */
+function policyFor(named: NamedResource, policies: readonly JsonObject[]): JsonObject | undefined {
   const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
   const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
   return first;
 }
 
-function appliesTo({ kind, type }: Named, applyTo: string): boolean {
+function appliesTo({ kind, type }: NamedResource, applyTo: string): boolean {
   const ofQueues = ['queues', `${type === '' ? 'quorum' : type}_queues`];
   return applyTo === 'all' || (kind === 'exchange' ? ['exchanges'] : ofQueues).includes(applyTo);
 }
 
-/** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
-function matches({ name }: Named, { pattern }: Row): boolean {
+/** Erlang's regular expressions are PCRE; one that JavaScript cannot compile counts as matching. */
+function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
   try {
     const [, anyCase, expression = ''] = /^(\(\?i\))?(.*)$/s.exec(textOf(pattern)) ?? [];
     return new RegExp(expression, anyCase === undefined ? 'u' : 'iu').test(name);
@@ -66,8 +67,12 @@ function matches({ name }: Named, { pattern }: Row): boolean {
   }
 }
 
-/** Of a number that both policies set the smaller one counts; of anything else that of the operator policy. */
-function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Row | undefined)[]): Governed {
+/** Merges both policies: the smaller number, otherwise the operator policy's value. */
+function governed(
+  { kind, name }: NamedResource,
+  own: JsonObject,
+  [policy, operatorPolicy]: (JsonObject | undefined)[],
+): Governed {
   const definition = { ...membersOf(policy?.['definition']) };
   for (const [key, value] of Object.entries(membersOf(operatorPolicy?.['definition']))) {
     const other = definition[key];
@@ -77,14 +82,15 @@ function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Ro
   return { kind, name, ...names, definition, arguments: own };
 }
 
-type Row = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-const rowsOf = (answer: unknown): Row[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
+const objectsOf = (answer: unknown): JsonObject[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
 
-/** Erlang writes an object without members as a list. */
-const membersOf = (value: unknown): Row => (isObject(value) ? value : {});
+/** Returns no members for a list: Erlang writes an empty object as one. */
+const membersOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -1,9 +1,9 @@
-/** A destination stalls that has not answered for so long when the broker has answered what was sent after that. */
+/** A destination stalls when it has not confirmed for 2 s while the broker confirmed later publishes. */
 export const STALLED_MS = 2_000;
 const FIRST_PROBE_MS = 30_000;
 const LONGEST_PROBE_MS = 600_000;
 
-/** Whether a destination stalls, by a clock that cannot be set. */
+/** Decides whether a destination stalls, and when to probe it. Times come from a monotonic clock. */
 export class Stall {
   #since: number | undefined;
   #answeredAt = -Infinity;
@@ -14,7 +14,7 @@ export class Stall {
     return this.#since !== undefined;
   }
 
-  /** Its queue has confirmed or refused something. How long it has stalled until then; undefined where it did not. */
+  /** Notes that its queue confirmed or refused a publish. Returns how long it had stalled; undefined if it had not. */
   answered(now: number): number | undefined {
     const stalledMs = this.#since === undefined ? undefined : Math.round(now - this.#since);
     this.#answeredAt = now;
@@ -22,7 +22,7 @@ export class Stall {
     return stalledMs;
   }
 
-  /** True when it begins now: something waits since then, and the broker has answered what was sent elsewhere later. */
+  /** Returns true if a stall begins now. `since`: its oldest unanswered publish; `answeredUpTo`: the latest answered one anywhere. */
   begins(now: number, { since, answeredUpTo }: { since: number; answeredUpTo: number }): boolean {
     if (this.isOn || answeredUpTo - Math.max(since, this.#answeredAt) <= STALLED_MS) return false;
     this.#since = now;
@@ -31,7 +31,7 @@ export class Stall {
     return true;
   }
 
-  /** Whether a message may be let through now, to see. */
+  /** Whether a message may be published now as a probe. */
   takesProbe(now: number): boolean {
     if (now < this.#nextProbeAt) return false;
     this.#probeMs = Math.min(this.#probeMs * 2, LONGEST_PROBE_MS);

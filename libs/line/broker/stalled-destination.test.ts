@@ -5,8 +5,8 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
-import { Stalled, TooLarge, Unconfirmed } from './publish-errors.ts';
-import { openPublisher, type Publisher } from './publisher.ts';
+import { Stalled, TooLarge, Unconfirmed } from '../publish-errors.ts';
+import { openPublisher, type BrokerPublisher } from './publisher.ts';
 
 let broker: BreakableBroker;
 
@@ -49,14 +49,14 @@ const fateOf = (work: Promise<void>) =>
     (error: Error) => error.name,
   );
 
-/** Turns the clock until that is so: what the broker answers comes in its own time. */
+/** Turns the clock until the condition holds; the broker answers in real time. */
 const turnUntil = (what: string, clock: TurnedClock, isSo: () => boolean) =>
   until(what, async () => {
     if (!isSo()) await clock.runFor(500);
     return isSo();
   });
 
-/** Works while the process that leads the queue stands still. */
+/** Runs the work while the queue's leader process is suspended. */
 async function whileStalled(queue: string, work: () => Promise<void>): Promise<void> {
   await broker.leader(queue, 'suspend');
   try {
@@ -66,15 +66,15 @@ async function whileStalled(queue: string, work: () => Promise<void>): Promise<v
   }
 }
 
-/** Publishes so many, and turns the clock until it is known that the queue stalls. */
-async function untilStalled(publisher: Publisher, clock: TurnedClock, queue: string, count: number) {
+/** Publishes `count` messages, and turns the clock until the queue is detected as stalled. */
+async function untilStalled(publisher: BrokerPublisher, clock: TurnedClock, queue: string, count: number) {
   const fates = numbers(count).map((body) => fateOf(publisher.publish(aPublication(queue, body))));
   await turnUntil('it is known to stall', clock, () => publisher.stalled().length > 0);
   return fates;
 }
 
 describe('a queue that stands still', () => {
-  // The broker's own channel stands still with it from the first message on, or from the 33rd.
+  // The channel in the broker stalls with it from the first message on, or from the 33rd.
   test.each([
     ['was published to before', true],
     ['is published to for the first time', false],
@@ -86,7 +86,7 @@ describe('a queue that stands still', () => {
     if (isKnown) await publisher.publish(aPublication(stalled, 'before'));
     await whileStalled(stalled, async () => {
       const fates = await untilStalled(publisher, clock, stalled, 1_000);
-      // Far more than RabbitMQ reads for a channel that stands still.
+      // Far more than RabbitMQ reads for a stalled channel.
       await Promise.all(numbers(2_000).map((body) => publisher.publish(aPublication(other, body))));
       expect(publisher.stalled()).toEqual([{ exchange: deliveriesExchange, routingKey: stalled }]);
       await expect(publisher.publish(aPublication(stalled))).rejects.toThrow(Stalled);

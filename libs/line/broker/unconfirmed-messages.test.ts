@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
-import type { DestinationNews } from './publishing-by-connection.ts';
+import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 type Confirm = (refusal: Error | null) => void;
 
-/** A channel whose confirms come when they are called, oldest first, or which is closed. */
+/** A channel that the test lets confirm, oldest first, or close. */
 class HandChannel extends EventEmitter {
   readonly confirms: Confirm[] = [];
   publish: ConfirmChannel['publish'] = (_exchange, _key, _body, _options, confirm) =>
@@ -16,7 +16,7 @@ class HandChannel extends EventEmitter {
 
   close = async () => {
     this.emit('close');
-    // As the library does.
+    // Like amqplib.
     for (const confirm of this.confirms) confirm(new Error('channel closed'));
   };
 
@@ -36,16 +36,16 @@ const aPublication = (routingKey: string, bytes: number): Publication => ({
 
 const CONFIRM_LIMIT_MS = 30_000;
 
-/** Channels in the order in which they were opened, what became of messages by routing key, and what was told. */
+/** Collects channels in the order of opening, results by routing key, and reports. */
 function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
   const clock = new TurnedClock();
-  const news: DestinationNews[] = [];
-  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell: (each) => void news.push(each) });
+  const reports: DestinationReport[] = [];
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, report: (each) => void reports.push(each) });
   const channels: HandChannel[] = [];
   unconfirmed.open(async () => {
     const channel = new HandChannel();
     channels.push(channel);
-    // As much of a channel as publishing takes.
+    // Has the members of a channel that publishing uses.
     return channel as unknown as ConfirmChannel;
   });
   const fates: Record<string, string[]> = {};
@@ -56,14 +56,14 @@ function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
       );
     return settled();
   };
-  /** As a publisher looks, while the broker answers what it is asked. */
+  /** Looks like `ConfirmWatch`, while the broker answers its requests. */
   const look = (ms: number) => {
     clock.skipTo(clock.now() + ms);
     unconfirmed.heard(clock.now());
-    unconfirmed.judge();
+    unconfirmed.detectStalls();
     unconfirmed.giveUpOn(CONFIRM_LIMIT_MS);
   };
-  return { clock, unconfirmed, channels, fates, send, look, news };
+  return { clock, unconfirmed, channels, fates, send, look, reports };
 }
 
 const fatesOf = (fates: string[] = []) =>
@@ -136,17 +136,17 @@ describe('UnconfirmedMessages', () => {
     expect(unconfirmed.isSilent(1_000)).toBe(false);
     clock.skipTo(2_002);
     expect(unconfirmed.isSilent(1_000)).toBe(true);
-    unconfirmed.startClocksAgain();
+    unconfirmed.restartClocks();
     expect(unconfirmed.isSilent(1_000)).toBe(false);
   });
 });
 
 describe('a destination that does not confirm while the broker answers', () => {
   test('stalls after two seconds: what was sent and what waits is for others to keep, and what comes is refused, until it confirms again', async () => {
-    const { channels, fates, send, look, news, unconfirmed } = aConnection();
+    const { channels, fates, send, look, reports, unconfirmed } = aConnection();
     await send('a', { count: 130 });
     look(2_000);
-    expect(news).toEqual([]);
+    expect(reports).toEqual([]);
     look(1);
     expect(fatesOf(fates['a'])).toEqual({ Stalled: 130 });
     expect(unconfirmed.stalled()).toEqual([{ exchange: 'e', routingKey: 'a' }]);
@@ -155,14 +155,14 @@ describe('a destination that does not confirm while the broker answers', () => {
     channels[0]?.confirms[0]?.(null);
     await send('a');
     expect(channels[0]?.confirms).toHaveLength(129);
-    expect(news).toEqual([
+    expect(reports).toEqual([
       { kind: 'stalled', unconfirmed: 128 },
       { kind: 'confirms again', stalledMs: 0 },
     ]);
   });
 
   test('does not stall where all are late alike', async () => {
-    const { clock, unconfirmed, channels, send, news } = aConnection();
+    const { clock, unconfirmed, channels, send, reports } = aConnection();
     await send('a');
     await send('b');
     for (let second = 0; second < 10; second += 1) {
@@ -171,10 +171,10 @@ describe('a destination that does not confirm while the broker answers', () => {
       // Four seconds late.
       if (second >= 4) channels[1]?.confirms.shift()?.(null);
       if (second >= 4) channels[0]?.confirms.shift()?.(null);
-      unconfirmed.judge();
+      unconfirmed.detectStalls();
       await send('a');
     }
-    expect(news).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
   test('takes no room from others, however many stall', async () => {
@@ -184,7 +184,7 @@ describe('a destination that does not confirm while the broker answers', () => {
     await send('c', { count: 128 });
     await send('d', { count: 128 });
     expect(channels.map(({ confirms }) => confirms.length)).toEqual([128, 128, 128, 128]);
-    // They count again when they go on.
+    // They count again once they confirm.
     for (const channel of channels.slice(0, 2)) channel.confirms[0]?.(null);
     await send('e', { count: 128 });
     expect(channels[4]?.confirms).toHaveLength(0);
@@ -201,21 +201,21 @@ describe('a destination that does not confirm while the broker answers', () => {
     await send('a', { count: 3 });
     expect(fatesOf(fates['a'])).toEqual({ Stalled: 5 });
     expect(channels.map(({ confirms }) => confirms.length)).toEqual([2, 1]);
-    // A late one says as well that it goes on.
+    // A late confirm also ends the stall.
     channels[0]?.confirms[0]?.(null);
     await send('a');
     expect(channels[1]?.confirms).toHaveLength(2);
   });
 
   test('does not stall for one confirm that never comes while others do, and gives up on that', async () => {
-    const { channels, fates, send, look, news } = aConnection();
+    const { channels, fates, send, look, reports } = aConnection();
     await send('a');
     for (let second = 0; second < 31; second += 1) {
       await send('a');
       look(1_000);
       channels[0]?.confirms.splice(1).forEach((confirm) => confirm(null));
     }
-    expect(news).toEqual([]);
+    expect(reports).toEqual([]);
     expect(fatesOf(fates['a'])).toEqual({ confirmed: 31, Unconfirmed: 1 });
   });
 

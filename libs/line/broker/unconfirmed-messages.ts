@@ -2,43 +2,42 @@ import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
 import { DestinationChannel } from './destination-channel.ts';
-import { TooLarge, Unconfirmed, type Destination, type OnSettled } from './publish-errors.ts';
-import type { DestinationNews, Publishing } from './publishing-by-connection.ts';
+import { TooLarge, Unconfirmed, type Destination, type OnSettled } from '../publish-errors.ts';
+import type { ChannelContext, DestinationReport } from './channel-context.ts';
 import { STALLED_MS } from './stall.ts';
 
 export type UnconfirmedOptions = {
   clock: Clock;
-  /** What may be unconfirmed at once, beside what stalls; a blocked connection would buffer it without bound. */
+  /** Limits of unconfirmed messages and bytes, without stalled destinations; a blocked connection would buffer without bound. */
   limits: { messages: number; bytes: number };
-  tell?: (news: DestinationNews, destination: Destination) => void;
+  report?: (report: DestinationReport, destination: Destination) => void;
 };
 
 /**
- * What was published and not yet confirmed, and what waits because that is as much as may be: by destination, so that one
- * whose queue stands still holds up no other.
+ * Tracks unconfirmed publishes, and those that wait because of the limits. By destination, so that a stalled queue blocks no other.
  */
 export class UnconfirmedMessages {
   readonly #clock: Clock;
   readonly #limits: UnconfirmedOptions['limits'];
-  readonly #tell: NonNullable<UnconfirmedOptions['tell']>;
-  #publishing: Publishing<DestinationChannel> | undefined;
-  /** Destinations of the present connection, by exchange and routing key. */
+  readonly #report: NonNullable<UnconfirmedOptions['report']>;
+  #context: ChannelContext<DestinationChannel> | undefined;
+  /** Destinations of the current connection, by exchange and routing key. */
   #destinations = new Map<string, Map<string, DestinationChannel>>();
-  /** Those that could go on if there were room, in their turn. */
+  /** Destinations that wait for the common limits, round robin. */
   readonly #inLine = new Set<DestinationChannel>();
   #isAdmitting = false;
   #messages = 0;
   #bytes = 0;
-  /** The latest sent that the broker has answered, and when it last answered anything. */
+  /** Send time of the latest answered request, and time of the last answer. */
   #answeredUpTo = -Infinity;
   #heardAt = -Infinity;
-  /** Bytes of the largest message that the broker takes, once it has refused a larger one. */
+  /** The broker's limit of a message in bytes; Infinity until it has refused one. */
   #largest = Infinity;
 
-  constructor({ clock, limits, tell = () => undefined }: UnconfirmedOptions) {
+  constructor({ clock, limits, report = () => undefined }: UnconfirmedOptions) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   get size(): number {
@@ -50,10 +49,10 @@ export class UnconfirmedMessages {
     return stalled.map(({ exchange, routingKey }) => ({ exchange, routingKey }));
   }
 
-  /** From now on messages go out by channels that it opens. */
+  /** Publishes from now on, on channels opened by `open`. */
   open(open: () => Promise<ConfirmChannel>): void {
     this.#heardAt = this.#clock.now();
-    this.#publishing = {
+    this.#context = {
       clock: this.#clock,
       open,
       heard: (askedAt) => this.heard(askedAt),
@@ -63,14 +62,14 @@ export class UnconfirmedMessages {
       },
       ready: (destination) => this.#admit(destination),
       learnLargest: (bytes) => (this.#largest = bytes),
-      tell: this.#tell,
+      report: this.#report,
     };
   }
 
-  /** Nothing goes out any more; no confirm will come for what did. */
+  /** Stops publishing and settles everything as unconfirmed. */
   close(why: string): void {
     const gone = this.#all();
-    this.#publishing = undefined;
+    this.#context = undefined;
     this.#destinations = new Map();
     this.#inLine.clear();
     [this.#messages, this.#bytes, this.#answeredUpTo] = [0, 0, -Infinity];
@@ -80,38 +79,38 @@ export class UnconfirmedMessages {
   send(publication: Publication, onSettled: OnSettled): void {
     const { length } = publication.body;
     if (length > this.#largest) return onSettled(new TooLarge(length, this.#largest));
-    if (this.#publishing === undefined) return onSettled(new Unconfirmed('the broker is away'));
-    this.#destinationOf(publication, this.#publishing).send(publication, onSettled, this.#hasRoom());
+    if (this.#context === undefined) return onSettled(new Unconfirmed('the broker is away'));
+    this.#destinationOf(publication, this.#context).send(publication, onSettled, this.#hasRoom());
   }
 
-  /** The broker has answered what was asked of it then. */
+  /** Notes an answer to a request sent at `askedAt`. */
   heard(askedAt: number): void {
     this.#answeredUpTo = Math.max(this.#answeredUpTo, askedAt);
     this.#heardAt = this.#clock.now();
   }
 
-  /** Whether something waits for its answer for so long that the broker is to be asked whether it listens. */
+  /** Whether something is unanswered for so long that the broker should be probed. */
   isLate(): boolean {
     return this.#isUnanswered(STALLED_MS);
   }
 
-  /** Whether something waits for its answer for longer, and the broker has answered nothing else meanwhile. */
+  /** Whether something is unanswered for `limitMs`, and the broker has answered nothing else in that time. */
   isSilent(limitMs: number): boolean {
     return this.#clock.now() - this.#heardAt > limitMs && this.#isUnanswered(limitMs);
   }
 
-  startClocksAgain(): void {
+  restartClocks(): void {
     this.#heardAt = this.#clock.now();
-    for (const destination of this.#all()) destination.startClocksAgain(this.#heardAt);
+    for (const destination of this.#all()) destination.restartClocks(this.#heardAt);
   }
 
-  /** Finds what stalls. */
-  judge(): void {
-    for (const destination of this.#all()) destination.judge(this.#answeredUpTo);
+  /** Detects destinations that stall, and lets others use the room. */
+  detectStalls(): void {
+    for (const destination of this.#all()) destination.detectStall(this.#answeredUpTo);
     this.#admit();
   }
 
-  /** Waits no longer for confirms that have not come by then, though the broker answers. */
+  /** Settles overdue publishes as unconfirmed. */
   giveUpOn(confirmTimeoutMs: number): void {
     for (const destination of this.#all()) destination.giveUpOn(confirmTimeoutMs);
   }
@@ -121,7 +120,7 @@ export class UnconfirmedMessages {
     return this.#all().some(({ unansweredSince = Infinity }) => unansweredSince < before);
   }
 
-  /** One after the other takes its turn, for as long as there is room. */
+  /** Publishes round robin over the destinations, up to the limits. */
   #admit(destination?: DestinationChannel): void {
     if (destination?.isReady === true) this.#inLine.add(destination);
     if (this.#isAdmitting || this.#inLine.size === 0) return;
@@ -131,7 +130,7 @@ export class UnconfirmedMessages {
       this.#inLine.delete(next);
       if (!next.isReady) continue;
       next.sendNext();
-      // Behind the others: what is added now is met as well.
+      // Added at the end: this loop reaches it again.
       if (next.isReady) this.#inLine.add(next);
     }
     this.#isAdmitting = false;
@@ -141,13 +140,13 @@ export class UnconfirmedMessages {
     return this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes;
   }
 
-  #destinationOf(publication: Publication, publishing: Publishing<DestinationChannel>): DestinationChannel {
+  #destinationOf(publication: Publication, context: ChannelContext<DestinationChannel>): DestinationChannel {
     const { exchange, routingKey } = publication;
     let ofExchange = this.#destinations.get(exchange);
     if (ofExchange === undefined) this.#destinations.set(exchange, (ofExchange = new Map()));
     let destination = ofExchange.get(routingKey);
     if (destination === undefined) {
-      destination = new DestinationChannel(publication, publishing);
+      destination = new DestinationChannel(publication, context);
       ofExchange.set(routingKey, destination);
     }
     return destination;

@@ -1,6 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Consumer } from '../broker/consumers.ts';
-import type { Consuming } from '../broker/queue-consumer.ts';
+import type { ConsumeCallbacks, Consumer } from '../broker.ts';
 import {
   newSourceId,
   type Message,
@@ -11,30 +10,30 @@ import {
 } from '../messages.ts';
 
 /**
- * Rows that say what is to be published, each until that is confirmed. The process that claims some has them for a while; one
- * that dies leaves its claims, and once they have run out another publishes the same again.
+ * Rows of an outbox. A process claims some for a while, publishes them, and settles them after the confirm. If it dies, another process
+ * publishes the same again once the claims have run out.
  */
 export type ClaimedRows<Row> = {
-  /** Takes some that are due; no other process takes them until the claim runs out. */
+  /** Claims some due rows; no other process can claim them until the claim runs out. */
   claim: () => Promise<Row[]>;
-  /** What they say is published, or there was nothing to publish. */
+  /** Removes or marks rows whose publication is confirmed, or that need none. */
   settle: (rows: readonly Row[]) => Promise<void>;
-  /** The same whenever it is asked; undefined where there is nothing to publish. */
+  /** Returns the same publication for the same row each time; undefined if there is nothing to publish. */
   publicationOf: (row: Row) => Publication | undefined;
   claimMs: number;
-  /** As a step has it, of what is published. */
+  /** Like a step's, for a publication that the broker rejects. */
   reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];
 };
 
 export type ClaimingOptions<Row> = ClaimedRows<Row> & { name: string; clock: Clock };
 
-/** A row that this process has claimed. `held`: what it says is under way. */
-type Claimed<Row> = { row: Row; is: 'held' | 'published' | 'given back'; source?: Source };
+/** A row that this process has claimed. `held`: its publication is under way. */
+type ClaimedRow<Row> = { row: Row; is: 'held' | 'published' | 'given back'; source?: Source };
 
-/** Takes rows for a step, each as a source of one message: acknowledged, it is settled; given back, it is left to the end of its claim. */
+/** Feeds rows to a step, each as a source of one message. An acknowledged row is settled; one given back waits until its claim runs out. */
 export class Claiming<Row> implements Consumer {
   readonly #options: ClaimingOptions<Row>;
-  #consuming: Consuming | undefined;
+  #consuming: ConsumeCallbacks | undefined;
   readonly #pausedFor = new Set<string>();
   #held = 0;
   #taking: Promise<unknown> = Promise.resolve();
@@ -44,8 +43,8 @@ export class Claiming<Row> implements Consumer {
     this.#options = options;
   }
 
-  /** For the step that publishes. */
-  takingFor(consuming: Consuming): Consumer {
+  /** Sets the callbacks of the step that publishes. */
+  takingFor(consuming: ConsumeCallbacks): Consumer {
     this.#consuming = consuming;
     return this;
   }
@@ -64,8 +63,8 @@ export class Claiming<Row> implements Consumer {
   }
 
   /**
-   * Publishes all that is due. Resolves with whether nothing is left of it but what others have claimed, and rejects as `claim` and
-   * `settle` do. One after the other, if asked while it is at work.
+   * Publishes all due rows. Resolves with whether none is left except those claimed by others; rejects if `claim` or `settle` does.
+   * Calls run one after the other.
    */
   publishDue(): Promise<boolean> {
     const turn = this.#last.then(() => this.#publishAll());
@@ -73,7 +72,7 @@ export class Claiming<Row> implements Consumer {
     return turn;
   }
 
-  /** Resolves when it is not at work. */
+  /** Resolves when the last call of `publishDue` has ended. */
   async untilIdle(): Promise<void> {
     await this.#last;
   }
@@ -101,10 +100,10 @@ export class Claiming<Row> implements Consumer {
     return { isEmpty: claimed.length === 0, isDone: published.length === claimed.length };
   }
 
-  async #take(onEnded: () => void): Promise<Claimed<Row>[]> {
+  async #take(onEnded: () => void): Promise<ClaimedRow<Row>[]> {
     const rows = await this.#options.claim();
     let left = rows.length;
-    const end = (claimed: Claimed<Row>, is: Claimed<Row>['is']) => {
+    const end = (claimed: ClaimedRow<Row>, is: ClaimedRow<Row>['is']) => {
       if (claimed.is !== 'held') return;
       claimed.is = is;
       this.#held -= 1;
@@ -114,7 +113,7 @@ export class Claiming<Row> implements Consumer {
     if (left === 0) onEnded();
     this.#held += left;
     return rows.map((row) => {
-      const claimed: Claimed<Row> = { row, is: 'held' };
+      const claimed: ClaimedRow<Row> = { row, is: 'held' };
       const publication = this.#options.publicationOf(row);
       if (publication === undefined) {
         end(claimed, 'published');
@@ -131,8 +130,8 @@ export class Claiming<Row> implements Consumer {
     });
   }
 
-  /** Their claim has run out: what is under way of them here must not be taken for theirs any more. */
-  #cut(claimed: readonly Claimed<Row>[]): void {
+  /** Gives back rows whose claim has run out: another process may publish them now. */
+  #cut(claimed: readonly ClaimedRow<Row>[]): void {
     for (const { is, source } of claimed) {
       if (is !== 'held' || source === undefined) continue;
       source.giveBack();
@@ -140,7 +139,7 @@ export class Claiming<Row> implements Consumer {
     }
   }
 
-  /** What is to be published, as if it had come so. */
+  /** Turns a publication into the message that a step takes. */
   #messageOf(publication: Publication): Message {
     const { kind: _, headers, mayBundle: __, late: ___, ...same } = publication;
     const traceparent = headers?.['traceparent'];

@@ -26,7 +26,7 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
-/** Rows that are to go to that queue, in a table of their own: `left` are those that are not settled. */
+/** Rows to publish to that queue, in their own table; `left` returns the unsettled ones. */
 function someRows(queue: string, names: readonly string[], claimMs = LONG_MS) {
   const claimedUntil = new Map(names.map((name) => [name, -Infinity]));
   return {
@@ -85,7 +85,7 @@ describe('what rows say', () => {
     await broker.alarm(true);
     let published: Promise<boolean>;
     try {
-      // What is published tells the broker to say that it blocks.
+      // The broker reports that it blocks only after a publish.
       void running.broker.publish(to(queue, 'before')).catch(() => undefined);
       await until('it is blocked', () => running.broker.state() === 'blocked');
       published = running.publishDue();

@@ -7,15 +7,15 @@ import { Claiming, type ClaimedRows } from './claimed-rows.ts';
 
 export type PublishingClaimed = AsyncDisposable &
   Pick<RunningStep, 'waitingFor'> & {
-    /** Publishes all that is due. Resolves with whether nothing is left of it but what others have claimed. */
+    /** Publishes all due rows. Resolves with whether none is left except those claimed by others. */
     publishDue(): Promise<boolean>;
   };
 
 const SETTLE_LIMIT_MS = 2_000;
 
 /**
- * A step that publishes what rows say, as it is: what holds for a message from a queue while the broker blocks, stalls, refuses
- * or is away, and while the process ends, holds for them.
+ * Runs a step that publishes rows unchanged. It treats them like messages of a queue while the broker is blocked, away or refuses, and
+ * while the process ends.
  */
 export function publishClaimed<Row>(
   name: string,
@@ -41,13 +41,13 @@ export function publishClaimed<Row>(
     publishDue: () => claiming.publishDue(),
     async [Symbol.asyncDispose]() {
       await running[Symbol.asyncDispose]();
-      // What is published is to be settled. A Postgres that hangs must not hold this up.
+      // Settles published rows, unless Postgres hangs.
       await withTimeout({ clock, limitMs: SETTLE_LIMIT_MS }, claiming.untilIdle());
     },
   };
 }
 
-/** Looks again and again, from now on, for what is due. */
+/** Publishes due rows now and at each interval, until disposed. */
 export function publishRepeatedly(
   publishing: Pick<PublishingClaimed, 'publishDue'>,
   how: Omit<RunEveryOptions, 'beginsAtOnce'>,

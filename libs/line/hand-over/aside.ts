@@ -1,4 +1,4 @@
-import { asideHeaders } from '../broker/amqp-message.ts';
+import { asideHeaders } from '../aside-headers.ts';
 import { publishAgain, type Death, type Message, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 

@@ -1,5 +1,5 @@
-import type { Broker } from '../broker/connect-broker.ts';
-import { TooLarge } from '../broker/publish-errors.ts';
+import type { Broker } from '../broker.ts';
+import { TooLarge } from '../publish-errors.ts';
 import { bundle } from '../bundle.ts';
 import type { Publication } from '../messages.ts';
 import type { StepReport } from '../step-report.ts';

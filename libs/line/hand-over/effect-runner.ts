@@ -1,7 +1,7 @@
 import type { Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Consuming } from '../broker/queue-consumer.ts';
-import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
+import type { ConsumeCallbacks } from '../broker.ts';
+import { Stalled, Unconfirmed } from '../publish-errors.ts';
 import type { HandlerInParts, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { OnceBatcher } from './once-batcher.ts';
@@ -55,7 +55,7 @@ export class EffectRunner<M> {
   }
 
   /** Takes from this lane. */
-  taking(lane: Lane): Consuming {
+  taking(lane: Lane): ConsumeCallbacks {
     return {
       onTaken: (source) => {
         this.taken += 1;

@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Unavailable } from '@waybell/runtime/unavailable';
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
 import type { Deaths } from '../deaths.ts';
 import type { Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';

@@ -4,7 +4,7 @@
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
  * so do ends.
  */
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import { isBundle, readMembers } from '../bundle.ts';
 import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';

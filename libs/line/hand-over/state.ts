@@ -2,7 +2,7 @@
  * State, inputs and effects of the hand-over: plain data. So a state can be copied, and everything tried that may follow
  * from it.
  */
-import type { BrokerState } from '../broker/link.ts';
+import type { BrokerState } from '../broker-state.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';

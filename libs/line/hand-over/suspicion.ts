@@ -1,4 +1,4 @@
-import { TooLarge, Unroutable } from '../broker/publish-errors.ts';
+import { TooLarge, Unroutable } from '../publish-errors.ts';
 import { reject, type Rejection } from '../messages.ts';
 
 /** The queue that a message was taken from: its own, the suspects lane, or the quarantine, where it is alone. */

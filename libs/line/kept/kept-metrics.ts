@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { KeptPublications } from './kept-publications.ts';
 
-/** What is kept, as this process saw it last, read when it is scraped. Never by destination: the table tells that. */
+/** Registers metrics of kept publications, as this process last counted them. No label for destinations: their number has no bound. */
 export function watchKept(kept: Pick<KeptPublications, 'figures'>, metrics: Metrics): void {
   const gauge = (name: string, help: string, value: () => number) =>
     gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);

@@ -2,7 +2,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
 import { asKept, type Publication } from '../messages.ts';
 import type { KeptDestination, KeptStore } from './kept-store.ts';
 import { SendingOn } from './sending-on.ts';
@@ -10,13 +10,13 @@ import { SendingOn } from './sending-on.ts';
 export type KeptOptions = {
   store: KeptStore;
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
-  /** What all that is kept may weigh together, about: more is not kept. */
+  /** Approximate limit of the kept bodies of the service, in bytes; beyond it `keep` rejects. */
   mostBytes: number;
   log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
 
-/** What is kept of this service, about; `keptTotal` and `sentOnTotal` are what this process did since it began. */
+/** Kept publications of the service, approximately; `keptTotal` and `sentOnTotal` count what this process did since its start. */
 export type KeptFigures = {
   publications: number;
   bytes: number;
@@ -26,19 +26,18 @@ export type KeptFigures = {
 };
 
 const LARGEST_BATCH = 100;
-/** Bodies go to Postgres as text, twice as long and copied several times. */
+/** Limit of the bodies in one insert: they go to Postgres as text, twice as long and copied several times. */
 const HEAVIEST_BATCH_BYTES = 2 ** 20;
 
-type Named = { name: string; publication: Publication };
+type NamedPublication = { name: string; publication: Publication };
 
 /**
- * Publications that the broker does not take now: it blocks publishers, their queue does not confirm or is not there. They
- * are kept in Postgres and sent on from there once it takes them, by this process or another of its service. Each may
- * arrive twice, and in any order: their consumers recognise repeats.
+ * Keeps publications in Postgres while the broker does not take them: it blocks publishers, or their queue is stalled or missing. This
+ * process, or another of its service, sends them on later. Each may arrive twice and in any order; consumers recognise repeats.
  */
 export class KeptPublications implements AsyncDisposable {
   readonly #options: KeptOptions;
-  readonly #insert: (named: Named) => Promise<void>;
+  readonly #insert: (named: NamedPublication) => Promise<void>;
   readonly #sendingOn: SendingOn;
   #last = 0;
   #amount = { publications: 0, bytes: 0, oldestMs: 0 };
@@ -48,7 +47,7 @@ export class KeptPublications implements AsyncDisposable {
   constructor(options: KeptOptions) {
     const { store } = options;
     this.#options = options;
-    this.#insert = microBatch<Named, void>(
+    this.#insert = microBatch<NamedPublication, void>(
       async (all) => {
         await store.insert(all.map(({ publication }) => publication));
         return [];
@@ -63,8 +62,8 @@ export class KeptPublications implements AsyncDisposable {
   }
 
   /**
-   * Resolves when it is committed. Rejects with `Unavailable` while Postgres is away, in which case it may be kept all the
-   * same, and while too much is kept.
+   * Resolves when the publication is committed. Rejects with `Unavailable` while too much is kept, or while Postgres is away; in the
+   * latter case it may be kept nevertheless.
    */
   readonly keep = async (publication: Publication): Promise<void> => {
     if (this.#isFull()) throw new Unavailable('room for kept publications', () => this.#untilRoom());
@@ -89,7 +88,7 @@ export class KeptPublications implements AsyncDisposable {
   async #look(): Promise<KeptDestination[]> {
     const before = this.#keptTotal;
     const found = await this.#options.store.look();
-    // What was kept meanwhile it may not have seen.
+    // The count may lack what was kept in the meantime.
     if (before !== this.#keptTotal) return found;
     this.#amount = {
       publications: found.reduce((sum, { publications }) => sum + publications, 0),
@@ -105,7 +104,7 @@ export class KeptPublications implements AsyncDisposable {
     return found;
   }
 
-  /** The first of many. */
+  /** Logs only the first kept publication, until all are sent on. */
   #tell({ exchange, routingKey }: Pick<Publication, 'exchange' | 'routingKey'>): void {
     if (this.#isAnythingKept) return;
     this.#isAnythingKept = true;

@@ -1,11 +1,11 @@
 import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { asKept, type Publication } from '../messages.ts';
 
-/** The place of a kept publication; numbers as Postgres writes them. */
+/** Key of a kept publication; numbers as Postgres writes them. */
 export type KeptKey = { destination: string; id: string };
 export type KeptPublication = KeptKey & { publication: Publication };
 
-/** Something is kept for it. `oldestMs`: for how long the first of it has been kept. */
+/** A destination with kept publications. `oldestMs`: age of the oldest. */
 export type KeptDestination = {
   destination: string;
   exchange: string;
@@ -15,29 +15,28 @@ export type KeptDestination = {
   oldestMs: number;
 };
 
-/** What is wanted of a destination: the oldest, so many at most. */
+/** Asks for the oldest publications of a destination, at most `most`. */
 export type WantedKept = { destination: string; most: number };
 
-/** What the broker did not take, of this service, whichever process kept it. Everything rejects with `Unavailable` while Postgres is away. */
+/** Stores the kept publications of all processes of a service. Every method rejects with `Unavailable` while Postgres is away. */
 export type KeptStore = {
-  /** Resolves when all of them are committed, as what they are once they were kept. After a rejection they may be, too. */
+  /** Resolves when all are committed, with their delay elapsed where they had one. After a rejection they may be committed too. */
   insert(publications: readonly Publication[]): Promise<void>;
   look(): Promise<KeptDestination[]>;
   /**
-   * Those of them that are due, the oldest first; no process is given them again for `forMs`. Never more than `bytes` of bodies but
-   * by the last.
+   * Claims due publications, oldest first; no process can claim them again for `forMs`. Stops at `bytes` of bodies, which only the
+   * last one may exceed.
    */
   claim(wanted: readonly WantedKept[], how: { bytes: number; forMs: number }): Promise<KeptPublication[]>;
-  /** They are due again after so long, 0 for at once. */
+  /** Makes them due again in `forMs`; 0 for at once. */
   putOff(keys: readonly KeptKey[], forMs: number): Promise<void>;
-  /** Those that are gone already are no error. */
+  /** Removes them; missing ones are no error. */
   remove(keys: readonly KeptKey[]): Promise<void>;
 };
 
 /**
- * What its connections are to be opened with. A publication must outlive a crash of Postgres before the message that caused
- * it is acknowledged. And each look goes by keys, also while Postgres has not counted how many rows a table holds that was empty
- * a minute ago.
+ * Session settings of its connections. Commits are synchronous, because the message that caused a publication is acknowledged after
+ * the commit. Only index scans: Postgres' statistics may still say that the table is empty.
  */
 export const KEPT_SETTINGS = {
   synchronous_commit: 'on',
@@ -80,9 +79,9 @@ const REMOVE = {
   text: 'select waybell.remove_kept_publications($1::bigint[], $2::bigint[])',
 };
 
-type Row = KeptKey & { properties: string; body: Buffer };
+type KeptRow = KeptKey & { properties: string; body: Buffer };
 
-/** Over connections that were opened with `KEPT_SETTINGS`. */
+/** Stores them in Postgres. The connections must be opened with `KEPT_SETTINGS`. */
 export function keptIn(postgres: Postgres): KeptStore {
   const ask = <R extends object>(statement: { name: string; text: string }, values: unknown[] = []) =>
     whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows, isAway);
@@ -100,7 +99,7 @@ export function keptIn(postgres: Postgres): KeptStore {
     look: () => ask<KeptDestination>(LOOK),
     async claim(wanted, { bytes, forMs }) {
       const [destinations, limits] = [wanted.map(({ destination }) => destination), wanted.map(({ most }) => most)];
-      const rows = await ask<Row>(CLAIM, [destinations, limits, forMs, bytes]);
+      const rows = await ask<KeptRow>(CLAIM, [destinations, limits, forMs, bytes]);
       return rows.map(({ destination, id, properties, body }) => {
         return { destination, id, publication: { ...readProperties(properties), body } };
       });
@@ -114,7 +113,7 @@ export function keptIn(postgres: Postgres): KeptStore {
   };
 }
 
-/** A function that is missing or may not be called (class 42) is no fault of what is kept: migrations will bring it. */
+/** A missing or forbidden function (class 42) counts as an outage: a migration will fix it. */
 function isAway(error: unknown): boolean {
   return isOutage(error) || sqlStateOf(error)?.startsWith('42') === true;
 }
@@ -123,12 +122,12 @@ function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
   return [keys.map(({ destination }) => destination), keys.map(({ id }) => id)];
 }
 
-/** All but the body: JSON has a form for every character, Postgres has none for NUL. */
+/** Writes all but the body as JSON, which can escape NUL; Postgres' text cannot hold it. */
 export function writeProperties(publication: Publication): string {
   return JSON.stringify({ ...publication, body: undefined, mayBundle: undefined });
 }
 
 export function readProperties(written: string): Omit<Publication, 'body'> {
-  // Written as above, where no other process writes; what a later version added is not looked at.
+  // Only `writeProperties` writes this. Members that a later version added are ignored.
   return JSON.parse(written) as Omit<Publication, 'body'>;
 }

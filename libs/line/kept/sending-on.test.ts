@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import { KeptPublications, type KeptOptions } from './kept-publications.ts';
 import { MemoryKept } from './testing/memory-kept.ts';
 import { aPublication, SomeBroker } from './testing/some-broker.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 
-/** A process that keeps in memory; `at` lets its clock go on. */
+/** A process that keeps publications in memory; `at` turns its clock. */
 function aKeeper(broker = new SomeBroker('blocked'), log: KeptOptions['log'] = silent) {
   const clock = new TurnedClock();
   const store = new MemoryKept(clock);

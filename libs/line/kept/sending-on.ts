@@ -3,8 +3,8 @@ import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/publish-errors.ts';
+import type { Broker } from '../broker.ts';
+import { Unroutable } from '../publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
@@ -17,20 +17,19 @@ export type SendingOnOptions = {
   clock: Clock;
 };
 
-/** How often a process looks for what others left, and for how long what it claims is its own: renewed at each look. */
+/** How often a process looks for publications left by others, and how long its claims last; each look renews them. */
 const LOOK_MS = 10_000;
-const LEASE_MS = 40_000;
-/** What is claimed at once, of all destinations and of one. */
+const CLAIM_MS = 40_000;
+/** Limits of what a process has claimed at once. */
 const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
-/** At the end, for what is under way. */
+/** Limits on disposal: for confirms that are still to come, and for all of it. */
 const CONFIRM_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 4_000;
 const COMPLAINT = 'publications.postgres-away';
 
 /**
- * Sends kept publications on while the broker takes them. One group of a destination is under way at a time, so that one
- * which does not confirm holds up no other. What was confirmed and could not be removed, and what a process was killed over,
- * is sent again after the lease.
+ * Publishes kept publications while the broker takes them. Publishes one group for each destination at a time, so that a destination
+ * which does not confirm blocks no other. Rows that were confirmed but not removed are published again when their claim runs out.
  */
 export class SendingOn implements AsyncDisposable {
   readonly #options: SendingOnOptions;
@@ -39,7 +38,7 @@ export class SendingOn implements AsyncDisposable {
   readonly #complaints = new Map<string, (error: unknown) => void>();
   readonly #looking: AsyncDisposable;
   readonly #underWay = new Map<string, { rows: readonly KeptPublication[]; done: Promise<void> }>();
-  /** Sent, and not removed yet. */
+  /** Confirmed, and not removed from the store yet. */
   #toRemove: KeptKey[] = [];
   #isDue = false;
   #going: Promise<void> | undefined;
@@ -66,12 +65,12 @@ export class SendingOn implements AsyncDisposable {
     });
   }
 
-  /** The broker did not take this a moment ago. While it takes others, its destination is to be asked with care. */
+  /** Delays the destination of a publication that was just kept, if the broker itself takes publishes. */
   kept(publication: Publication): void {
     if (this.#options.broker.state() === 'writable' && !this.#putOff.isKnown(publication)) this.#waitFor(publication);
   }
 
-  /** A server that hangs must not hold up the end: what was under way is then sent again when its lease is over. */
+  /** Ends within the limit even if a server hangs: what was under way is then published again when its claim runs out. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
@@ -88,7 +87,7 @@ export class SendingOn implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    await this.#options.store.putOff(this.#rowsUnderWay(), LEASE_MS);
+    await this.#options.store.putOff(this.#rowsUnderWay(), CLAIM_MS);
     await this.#go();
   }
 
@@ -96,7 +95,7 @@ export class SendingOn implements AsyncDisposable {
     this.#go().catch(this.#complain);
   }
 
-  /** One round at a time; asked for while one is under way, another follows. */
+  /** Runs one round at a time; a call during a round causes another one. */
   #go(): Promise<void> {
     this.#isDue = true;
     this.#going ??= this.#goWhileDue().finally(() => (this.#going = undefined));
@@ -131,7 +130,7 @@ export class SendingOn implements AsyncDisposable {
       destination: each.destination,
       most: this.#putOff.isKnown(each) ? 1 : most,
     }));
-    return this.#options.store.claim(wanted, { bytes, forMs: LEASE_MS });
+    return this.#options.store.claim(wanted, { bytes, forMs: CLAIM_MS });
   }
 
   async #send(destination: string, rows: readonly KeptPublication[]): Promise<void> {
@@ -161,7 +160,7 @@ export class SendingOn implements AsyncDisposable {
     if (first === undefined) return rows.forEach(({ publication }) => this.#putOff.restore(publication));
     this.#complainOf(first.publication, reason);
     const delayMs = failed.length === rows.length ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
-    // Should it be the message that is at fault, another is asked with before it is its turn again.
+    // The message itself may be at fault: another one of the destination is tried before it.
     const isAlone = rows.length === 1 || failed.length < rows.length;
     await this.#options.store.putOff(failed, isAlone ? 2 * delayMs : 0);
   }
@@ -181,7 +180,7 @@ export class SendingOn implements AsyncDisposable {
     complain(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
   }
 
-  /** What cannot be removed now is tried at the next look. */
+  /** Removes confirmed rows. On failure, the next round tries again. */
   async #removeSent(): Promise<void> {
     const sent = this.#toRemove;
     this.#toRemove = [];

@@ -3,7 +3,7 @@ import type { Publication } from '../messages.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange, eventsExchange } from '../topology.ts';
 import { openCommandPublisher } from './command-publisher.ts';
-import { Unconfirmed } from '../broker/publish-errors.ts';
+import { Unconfirmed } from '../publish-errors.ts';
 
 const PATIENT_MS = 60_000;
 let broker: TestBroker;

@@ -5,16 +5,16 @@ import type { Publication } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
 import { closeInOrder, openChannel } from '../broker/channels.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
-import { Unconfirmed, Unroutable } from '../broker/publish-errors.ts';
+import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 
-/** A command's way onto the line. Unlike a service's it does not come back: the caller is told what failed. */
+/** Publishes for a command. Does not reconnect: the caller learns what failed. */
 export type CommandPublisher = AsyncDisposable & {
-  /** Resolves when the broker has it: in a queue, or nowhere. Rejects where it does not say so; then it may have it. */
+  /** Resolves when the broker has confirmed the message, or returned it as unroutable. Rejects without a confirm: then it may be in a queue. */
   publish(publication: Publication): Promise<'confirmed' | 'unroutable'>;
 };
 
-/** Throws where the broker cannot be reached, and where the line is not declared. */
+/** Throws if the broker cannot be reached or the line is not declared. */
 export async function openCommandPublisher(
   address: ServerAddress,
   confirmTimeoutMs: number,
@@ -41,9 +41,9 @@ export async function openCommandPublisher(
   };
 }
 
-type Patience = { confirmTimeoutMs: number; whyLate: () => string };
+type ConfirmLimit = { confirmTimeoutMs: number; whyLate: () => string };
 
-function publishBy(connection: ChannelModel, { confirmTimeoutMs, whyLate }: Patience): CommandPublisher['publish'] {
+function publishBy(connection: ChannelModel, { confirmTimeoutMs, whyLate }: ConfirmLimit): CommandPublisher['publish'] {
   const limits = { messages: Infinity, bytes: Infinity };
   const unconfirmed = new UnconfirmedMessages({ clock: systemClock, limits });
   unconfirmed.open(() => connection.createConfirmChannel());

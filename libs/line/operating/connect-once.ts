@@ -8,9 +8,8 @@ import { nodesOf } from '../broker/nodes-of.ts';
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Connects to RabbitMQ for one command, to the first of its nodes that lets it in; each has its share of the limit to answer.
- * Unlike a service's connection this one does not come back: the caller is told what failed. Throws, saying what to look at,
- * where no node can be reached, or the user is refused.
+ * Connects to RabbitMQ for one command, trying one node after the other; each has its share of the limit. Does not reconnect. Throws an
+ * error that says what to look at if no node can be reached or the user is refused.
  */
 export async function connectOnce(address: ServerAddress, limitMs: number = CONNECT_LIMIT_MS): Promise<ChannelModel> {
   const nodes = nodesOf(address.url);
@@ -30,16 +29,16 @@ async function connectTo({ url, tls }: ServerAddress, limitMs: number): Promise<
   const connection = await connect(url, {
     ...tls,
     timeout: limitMs,
-    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+    // Otherwise Nagle's algorithm delays each `get` after an acknowledgement by 40 ms.
     noDelay: true,
     clientProperties: { connection_name: 'waybell command' },
   });
-  // The operation that fails reports it; without a listener it would end the process as well.
+  // The failed operation rejects too; without a listener the error would end the process.
   connection.on('error', () => undefined);
   return connection;
 }
 
-/** Works on a connection of its own, which ends with the work. Rejects as `connectOnce` does, or as the work; says what to do where that has no right. */
+/** Runs the work on a connection of its own and closes it. Rejects like `connectOnce` or the work; explains a missing permission. */
 export async function onConnection<T>(
   address: ServerAddress,
   work: (connection: ChannelModel) => Promise<T>,
@@ -55,7 +54,7 @@ export async function onConnection<T>(
   }
 }
 
-/** What to say of an operation that the user has no right to; undefined of any other failure. */
+/** Explains an error caused by a missing permission; undefined for any other error. */
 export function withoutRight(address: ServerAddress, error: unknown): Error | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === ACCESS_REFUSED)) return undefined;
   return new Error(troubleWith({ server: 'RabbitMQ', ...address }, error), { cause: error });
@@ -63,7 +62,7 @@ export function withoutRight(address: ServerAddress, error: unknown): Error | un
 
 export type Overheard = { exchange: string; onBody: (body: Buffer) => void };
 
-/** Hears what a fanout exchange is given from now on, by a queue of its own beside those of the services. */
+/** Receives copies of what is published to a fanout exchange from now on, through a temporary queue. */
 export async function overhear(address: ServerAddress, { exchange, onBody }: Overheard): Promise<AsyncDisposable> {
   const connection = await connectOnce(address);
   const channel = await openChannel(connection);

@@ -5,7 +5,7 @@ import type { Exchange, Queue, Topology } from '../topology.ts';
 import { close, openChannel } from '../broker/channels.ts';
 import { onConnection } from './connect-once.ts';
 
-/** Long enough for a broker that is just starting. */
+/** Allows for a broker that is just starting. */
 const CONNECT_LIMIT_MS = 60_000;
 
 export const declareSettings = {
@@ -21,7 +21,7 @@ export const declareSettings = {
   }),
 };
 
-/** The broker has exchanges or queues of these names with other arguments. Everything else was declared. */
+/** Exchanges or queues exist with other arguments. Everything else was declared. */
 export class TopologyMismatch extends Error {
   constructor(different: readonly string[]) {
     super(
@@ -33,12 +33,12 @@ export class TopologyMismatch extends Error {
 }
 
 /**
- * Creates what is missing and checks what is there. Needs the right to configure, which the services do not have.
- * Throws `TopologyMismatch`, naming each queue and argument, where something is there in another shape.
+ * Creates missing exchanges and queues and checks existing ones. Needs the right to configure, which services lack. Throws
+ * `TopologyMismatch`, which names each queue and argument that differs.
  */
 export async function declareTopology(address: ServerAddress, { exchanges, queues }: Topology): Promise<void> {
   const declare = async (connection: ChannelModel) => [
-    // A queue may need its exchange.
+    // Exchanges first: bindings need them.
     ...(await declareEach(connection, exchanges, declareExchange)),
     ...(await Promise.all(inGroups(queues, 8).map((group) => declareEach(connection, group, declareQueue)))).flat(),
   ];
@@ -52,8 +52,8 @@ function inGroups<T>(all: T[], groups: number): T[][] {
 
 type Declare<T> = (channel: Channel, what: T) => Promise<void>;
 
-/** One after the other. What each is that differs; a channel ends with such an answer. */
-async function declareEach<T extends Named>(
+/** Declares one after the other and returns a description of each that differs. Such an answer closes the channel. */
+async function declareEach<T extends Resource>(
   connection: ChannelModel,
   all: readonly T[],
   declare: Declare<T>,
@@ -84,12 +84,12 @@ async function declareQueue(channel: Channel, queue: Queue): Promise<void> {
   for (const { exchange, routingKey } of queue.bindings) await channel.bindQueue(queue.name, exchange, routingKey);
 }
 
-type Named = Exchange | Queue;
+type Resource = Exchange | Queue;
 
 const PRECONDITION_FAILED = 406;
 
-/** Throws what is another error. */
-function differenceOf(what: Named, error: unknown): string {
+/** Describes the difference; rethrows any other error. */
+function differenceOf(what: Resource, error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) throw error;
   if (error.message.includes('limit in vhost'))
     throw new Error(`${error.message}: raise the limit, or clear it (rabbitmqctl clear_vhost_limits)`, {

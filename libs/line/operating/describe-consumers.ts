@@ -1,17 +1,17 @@
 import type { NamedState } from '../broker/depth.ts';
 import { isForUpstream, quarantineQueue, rejectedQueue, retryExchange, waitingQueue } from '../topology.ts';
 
-/** Describes the consumers of a queue. Some queues have none by design: that is no trouble. */
+/** Describes the consumers of a queue. Some queues have none by design. */
 export function describeConsumers(queue: string, consumers: number): string {
   return whyNoConsumer(queue) ?? `${consumers} consumers`;
 }
 
-/** RabbitMQ says of a queue that has lost its majority that it has neither messages nor consumers, and often says so at once. */
+/** Whether the queue may hold more messages than reported: RabbitMQ reports 0 messages and 0 consumers for a queue without a majority. */
 export function mayHoldMore({ name, messages, consumers, isKnown }: NamedState): boolean {
   return messages === 0 && (!isKnown || (consumers === 0 && whyNoConsumer(name) === undefined));
 }
 
-/** Undefined where a service is to take from a queue at all times. */
+/** Explains why a queue has no consumer by design; undefined if a service must consume it at all times. */
 function whyNoConsumer(queue: string): string | undefined {
   if (queue === rejectedQueue) return 'see ./waybell rejected list';
   if (isForUpstream(queue)) return 'for upstream, which was told so of its events';

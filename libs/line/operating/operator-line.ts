@@ -6,26 +6,26 @@ import { onConnection } from './connect-once.ts';
 import { statesOf, type NamedState } from '../broker/depth.ts';
 import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
 
-/** The rejected queue in the hands of one request. */
+/** The rejected queue, held exclusively by one request. */
 export type RejectedInHand = Pick<RejectedQueue, 'messages' | 'remove'> & {
-  /** Whether there were more messages than there was time for. */
+  /** Whether the time ran out before all messages were read. */
   isCut(): boolean;
 };
 
 export type RejectedWork<T> = (queue: RejectedInHand, line: () => Promise<CommandPublisher>) => Promise<T>;
 
 /**
- * What operators have a service do on the broker: each on connections of its own, which end with it, and within a limit.
- * Throws Unavailable where the broker is away or does not answer in time.
+ * Operators' requests to the broker. Each opens and closes its own connections, within a time limit. Throws `Unavailable` if the broker is
+ * away or does not answer in time.
  */
 export type OperatorLine = {
-  /** What waits in these queues; those that are not there are left out. */
+  /** Returns the states of these queues, without missing ones. */
   statesOf(queues: readonly string[]): Promise<NamedState[]>;
-  /** Throws `RejectedQueueTaken` while another has the queue, or what the work throws. */
+  /** Runs the work with the rejected queue. Throws `RejectedQueueTaken` while another process holds it, or what the work throws. */
   onRejected<T>(work: RejectedWork<T>): Promise<T>;
 };
 
-/** So long the broker may take a queue for that of the request before, which has ended. */
+/** The broker may need this long to release the queue of the previous request. */
 const RELEASED_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 100;
 
@@ -55,7 +55,7 @@ export function operatorLine({ address, limitMs }: { address: ServerAddress; lim
     }
   }
 
-  /** Ends with half of the time, so that what was done by then is told in the other half. */
+  /** Stops reading after half of the limit: the other half is for answering. */
   function inHand(queue: RejectedQueue): RejectedInHand {
     const until = performance.now() + limitMs / 2;
     let isCut = false;

@@ -11,7 +11,7 @@ const lanes = (step: string) => [`waybell.quarantine.${step}`, `waybell.suspects
 const exchanges = smallTopology.exchanges.map(({ name }) => name);
 const queues = smallTopology.queues.map(({ name }) => name);
 
-/** Everything that each user may publish to and take from: what does not stand here, it may not. */
+/** Everything that each user may publish to and consume; everything else is forbidden. */
 const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   'event-router': {
     publish: ['waybell.deliveries', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
@@ -35,7 +35,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   },
   upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },
   declare: { publish: exchanges, take: queues },
-  // By the default exchange it reaches every queue; some have an exchange of their name.
+  // Through the default exchange it reaches every queue; some share their name with an exchange.
   operator: {
     publish: ['waybell.events', 'waybell.deliveries', '', 'waybell.strays', 'waybell.waiting'],
     take: ['waybell.rejected'],
@@ -65,7 +65,7 @@ async function as<T>(user: BrokerUser, work: (connection: ChannelModel) => Promi
   }
 }
 
-/** Whether the broker lets it; anything but its refusal is thrown. */
+/** Whether the broker permits it; throws any error but a refusal. */
 async function isAllowed(
   connection: ChannelModel,
   work: (channel: ConfirmChannel) => Promise<unknown>,

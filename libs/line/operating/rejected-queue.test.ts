@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GetMessage } from 'amqplib';
 import { readRejected } from './rejected-queue.ts';
 
-/** A message as amqplib hands it over, of which only these members are read. */
+/** An amqplib message with the members that are read. */
 const aMessage = (headers: Record<string, unknown>, properties: Record<string, unknown> = {}): GetMessage =>
   ({
     content: Buffer.from('{"a":1}'),

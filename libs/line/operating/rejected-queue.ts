@@ -5,12 +5,12 @@ import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { closeInOrder, openChannel } from '../broker/channels.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
-import { asideHeaders } from '../broker/amqp-message.ts';
+import { asideHeaders } from '../aside-headers.ts';
 import { structuredContent } from '../broker/binary-cloud-event.ts';
 
 const RESOURCE_LOCKED = 405;
 
-/** Another command, or another request to the API, has the rejected queue in hand. */
+/** Another command or API request holds the rejected queue. */
 export class RejectedQueueTaken extends Error {
   constructor() {
     super(`another command reads ${rejectedQueue}: try again when it has ended`);
@@ -18,12 +18,12 @@ export class RejectedQueueTaken extends Error {
   }
 }
 
-/** The rejected queue in the hands of one command. Whatever was taken and not removed goes back, at the latest with the connection. */
+/** The rejected queue, held exclusively by one command. Messages that were read and not removed are requeued on disposal. */
 export class RejectedQueue implements AsyncDisposable {
   readonly #connection: ChannelModel;
   readonly #channel: Channel;
   readonly #count: number;
-  readonly #taken = new Map<Rejected, GetMessage>();
+  readonly #taken = new Map<RejectedMessage, GetMessage>();
 
   constructor(connection: ChannelModel, channel: Channel, count: number) {
     this.#connection = connection;
@@ -31,7 +31,7 @@ export class RejectedQueue implements AsyncDisposable {
     this.#count = count;
   }
 
-  /** Throws `RejectedQueueTaken` where another command has it: messages in its hands cannot be seen, and the queue would look empty. */
+  /** Throws `RejectedQueueTaken` if another command holds it: that one's unacknowledged messages would be invisible here. */
   static async open(address: ServerAddress): Promise<RejectedQueue> {
     const connection = await connectOnce(address);
     const channel = await openChannel(connection);
@@ -46,22 +46,22 @@ export class RejectedQueue implements AsyncDisposable {
   }
 
   /**
-   * Every message that was there at the beginning, and none that came since, such as one retried in vain. In no order: the
-   * broker gives back what was looked at wherever it likes.
+   * Yields every message that was there when it was opened, and none that came later, such as a retried one that failed again. In no
+   * order: the broker requeues messages anywhere.
    */
-  async *messages(): AsyncGenerator<Rejected> {
+  async *messages(): AsyncGenerator<RejectedMessage> {
     for (let read = 0; read < this.#count; read += 1) {
       const message = await this.#channel.get(rejectedQueue);
       if (message === false) return;
       const rejected = readRejected(message);
-      // The bytes are not kept: only what it takes to give it back or remove it.
+      // Keeps only what an acknowledgement needs, not the body.
       this.#taken.set(rejected, { ...message, content: Buffer.alloc(0) });
       yield rejected;
     }
   }
 
-  /** Takes a message from the queue for good. */
-  remove(rejected: Rejected): void {
+  /** Removes a message from the queue. */
+  remove(rejected: RejectedMessage): void {
     const message = this.#taken.get(rejected);
     if (message === undefined || !this.#taken.delete(rejected)) throw new Error(`${rejected.id} is not in hand`);
     this.#channel.ack(message);
@@ -79,22 +79,22 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-/** A message of the rejected queue: as it was in the queue where it was rejected, and why. */
-export type Rejected = Omit<
+/** A message of the rejected queue: its original form, and why it was rejected. */
+export type RejectedMessage = Omit<
   Message,
   'deliveryCount' | 'deaths' | 'isSuspect' | 'failures' | 'death' | 'parked' | 'isTraced' | 'traceparents'
 > & {
-  /** Ten hex digits made of the message itself: the same wherever in the queue it stands. */
+  /** Ten hex digits of a hash of the message. */
   id: string;
   reason: string;
-  /** What exactly is wrong; may be empty. */
+  /** Details of the reason; may be empty. */
   detail: string;
-  /** ISO 8601; empty where it was not written down. */
+  /** ISO 8601; empty if unknown. */
   rejectedAt: string;
 };
 
-/** Reads a message as the hand-over put it there, or as the broker did, which has words of its own for why. */
-export function readRejected({ content, fields, properties }: GetMessage): Rejected {
+/** Reads a message that the hand-over put there, or that the broker dead-lettered with a reason of its own. */
+export function readRejected({ content, fields, properties }: GetMessage): RejectedMessage {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const said = (name: string) => textOf(headers[name]);
   const death = firstDeath(headers['x-death']);
@@ -120,14 +120,14 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
     ...given('contentEncoding', textOf(properties.contentEncoding)),
     ...given('traceparent', said('traceparent')),
     body: content,
-    // The broker itself moved it, as it was published.
+    // A message that the broker dead-lettered may still be in binary mode.
     ...structuredContent({ content, properties }),
   };
 }
 
-type Death = { reason?: string; queue?: string; exchange?: string; routingKey?: string };
+type FirstDeath = { reason?: string; queue?: string; exchange?: string; routingKey?: string };
 
-function firstDeath(deaths: unknown): Death | undefined {
+function firstDeath(deaths: unknown): FirstDeath | undefined {
   const [death]: unknown[] = Array.isArray(deaths) ? deaths : [];
   if (typeof death !== 'object' || death === null) return undefined;
   const members: Record<string, unknown> = { ...death };

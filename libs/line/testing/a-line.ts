@@ -1,6 +1,7 @@
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
+import { connectBroker, type BrokerOptions } from '../broker/connect-broker.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
@@ -15,7 +16,7 @@ export const numbers = (count: number): string[] => Array.from({ length: count }
 
 export const limitOf = (messages: number): HeldLimit => ({ messages, bytes: 2 ** 30 });
 
-/** A publication of `body` to that queue. */
+/** Builds a publication of `body` to that queue. */
 export const to = (queue: string, body: string): Publication => ({
   kind: 'publish',
   exchange: deliveriesExchange,
@@ -32,8 +33,8 @@ export type ALineOptions = Partial<Omit<Step<Message>, 'handle' | 'queues'>> & {
 };
 
 /**
- * A step of its own on a real broker, started by `run`: an `input` and an `output` queue, and a handler that moves
- * bodies from the one to the other unless told otherwise. `nonsense` is rejected.
+ * Declares an `input` and an `output` queue on a real broker, for a step that `run` starts. Its handler moves bodies from one to the
+ * other unless given another one. The body `nonsense` is rejected.
  */
 export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) {
   const { tools, broker: brokerOptions, handle, moreQueues, ...stepOptions } = options;
@@ -56,9 +57,9 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
     input,
     output,
     name,
-    /** Messages as the handler saw them, in this order. */
+    /** Messages that the handler got, in order. */
     seen,
-    /** Another process of the step, which may reach its servers another way. */
+    /** Starts another process of the step, with other options if given. */
     async run(
       way: Pick<ALineOptions, 'tools' | 'broker'> = {},
     ): Promise<AsyncDisposable & { broker: Broker; waitingFor: () => string[] }> {

@@ -1,6 +1,6 @@
 import type { StepTools } from '../run-step.ts';
 
-/** The end of a process as its parts see it: begun, and due, when a test says so. */
+/** A shutdown that begins, and becomes due, when the test says so. */
 export function aShutdown(): Required<StepTools>['shutdown'] & { begin(): void; end(): void; held(): number } {
   const [begun, due] = [new AbortController(), new AbortController()];
   const watched: (() => number)[] = [];

@@ -1,20 +1,20 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type Pair = { client: Socket; broker: Socket; greeting: string };
+type ProxiedConnection = { client: Socket; broker: Socket; greeting: string };
 
-/** How a way is: late, narrow. */
+/** Limits of a slow network. */
 export type Weather = { latencyMs?: number; bytesPerSecond?: number };
 
-/** A way to the broker that can be cut, be bad, and be stopped so that nothing passes, unnoticed by both ends. */
+/** A TCP proxy to the broker that can cut connections, slow them down, and silently stop forwarding. */
 export class Detour implements AsyncDisposable {
   readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
+  readonly #pairs = new Set<ProxiedConnection>();
   readonly #to: URL;
   #stalled: 'answers' | 'everything' | undefined;
   #weather: Weather = {};
   #stallsAt: string | undefined;
-  /** Everything the client said, as text. */
+  /** Everything that clients sent, as text. */
   said = '';
 
   constructor(to: string) {
@@ -35,7 +35,7 @@ export class Detour implements AsyncDisposable {
     return url.href;
   }
 
-  /** Ends at once, without a word, every connection or those of this name. */
+  /** Destroys every connection, or those of this name, without a close handshake. */
   cut(name = ''): void {
     for (const { client, broker, greeting } of this.#pairs) {
       if (!greeting.includes(name)) continue;
@@ -44,13 +44,13 @@ export class Detour implements AsyncDisposable {
     }
   }
 
-  /** Nothing comes back from the broker any more, or nothing passes either way; on new connections too. */
+  /** Stops forwarding the broker's answers, or everything; on new connections too. */
   stall(what: 'answers' | 'everything' = 'answers'): void {
     this.#stalled = what;
     for (const pair of this.#pairs) this.#holdUp(pair);
   }
 
-  /** The same, once the client has said this: it is still heard, and not answered. */
+  /** Stops forwarding answers once a client has sent this text, which is still forwarded. */
   stallAt(text: string): void {
     this.#stallsAt = text;
   }
@@ -64,7 +64,7 @@ export class Detour implements AsyncDisposable {
     }
   }
 
-  /** From now on, both ways. */
+  /** Slows both directions from now on. */
   weather(weather: Weather): void {
     this.#weather = weather;
   }
@@ -76,7 +76,7 @@ export class Detour implements AsyncDisposable {
 
   #pass(client: Socket): void {
     const broker = connect(Number(this.#to.port), this.#to.hostname);
-    const pair: Pair = { client, broker, greeting: '' };
+    const pair: ProxiedConnection = { client, broker, greeting: '' };
     this.#pairs.add(pair);
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1');
@@ -98,12 +98,12 @@ export class Detour implements AsyncDisposable {
     this.#holdUp(pair);
   }
 
-  #holdUp({ client, broker }: Pair): void {
+  #holdUp({ client, broker }: ProxiedConnection): void {
     if (this.#stalled !== undefined) broker.pause();
     if (this.#stalled === 'everything') client.pause();
   }
 
-  /** Not piped: a pipe would resume by itself what was stalled. */
+  /** Does not use `pipe`, which would resume a stalled socket by itself. */
   #carry(from: Socket, to: Socket): void {
     let before = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
@@ -118,7 +118,7 @@ export class Detour implements AsyncDisposable {
     });
   }
 
-  /** A narrow way takes no more than it lets through. */
+  /** Stops reading until what was read has been forwarded. */
   async #pauseUntil(from: Socket, through: Promise<void>): Promise<void> {
     from.pause();
     await through;

@@ -2,7 +2,7 @@ import type { Input } from '../hand-over/state.ts';
 import type { Outgoing } from '../messages.ts';
 import { end, parked, record, to, ToldStep } from './told-step.ts';
 
-/** What may come of one thing that was asked for; the first lets the line go on. */
+/** Possible results of one effect; the first is success. */
 type Choices = (() => string[])[];
 
 const CHANGES: Input[] = [
@@ -17,8 +17,8 @@ const DOORS = ['queue', 'queue', 'suspects', 'quarantine'] as const;
 const KEYS = 4;
 
 /**
- * Messages under way in the hand-over, and everything that it waits for, which may happen in any order. Keeps its own
- * books of what is safe.
+ * Drives the hand-over with messages, and lets everything that it waits for happen in any order. Tracks by itself which messages are
+ * safe.
  */
 export class Interleaving {
   readonly #step = new ToldStep();
@@ -30,12 +30,12 @@ export class Interleaving {
   readonly #caused = new Map<string, string[]>();
   readonly #safe = new Set<string>();
   readonly #keptBy = new Map<string, number>();
-  /** Messages that are remembered, now or before. */
+  /** Messages that were ever remembered. */
   readonly #remembered = new Set<string>();
-  /** What should never be. */
+  /** Violations found; empty if the hand-over is correct. */
   readonly broken: string[] = [];
 
-  /** Lets one thing happen, whichever the number says. */
+  /** Lets one thing happen, chosen by the number. */
   goOn(draw: number): void {
     const count = this.#waiting.length + 4;
     const [choice, rest] = [draw % count, Math.floor(draw / count)];
@@ -47,7 +47,7 @@ export class Interleaving {
     this.#heard(choices[rest % choices.length]?.() ?? []);
   }
 
-  /** Lets all happen that is waited for, and well. */
+  /** Lets everything that is waited for succeed, and checks that nothing is left. */
   end(): void {
     this.#change({ kind: 'broker', is: 'writable' });
     this.#change({ kind: 'back' });
@@ -100,7 +100,7 @@ export class Interleaving {
     }
   }
 
-  /** What keeps it is a source like any other, of that message alone. */
+  /** A lease is a source like any other, of that message alone. */
   #lease(text: string): Choices {
     const kept = () => {
       const source = this.#sources.push([text]) - 1;
@@ -158,7 +158,7 @@ export class Interleaving {
   }
 
   #isSafe(text: string, source: number): boolean {
-    // It lies by itself in its queue, or in what keeps it, which is a source of its own.
+    // The message is alone in its queue, or in its lease, which is a source of its own.
     if (this.#safe.has(text) || (this.#keptBy.get(text) ?? source) !== source) return true;
     if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
     const caused = this.#caused.get(text);

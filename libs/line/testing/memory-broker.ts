@@ -2,28 +2,28 @@ import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import type { Exchange, Queue, Topology } from '../topology.ts';
 
-export type Kept = { publication: Publication; deliveryCount: number };
-type Place = { spec: Queue; kept: Kept[]; onFilled: (() => void)[] };
+export type QueuedMessage = { publication: Publication; deliveryCount: number };
+type MemoryQueue = { spec: Queue; kept: QueuedMessage[]; onFilled: (() => void)[] };
 
-/** As much of RabbitMQ as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
+/** Simulates as much of RabbitMQ as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
 export class MemoryBroker {
   readonly clock: TurnedClock;
   readonly #exchanges: Map<string, Exchange>;
-  readonly #all: Place[];
-  readonly #places: Map<string, Place>;
-  /** The places that are bound, by exchange and, unless that is a fanout, key. */
-  readonly #bound: Map<string, Place[]>;
+  readonly #all: MemoryQueue[];
+  readonly #byName: Map<string, MemoryQueue>;
+  /** Bound queues, by exchange and, unless that is a fanout, key. */
+  readonly #bound: Map<string, MemoryQueue[]>;
 
   constructor({ exchanges, queues }: Topology, clock: TurnedClock) {
     this.clock = clock;
     this.#exchanges = new Map(exchanges.map((spec) => [spec.name, spec]));
-    this.#all = queues.map((spec): Place => ({ spec, kept: [], onFilled: [] }));
-    this.#places = new Map(this.#all.map((place) => [place.spec.name, place]));
-    const bound = this.#all.flatMap((place) =>
-      place.spec.bindings.map(({ exchange, routingKey }) => ({ place, to: this.#address(exchange, routingKey) })),
+    this.#all = queues.map((spec): MemoryQueue => ({ spec, kept: [], onFilled: [] }));
+    this.#byName = new Map(this.#all.map((queue) => [queue.spec.name, queue]));
+    const bound = this.#all.flatMap((queue) =>
+      queue.spec.bindings.map(({ exchange, routingKey }) => ({ queue, to: this.#address(exchange, routingKey) })),
     );
     this.#bound = new Map(
-      [...Map.groupBy(bound, ({ to }) => to)].map(([to, some]) => [to, some.map(({ place }) => place)]),
+      [...Map.groupBy(bound, ({ to }) => to)].map(([to, some]) => [to, some.map(({ queue }) => queue)]),
     );
   }
 
@@ -31,35 +31,35 @@ export class MemoryBroker {
   publish(publication: Publication): boolean {
     const { exchange, routingKey } = publication;
     const targets = this.#bound.get(this.#address(exchange, routingKey)) ?? [];
-    for (const place of targets) this.#put(place, publication);
+    for (const queue of targets) this.#put(queue, publication);
     if (targets.length > 0) return true;
     const { alternate } = this.#exchange(exchange);
     return alternate !== undefined && this.publish({ ...publication, exchange: alternate });
   }
 
-  kept(queue: string): Kept[] {
-    return this.#place(queue).kept;
+  kept(queue: string): QueuedMessage[] {
+    return this.#queue(queue).kept;
   }
 
   async untilFilled(queue: string): Promise<void> {
-    const { kept, onFilled } = this.#place(queue);
+    const { kept, onFilled } = this.#queue(queue);
     if (kept.length === 0) await new Promise<void>((resolve) => onFilled.push(resolve));
   }
 
-  /** Names of the queues in which something waits. */
+  /** Names of the queues that hold messages. */
   filled(): string[] {
     return this.#all.filter(({ kept }) => kept.length > 0).map(({ spec }) => spec.name);
   }
 
-  #put(place: Place, publication: Publication): void {
-    place.kept.push({ publication, deliveryCount: 0 });
-    for (const tell of place.onFilled.splice(0)) tell();
-    const ttlMs = place.spec.arguments['x-message-ttl'];
-    if (typeof ttlMs === 'number') this.clock.after(ttlMs, () => this.#expire(place));
+  #put(queue: MemoryQueue, publication: Publication): void {
+    queue.kept.push({ publication, deliveryCount: 0 });
+    for (const tell of queue.onFilled.splice(0)) tell();
+    const ttlMs = queue.spec.arguments['x-message-ttl'];
+    if (typeof ttlMs === 'number') this.clock.after(ttlMs, () => this.#expire(queue));
   }
 
-  /** Moves the oldest to where its queue says. */
-  #expire({ spec, kept }: Place): void {
+  /** Dead-letters the oldest message. */
+  #expire({ spec, kept }: MemoryQueue): void {
     const expired = kept.shift();
     if (expired === undefined) return;
     const { publication } = expired;
@@ -79,9 +79,9 @@ export class MemoryBroker {
     return exchange;
   }
 
-  #place(queue: string): Place {
-    const place = this.#places.get(queue);
-    if (place === undefined) throw new Error(`there is no queue ${queue}`);
-    return place;
+  #queue(name: string): MemoryQueue {
+    const queue = this.#byName.get(name);
+    if (queue === undefined) throw new Error(`there is no queue ${name}`);
+    return queue;
   }
 }

@@ -1,49 +1,48 @@
 import type { ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
-import type { Broker } from '../broker/connect-broker.ts';
-import type { BrokerState } from '../broker/link.ts';
+import type { Broker, ConsumeCallbacks } from '../broker.ts';
+import type { BrokerState } from '../broker-state.ts';
 import { openBundle } from '../bundle.ts';
-import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable, type OnSettled } from '../broker/publish-errors.ts';
+import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
-import type { Kept, MemoryBroker } from './memory-broker.ts';
+import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
 
-/** What a process is about to do. */
-export type Edge =
+/** A side effect that a process is about to have. */
+export type SideEffect =
   | { what: 'publish'; publication: Publication }
   | { what: 'remember'; key: string }
-  /** What is done where deliveries are parked. */
+  /** In the store of parked deliveries. */
   | { what: 'insert'; deliveries: readonly string[] }
   | { what: 'remove' }
   | { what: 'acknowledge'; messages: readonly Message[] };
 
-/** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */
+/** Faults: whether the process dies instead of the side effect, and whether the broker refuses or returns a message. */
 export type Fate = {
-  diesAt: (edge: Edge) => boolean;
+  diesAt: (effect: SideEffect) => boolean;
   refuses: (publication: Publication) => 'refused' | 'returned' | undefined;
 };
 
-/** What is taken of one queue. */
-type Taking = Consuming & {
+/** A consumer of one queue. */
+type MemoryConsumer = ConsumeCallbacks & {
   queue: string;
-  /** What is held of it at most: an equal share, as where all queues of a step want more than they can have. */
+  /** Most messages held of it: an equal share, as if all queues of the step were full. */
   most: number;
   pauses: Set<string>;
   held: Set<Source>;
 };
 
-/** Nothing happens to it. */
+/** No faults. */
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
 const never = () => new Promise<never>(() => undefined);
 
-/** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
+/** A process's connection to the broker in memory. When the process dies, its held messages are requeued, and it has no more effects. */
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
-  readonly #takings: Taking[] = [];
+  readonly #consumers: MemoryConsumer[] = [];
   readonly #listeners: ((state: BrokerState) => void)[] = [];
-  /** Sent while the broker takes nothing. */
+  /** Publications that wait for a blocked broker. */
   #waiting: { publication: Publication; onSettled: OnSettled }[] = [];
   #state: BrokerState = 'writable';
   #isDead = false;
@@ -58,27 +57,27 @@ export class MemoryLink {
   }
 
   get held(): number {
-    return heldBy(this.#takings);
+    return heldBy(this.#consumers);
   }
 
-  /** Each hands over the next message of a queue of which more may be held. */
+  /** Returns functions that deliver the next message of each queue of which more may be held. */
   handOvers(): (() => void)[] {
     if (this.#isDead) return [];
-    const free = this.#takings.filter(
+    const free = this.#consumers.filter(
       ({ queue, pauses, held, most }) => pauses.size === 0 && held.size < most && this.#broker.kept(queue).length > 0,
     );
-    return free.map((taking) => () => this.#handOver(taking));
+    return free.map((consumer) => () => this.#handOver(consumer));
   }
 
-  /** Whether the process goes on; at its end, the first that it took is the next to be taken. */
-  survives(edge: Edge): boolean {
-    if (this.#isDead || !this.#fate.diesAt(edge)) return !this.#isDead;
-    for (const { held } of this.#takings) for (const each of [...held].toReversed()) each.giveBack();
+  /** Whether the process survives; if not, requeues its messages in their order. */
+  survives(effect: SideEffect): boolean {
+    if (this.#isDead || !this.#fate.diesAt(effect)) return !this.#isDead;
+    for (const { held } of this.#consumers) for (const each of [...held].toReversed()) each.giveBack();
     this.#isDead = true;
     return false;
   }
 
-  /** What its publisher knows of the broker from now on. */
+  /** Changes the state of the broker that the publisher sees. */
   becomes(state: BrokerState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
@@ -103,25 +102,25 @@ export class MemoryLink {
     consume: (queues, { messages }, consuming) => {
       const pauses = new Set<string>();
       const most = Math.max(1, Math.floor(messages / queues.length));
-      const takings = queues.map((queue): Taking => ({ queue, most, ...consuming, pauses, held: new Set() }));
-      this.#takings.push(...takings);
+      const consumers = queues.map((queue): MemoryConsumer => ({ queue, most, ...consuming, pauses, held: new Set() }));
+      this.#consumers.push(...consumers);
       return {
         pause: async (reason) => void pauses.add(reason),
         resume: (reason) => void pauses.delete(reason),
-        held: () => heldBy(takings),
+        held: () => heldBy(consumers),
       };
     },
-    /** The caller is paused for another reason. */
+    /** Pauses all consumers that are not paused; the caller is. */
     alone: async (_consumer, _among, work) => {
-      const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
+      const others = this.#consumers.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
       while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
       await work();
       for (const { pauses } of others) pauses.delete('alone');
     },
-    /** Answers for a queue without a consumer once it holds something: to ask every few seconds would fill days. */
+    /** For a queue without a consumer, answers only once it holds something: polling would cost simulated days thousands of steps. */
     depth: async ([queue = '']) => {
-      const isTaken = this.#takings.some((taking) => taking.queue === queue && taking.pauses.size === 0);
+      const isTaken = this.#consumers.some((consumer) => consumer.queue === queue && consumer.pauses.size === 0);
       if (!isTaken) await this.#broker.untilFilled(queue);
       return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
     },
@@ -133,7 +132,7 @@ export class MemoryLink {
     [Symbol.asyncDispose]: async () => undefined,
   };
 
-  #handOver({ queue, held: inHand, onTaken }: Taking): void {
+  #handOver({ queue, held: inHand, onTaken }: MemoryConsumer): void {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
@@ -157,20 +156,20 @@ export class MemoryLink {
   }
 }
 
-function heldBy(takings: readonly Taking[]): number {
-  return takings.reduce((sum, { held }) => sum + held.size, 0);
+function heldBy(consumers: readonly MemoryConsumer[]): number {
+  return consumers.reduce((sum, { held }) => sum + held.size, 0);
 }
 
 export type Turning = {
   clock: TurnedClock;
   links: readonly MemoryLink[];
-  /** Nothing happens after this. */
+  /** No timer runs after this time. */
   end: number;
-  /** Chooses which of so many queues with something in them is served next; or whether, of two, another comes at once: the second. */
+  /** Chooses among `count` options: the queue to serve next; and, of two, whether another message follows at once (the second). */
   pick?: (count: number) => number;
 };
 
-/** Lets the next thing happen: hands messages over, or goes on in time where there are none. False when nothing is left. */
+/** Delivers messages, or moves the clock to the next timer if there are none. Resolves with false when nothing is left. */
 export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Promise<boolean> {
   const next = () => {
     const handOvers = links.flatMap((link) => link.handOvers());
@@ -181,14 +180,14 @@ export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Prom
     if ((clock.nextAt() ?? Infinity) > end) return false;
     clock.step();
   }
-  // A socket brings several at once.
+  // A socket may deliver several messages at once.
   for (; handOver !== undefined; handOver = pick(2) % 2 === 1 ? next() : undefined) handOver();
   await settled();
   return true;
 }
 
-/** As the client library brings it. */
-function asConsumed({ publication, deliveryCount }: Kept): ConsumeMessage {
+/** Builds the message as amqplib would deliver it. */
+function asConsumed({ publication, deliveryCount }: QueuedMessage): ConsumeMessage {
   const { headers, ...properties } = publishOptions(publication);
   return {
     content: publication.body,

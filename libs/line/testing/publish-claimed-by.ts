@@ -2,7 +2,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { Claiming, type ClaimedRows } from '../claimed/claimed-rows.ts';
 import { publishAgain, type Publication, type Source } from '../messages.ts';
 
-/** Publishes what rows say, all that is due, by a function in the place of the line: what it rejects is given back. */
+/** Publishes all due rows by a function instead of the line. If it rejects, the row is given back. */
 export async function publishClaimedBy<Row>(
   rows: ClaimedRows<Row>,
   publish: (publication: Publication) => Promise<void>,

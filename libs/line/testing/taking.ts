@@ -1,11 +1,11 @@
-import type { Consuming } from '../broker/queue-consumer.ts';
+import type { ConsumeCallbacks } from '../broker.ts';
 import type { Message, Source } from '../messages.ts';
 
-/** A source of one message, and whether it is still held. */
-export type Held = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
+/** A message that a test holds. */
+export type HeldMessage = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
 
-/** Takes whatever comes. */
-export function taking(onTaken: (held: Held) => void): Consuming {
+/** Callbacks that pass each message to the test, and track whether it is held. */
+export function taking(onTaken: (held: HeldMessage) => void): ConsumeCallbacks {
   const held = new Set<Source>();
   return {
     onTaken: (source) => {

@@ -14,7 +14,7 @@ import {
 import { Detour } from './detour.ts';
 import { until } from '@waybell/runtime/testing/until';
 
-/** Exchanges and queues of the line, for one action. */
+/** The line's topology for one action. */
 export const smallTopology = topology({
   actionKeys: ['carrier.order.created'],
   locationKeys: [],
@@ -26,8 +26,8 @@ export const smallTopology = topology({
 let named = 0;
 
 /**
- * A RabbitMQ with the line declared, hands in it that are not the line's, and a way to it that can be bad. Disposing checks
- * that this process has left no socket open.
+ * A RabbitMQ with the line declared, direct access to its queues, and a proxy that can break the connection. Disposal checks that this
+ * process has no open sockets.
  */
 export class TestBroker implements AsyncDisposable {
   readonly url: string;
@@ -46,9 +46,9 @@ export class TestBroker implements AsyncDisposable {
     return broker;
   }
 
-  /** Works on a connection of its own: in an alarm the broker reads no more of one that has published. */
+  /** Works on a connection of its own: during an alarm the broker blocks connections that have published. */
   async on<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+    // Otherwise Nagle's algorithm delays each `get` after an acknowledgement by 40 ms.
     const connection = await connect(this.url, { noDelay: true });
     connection.on('error', () => undefined);
     try {
@@ -101,7 +101,7 @@ export class TestBroker implements AsyncDisposable {
     });
   }
 
-  /** Takes everything that is ready. */
+  /** Takes all ready messages. */
   async take(queue: string): Promise<GetMessage[]> {
     return this.on(async (channel) => {
       const taken: GetMessage[] = [];
@@ -143,7 +143,7 @@ export class TestBroker implements AsyncDisposable {
   }
 }
 
-/** A broker that no other test uses, and that a test may stop, kill and fill. Disposing it rights it for the next. */
+/** A broker for this test alone, which may stop, kill and fill it. Disposal repairs it for the next test. */
 export class BreakableBroker extends TestBroker {
   readonly servers: Breakable;
 
@@ -163,13 +163,13 @@ export class BreakableBroker extends TestBroker {
     return this.servers.rabbitmq;
   }
 
-  /** Stops it in mid-air (SIGSTOP) or lets it go on (SIGCONT). */
+  /** Freezes the broker (SIGSTOP) or lets it go on (SIGCONT). */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     const { pid } = this.process;
     if (pid !== undefined) process.kill(pid, signal);
   }
 
-  /** Before a `kill -9`: RabbitMQ writes its lists of queues and bindings with a delay, and would forget the latest. */
+  /** Flushes queues and bindings to disk: RabbitMQ writes them with a delay, and a `kill -9` would lose the latest. */
   async rememberQueues(): Promise<void> {
     await this.evaluate('catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()]');
   }
@@ -178,25 +178,25 @@ export class BreakableBroker extends TestBroker {
     return this.servers.evaluate(expression);
   }
 
-  /** The memory alarm: while it is on, the broker takes nothing from publishers. Resolves when connections have been told. */
+  /** Switches the memory alarm, which blocks publishers. Resolves when the alarm is in effect. */
   async alarm(isOn: boolean): Promise<void> {
     await this.evaluate(`vm_memory_monitor:set_vm_memory_high_watermark(${isOn ? '0.000001' : '0.4'})`);
-    await until('they have been told', async () => {
+    await until('the alarm is in effect', async () => {
       return ((await this.evaluate('rabbit_alarm:get_alarms()')) !== '[]') === isOn;
     });
   }
 
-  /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
+  /** Sets the delivery acknowledgement timeout of channels opened from now on. */
   async consumerTimeout(limitMs: number): Promise<void> {
     await this.evaluate(`application:set_env(rabbit, consumer_timeout, ${limitMs})`);
   }
 
-  /** Has every channel look for messages that are held for too long, as it does once a minute. */
+  /** Makes every channel check that timeout now; by itself it does so once a minute. */
   async lookAtHeld(): Promise<void> {
     await this.evaluate('[Channel ! tick || Channel <- rabbit_channel:list_local()]');
   }
 
-  /** Stops (`suspend`) the process that leads a queue, or lets it go on (`resume`). */
+  /** Suspends or resumes the leader process of a queue. */
   async leader(queue: string, verb: 'suspend' | 'resume'): Promise<void> {
     await this.evaluate(`sys:${verb}('${this.#vhost}_${queue}')`);
   }
@@ -211,7 +211,7 @@ export class BreakableBroker extends TestBroker {
   }
 }
 
-/** Sockets of this process that are open: none once everything was closed. */
+/** Counts the open sockets of this process. */
 export function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TCPServerWrap').length;
 }

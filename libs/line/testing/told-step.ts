@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';
@@ -20,7 +20,7 @@ import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, s
 
 const FINGERPRINT = '1';
 
-/** A message is its text; the last word of it is its key. */
+/** A message is its text; the last word is its key. */
 const RULES: StepRules<string> = {
   name: 'step',
   parse({ body }) {
@@ -43,18 +43,18 @@ const PREFIXES: Record<string, string> = {
   [rejectedExchange]: 'rejected ',
 };
 
-/** A publication of that text. */
+/** Builds a publication of that text. */
 export function to(text: string): Publication {
   return { kind: 'publish', exchange: deliveriesExchange, routingKey: '', body: Buffer.from(text) };
 }
 
-/** Something to be parked, of that text. */
+/** Builds a delivery to park, of that text. */
 export function parked(text: string): Parked {
   const row = { subscription: '', createdAt: 0, delivery: text, attempt: 1, hop: 1, action: '', note: '' };
   return { kind: 'park', row: { ...row, why: 'full', body: Buffer.alloc(0) }, account: '', otherwise: to(text) };
 }
 
-/** A record of that name, with nothing left to do about its delivery. */
+/** Builds an outcome with that delivery guid. */
 export function record(name: string, body = ''): Recorded {
   const of = { delivery: name, subscription: '', generation: 1, event: '', attempt: 1, at: 0, body };
   return {
@@ -63,12 +63,12 @@ export function record(name: string, body = ''): Recorded {
   };
 }
 
-/** The end of a delivery to that subscription. */
+/** Builds the end of a delivery to that subscription. */
 export function end(subscription: string, isDelivered = true): Ended {
   return { kind: 'end', end: { delivery: 'd', subscription, generation: 1, isDelivered, at: 0 } };
 }
 
-/** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
+/** Drives the hand-over alone: takes inputs by the texts of messages, and returns its effects as words. */
 export class ToldStep {
   readonly state = { ...emptyState<string>(), broker: 'writable' as const };
   readonly #rules: StepRules<string>;
@@ -103,7 +103,7 @@ export class ToldStep {
     return this.apply({ kind: 'came', source, lane, messages });
   }
 
-  /** They came, and are new. */
+  /** Lets messages come, and be new. */
   take(source: number, ...texts: string[]): string[] {
     this.came(source, texts);
     return texts.flatMap((text) => this.recalled(text, false));
@@ -142,7 +142,7 @@ export class ToldStep {
     return this.apply({ kind: 'remembered', member: this.#member(text) });
   }
 
-  /** What came of a sending: `what` is what follows `publish`, `keep` or `park` where it was asked for. */
+  /** Reports the result of a sending; `what` is its text after `publish`, `keep` or `park`. */
   sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
     if (fate === 'unbound') return this.apply({ kind: 'refused', sending, error: new Unroutable(to(what)) });

@@ -1,7 +1,7 @@
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 
 /** A rejected event; give what matters. */
-export function aRejected(what: Partial<Rejected> = {}): Rejected {
+export function aRejected(what: Partial<RejectedMessage> = {}): RejectedMessage {
   return {
     id: '0123456789',
     reason: 'payload_invalid',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Broker } from '@waybell/line/broker';
 import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { HoldElsewhere } from '@waybell/line/hand-over/effect-tools';
 import { isRejection, newSourceId, type Source } from '@waybell/line/messages';

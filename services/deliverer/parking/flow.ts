@@ -1,4 +1,4 @@
-import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Broker } from '@waybell/line/broker';
 import type { Delivery } from '@waybell/line/delivery';
 import type { StepTools } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Broker } from '@waybell/line/broker/connect-broker';
-import type { Consumer } from '@waybell/line/broker/consumers';
-import type { Consuming } from '@waybell/line/broker/queue-consumer';
+import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
 import type { Clock } from '@waybell/runtime/clock';
 import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
@@ -57,7 +55,7 @@ export class ParkingOwner {
   readonly #count: CountParked;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: OwnerOptions, consuming: Consuming) {
+  constructor(options: OwnerOptions, consuming: ConsumeCallbacks) {
     this.#options = options;
     const { store, broker, parked, clock, log } = options;
     this.#onFailed = throttledWarning(log, COMPLAINT, clock);

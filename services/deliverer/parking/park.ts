@@ -1,4 +1,4 @@
-import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Broker } from '@waybell/line/broker';
 import type { Parked, Publication } from '@waybell/line/messages';
 import type { ParkReason } from '@waybell/line/outcomes';
 import type { Clock } from '@waybell/runtime/clock';

@@ -1,4 +1,4 @@
-import type { Consuming } from '@waybell/line/broker/queue-consumer';
+import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { unpark } from '@waybell/line/delivery';
 import { newSourceId, type ParkedRow, type Source } from '@waybell/line/messages';
 import { placeOf, type RowKey } from './parking-store.ts';
@@ -7,7 +7,7 @@ import { placeOf, type RowKey } from './parking-store.ts';
 export type RowInHand = { row: ParkedRow; account: string; endpoint: string; shard: number; source: Source };
 
 export type RowsInHandOptions = {
-  consuming: Consuming;
+  consuming: ConsumeCallbacks;
   /** Some are to be deleted: what each became is safe elsewhere. */
   onSettled: () => void;
   /** One is in hand no more. */

@@ -1,4 +1,4 @@
-import type { BrokerState } from '@waybell/line/broker/link';
+import type { BrokerState } from '@waybell/line/broker-state';
 import type { ParkedRow, Source } from '@waybell/line/messages';
 import { createLog } from '@waybell/runtime/log';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';

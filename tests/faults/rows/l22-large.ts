@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from '@waybell/line/aside-headers';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { messageGuidOf } from '../../actions/oracle/message-guid.ts';

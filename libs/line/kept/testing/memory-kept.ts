@@ -2,12 +2,12 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore, WantedKept } from '../kept-store.ts';
 
-type Row = KeptPublication & { keptAt: number; dueAt: number };
+type KeptRow = KeptPublication & { keptAt: number; dueAt: number };
 
-/** Kept publications in memory, by a clock that is turned. */
+/** Stores kept publications in memory, by a clock that the test turns. */
 export class MemoryKept implements KeptStore {
   readonly #clock: Pick<Clock, 'now'>;
-  #rows: Row[] = [];
+  #rows: KeptRow[] = [];
   #last = 0;
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -59,7 +59,7 @@ export class MemoryKept implements KeptStore {
     this.#rows = this.#rows.filter((row) => !gone.has(row));
   }
 
-  #of(keys: readonly KeptKey[]): Row[] {
+  #of(keys: readonly KeptKey[]): KeptRow[] {
     const ids = new Set(keys.map(({ id }) => id));
     return this.#rows.filter(({ id }) => ids.has(id));
   }

@@ -1,10 +1,10 @@
-import type { BrokerState } from '../../broker/link.ts';
+import type { BrokerState } from '../../broker-state.ts';
 import type { Publication } from '../../messages.ts';
 
-/** A broker that takes what a test lets it take. */
+/** A broker that refuses what the test says, and takes the rest. */
 export class SomeBroker {
   readonly taken: Publication[] = [];
-  /** Refusals by routing key; a promise is what a confirm waits for. */
+  /** Refusals by routing key; a promise delays the confirm until it resolves. */
   readonly refused = new Map<string, Error | Promise<void>>();
   readonly refusedBodies = new Map<string, Error>();
   readonly asked: string[] = [];

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { KeptFor } from '@waybell/delivery-log/read/kept';
 import { decodeBody } from '@waybell/events/decode-body';
 import type { NamedState } from '@waybell/line/broker/depth';
-import type { Rejected } from '@waybell/line/operating/rejected-queue';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import { LARGEST_BYTES } from '@waybell/rejected/names';
 import { plainOf } from '@waybell/rejected/plain-of';
@@ -40,11 +40,11 @@ export function rejectedView(facts: RejectedFacts) {
 }
 
 /** With its body: as text, where it is one. */
-export function rejectedDetailView(rejected: Rejected) {
+export function rejectedDetailView(rejected: RejectedMessage) {
   return { ...rejectedView(factsOf(rejected)), ...bodyView(rejected) };
 }
 
-function bodyView(rejected: Rejected) {
+function bodyView(rejected: RejectedMessage) {
   const decoded = decodeBody(rejected, LARGEST_BYTES);
   const plain = decoded.kind === 'bytes' ? plainOf(decoded.bytes) : rejected.body;
   return isUtf8(plain)

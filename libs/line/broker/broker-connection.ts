@@ -5,45 +5,45 @@ import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { BrokerLog } from './broker-log.ts';
 import { close } from './channels.ts';
-import { gatherWrites, socketOf } from './gather-writes.ts';
+import { corkWrites, socketOf } from './cork-writes.ts';
 
-export type ConnectionOptions = ServerAddress & {
+export type BrokerConnectionOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   log: BrokerLog;
   clock: Clock;
-  /** How long a broker has to answer a goodbye. */
+  /** Limit for the close handshake. */
   closeLimitMs?: number;
-  /** Sets up what goes by the connection. `control` carries no messages, so that it answers while the broker reads at all. */
+  /** Sets up channels after each connect. `control` carries no messages, so it is answered whenever the broker reads at all. */
   onOpen: (connection: ChannelModel, control: Channel) => Promise<void>;
 };
 
-/** Without a word from the broker. */
+/** Limit of silence while connecting. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** From the first packet until everything is set up, over the slowest way there is. */
+/** Limit from the first packet to the end of `onOpen`; allows for a very slow network. */
 const SET_UP_LIMIT_MS = 45_000;
 export const CLOSE_LIMIT_MS = 2_000;
 
 /**
- * One connection, from its first packet to its last. What is known of it is kept in it and ends with it, so that nothing
- * of one connection is ever believed of the next; and whatever is asked of it has an end, even if the broker never answers.
+ * One connection, from its first packet to its last. Holds all of its state, so that nothing is carried over to the next. Every wait
+ * is limited, even if the broker never answers.
  */
-export class LinkConnection {
-  /** The broker has an alarm on memory or disk, and takes nothing from it. */
+export class BrokerConnection {
+  /** Whether the broker blocks publishers because of an alarm on memory or disk. */
   isBlocked = false;
-  readonly #options: ConnectionOptions;
+  readonly #options: BrokerConnectionOptions;
   readonly #model: ChannelModel;
   readonly #cut: AbortController;
   #end: (why: string) => void = () => undefined;
-  /** Resolves, with the reason, when it has gone or was given up. */
+  /** Resolves with the reason when the connection is lost or given up. */
   readonly ended = new Promise<string>((resolve) => (this.#end = resolve));
   #isOver = false;
 
-  /** Rejects where it cannot be made or set up, and when the signal is given; nothing of it is left open then. */
+  /** Rejects if connecting or `onOpen` fails, or the signal aborts; nothing stays open then. */
   static async open(
-    options: ConnectionOptions & { onBlocking: () => void },
+    options: BrokerConnectionOptions & { onBlocking: () => void },
     signal: AbortSignal,
-  ): Promise<LinkConnection> {
+  ): Promise<BrokerConnection> {
     const cut = new AbortController();
     const stop = () => cut.abort();
     signal.addEventListener('abort', stop);
@@ -53,7 +53,7 @@ export class LinkConnection {
       stop();
     });
     try {
-      const connection = new LinkConnection(await connected(options, cut.signal), options, cut);
+      const connection = new BrokerConnection(await connected(options, cut.signal), options, cut);
       await connection.#setUp(options.onBlocking);
       return connection;
     } catch (error) {
@@ -65,18 +65,18 @@ export class LinkConnection {
     }
   }
 
-  private constructor(model: ChannelModel, options: ConnectionOptions, cut: AbortController) {
+  private constructor(model: ChannelModel, options: BrokerConnectionOptions, cut: AbortController) {
     this.#model = model;
     this.#options = options;
     this.#cut = cut;
   }
 
-  /** The node that it leads to, for messages. */
+  /** Host and port of the node, for log messages. */
   get server(): string | undefined {
     return placeOf(this.#options.url);
   }
 
-  /** More was written than the way takes. */
+  /** Whether the socket's buffer is full. */
   get isCongested(): boolean {
     return socketOf(this.#model)?.writableNeedDrain === true;
   }
@@ -85,7 +85,7 @@ export class LinkConnection {
     this.#end(why);
   }
 
-  /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */
+  /** Closes within the limit: a broker with an alarm does not read the close of a publisher, and could take hours to answer. */
   async close(): Promise<void> {
     const { closeLimitMs = CLOSE_LIMIT_MS } = this.#options;
     await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, close(this.#model));
@@ -112,10 +112,10 @@ export class LinkConnection {
       log.info({ connection: name }, 'broker.unblocked');
       onBlocking();
     });
-    // Without it, writes are dearer and nothing else.
+    // Without access to the socket, writes only cost more.
     const socket = socketOf(model);
-    if (socket !== undefined) gatherWrites(socket);
-    // Fails where it closed before anything listened.
+    if (socket !== undefined) corkWrites(socket);
+    // Fails if the connection closed before the listeners were added.
     const control = await model.createChannel();
     control.on('error', () => undefined);
     await onOpen(model, control);
@@ -124,7 +124,7 @@ export class LinkConnection {
 }
 
 function connected(
-  { url, tls, name, heartbeatSeconds }: ConnectionOptions,
+  { url, tls, name, heartbeatSeconds }: BrokerConnectionOptions,
   signal: AbortSignal,
 ): Promise<ChannelModel> {
   const address = new URL(url);

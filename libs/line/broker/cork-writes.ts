@@ -1,16 +1,16 @@
 import { Duplex, type Writable } from 'node:stream';
 import type { ChannelModel } from 'amqplib';
 
-/** The library keeps it to itself; undefined where a later version keeps it elsewhere. */
+/** amqplib has no public access to its socket; undefined if a later version keeps it elsewhere. */
 export function socketOf({ connection }: ChannelModel): Duplex | undefined {
   return 'stream' in connection && connection.stream instanceof Duplex ? connection.stream : undefined;
 }
 
 /**
- * Lets what is written in one tick leave in one system call. amqplib writes frame by frame, three to a message, and each
- * write would be a call of its own: a fifth of what the router did.
+ * Corks the socket for the rest of each tick, so that all frames of a tick leave in one system call. amqplib writes three frames
+ * for a message, one call each: that was a fifth of the router's CPU.
  */
-export function gatherWrites(socket: Writable): void {
+export function corkWrites(socket: Writable): void {
   const write = socket.write.bind(socket);
   const writeWithOthers = (...args: Parameters<typeof write>): boolean => {
     if (socket.writableCorked === 0) {
@@ -19,6 +19,6 @@ export function gatherWrites(socket: Writable): void {
     }
     return write(...args);
   };
-  // What is passed on unchanged has one signature here and two there.
+  // `write` has two overloads; the arguments are passed on unchanged.
   socket.write = writeWithOthers as typeof write;
 }

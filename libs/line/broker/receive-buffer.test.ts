@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Source } from '../messages.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import { Unopened } from './unopened.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 
-/** A message of so many bytes, as far as `Unopened` looks at it. */
+/** A message with the members that `ReceiveBuffer` uses. */
 class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWhole' | 'letGo' | 'giveBack'> {
   readonly count = 1;
   readonly weight: number;
   readonly name: string;
   isWhole = true;
   isGivenBack = false;
-  #unopened: Unopened;
+  #buffer: ReceiveBuffer;
 
-  constructor(unopened: Unopened, name: string, weight: number) {
-    [this.#unopened, this.name, this.weight] = [unopened, name, weight];
+  constructor(buffer: ReceiveBuffer, name: string, weight: number) {
+    [this.#buffer, this.name, this.weight] = [buffer, name, weight];
   }
 
   get bytes(): number {
@@ -29,7 +29,7 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
   giveBack(): void {
     this.isGivenBack = true;
-    this.#unopened.settled(this.real);
+    this.#buffer.settled(this.real);
   }
 
   get real(): ConsumedMessage {
@@ -39,21 +39,21 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  /** Whether each could still be read then. */
+  /** By name, whether the message still had its body at `onCut`. */
   const cut: Record<string, boolean> = {};
   const nameOf = (source: Source) => (source as unknown as Sent).name;
   const onTaken = (source: Source) => void opened.push(nameOf(source));
   const onCut = (source: Source) => void (cut[nameOf(source)] = (source as unknown as Sent).isWhole);
-  const unopened = new Unopened({ limit: { messages, bytes }, onTaken, onCut });
+  const buffer = new ReceiveBuffer({ limit: { messages, bytes }, onTaken, onCut });
   const send = (name: string, weight: number) => {
-    const sent = new Sent(unopened, name, weight);
-    unopened.take(sent.real);
+    const sent = new Sent(buffer, name, weight);
+    buffer.take(sent.real);
     return sent;
   };
-  return { unopened, opened, cut, send, settle: (sent: Sent) => unopened.settled(sent.real) };
+  return { buffer, opened, cut, send, settle: (sent: Sent) => buffer.settled(sent.real) };
 }
 
-describe('Unopened', () => {
+describe('ReceiveBuffer', () => {
   test('opens what fits into the bytes, the oldest first', () => {
     const { opened, send, settle } = aHold(100);
     const first = send('first', 60);
@@ -98,7 +98,7 @@ describe('Unopened', () => {
     expect(opened).toHaveLength(3);
     expect(sent.filter(({ isWhole }) => !isWhole)).toHaveLength(9);
     for (const each of sent.slice(0, 11)) settle(each);
-    // What was whole is open; of the others no more comes again at once than there is room for.
+    // Messages with a body are opened; of the others, no more are received again than there is room for.
     expect(opened).toHaveLength(11);
     expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeGreaterThan(0);
     expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeLessThanOrEqual(9);
@@ -123,12 +123,12 @@ describe('Unopened', () => {
   });
 
   test('tells of each that goes back while it can be read, so that its return kills no process', () => {
-    const { unopened, cut, send } = aHold(4 * MIB);
+    const { buffer, cut, send } = aHold(4 * MIB);
     const sent = Array.from({ length: 13 }, (_, number) => send(String(number), MIB));
     expect(cut).toEqual({ 11: true, 12: true });
-    unopened.cut(sent[12]!.real);
-    unopened.cut(sent[10]!.real);
-    unopened.giveBackAll();
+    buffer.cut(sent[12]!.real);
+    buffer.cut(sent[10]!.real);
+    buffer.giveBackAll();
     expect(Object.keys(cut)).toHaveLength(10);
     expect(Object.values(cut)).not.toContain(false);
   });

@@ -2,41 +2,39 @@ import { systemClock } from '@waybell/runtime/clock';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
+import type { BrokerState } from '../broker-state.ts';
 import { nodesOf } from './nodes-of.ts';
-import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
+import { BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 
-/** `blocked`: it is connected, and the broker's alarm on memory or disk keeps publishers waiting. */
-export type BrokerState = 'writable' | 'blocked' | 'away';
-
-/** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
-export type Link = AsyncDisposable & {
+/** A connection that is made again whenever it is lost. */
+export type ReconnectingConnection = AsyncDisposable & {
   state(): BrokerState;
-  /** Whether more was written than its way takes. */
+  /** Whether the socket's buffer is full. */
   isCongested(): boolean;
-  /** Gives the present connection up, so that a new one is made. */
+  /** Gives up the current connection; a new one is made. */
   drop(why: string): void;
 };
 
-export type LinkOptions = ConnectionOptions & {
-  /** Runs when a connection is lost, or was never set up. */
+export type ReconnectOptions = BrokerConnectionOptions & {
+  /** Runs when a connection is lost or could not be set up. */
   onDown: () => void;
   onState?: (state: BrokerState) => void;
 };
 
-// Waiting to connect again and to close goes by the system's clock: what it waits for is outside of this process.
+// Reconnecting and closing use the system clock, not `clock`: they wait for something outside of this process.
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const STOP_LIMIT_MS = 1_000;
 
 /**
- * Connects in the background: the broker may be away for now, or go away at any time. Where there are several nodes, each try
- * is at the next of them, from a random one on.
+ * Connects in the background and reconnects until disposed. `onOpen` runs after each connect. With several nodes, each attempt goes to
+ * the next one, in a random order.
  */
-export function openLink(options: LinkOptions): Link {
+export function keepConnected(options: ReconnectOptions): ReconnectingConnection {
   const { name, log, onDown, onState } = options;
   const nodes = nodesOf(options.url);
   const halt = new AbortController();
-  let current: LinkConnection | undefined;
+  let current: BrokerConnection | undefined;
   let known: BrokerState = 'away';
   const state = () => (current === undefined ? 'away' : current.isBlocked ? 'blocked' : 'writable');
   const changed = () => {
@@ -44,7 +42,7 @@ export function openLink(options: LinkOptions): Link {
     known = state();
     onState?.(known);
   };
-  const lose = (connection: LinkConnection, reason: string) => {
+  const lose = (connection: BrokerConnection, reason: string) => {
     if (connection !== current) return;
     current = undefined;
     log.warn({ connection: name, server: connection.server, reason }, 'broker.disconnected');
@@ -54,7 +52,7 @@ export function openLink(options: LinkOptions): Link {
     void connection.close();
   };
   const connectTo = async (url: string) => {
-    const opened = await LinkConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
+    const opened = await BrokerConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
     current = opened;
     log.info({ connection: name, server: opened.server }, 'broker.connected');
     changed();
@@ -90,14 +88,14 @@ export function openLink(options: LinkOptions): Link {
       current = undefined;
       halt.abort();
       last?.giveUp('it is no longer needed');
-      // A broker that does not answer must not hold up the end of the process, nor must its socket.
+      // A broker that does not answer must not delay the end of the process.
       await last?.close();
       await withTimeout({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
     },
   };
 }
 
-/** Any time up to the limit: those that lost the broker together come back evenly spread. */
+/** Full jitter: processes that lost the broker together reconnect evenly spread. */
 function delayAfter(failures: number): number {
   return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
 }

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import { gatherWrites } from './gather-writes.ts';
+import { corkWrites } from './cork-writes.ts';
 
-describe('gatherWrites', () => {
+describe('corkWrites', () => {
   test('sends in one go, in order, what is written in one tick', async () => {
     const sent: string[][] = [];
     const socket = new Writable({
@@ -13,7 +13,7 @@ describe('gatherWrites', () => {
         done();
       },
     });
-    gatherWrites(socket);
+    corkWrites(socket);
     for (const frame of ['method', 'header', 'body']) socket.write(frame);
     await settled();
     socket.write('next');
@@ -23,7 +23,7 @@ describe('gatherWrites', () => {
 
   test('still says when the socket is full', () => {
     const socket = new Writable({ highWaterMark: 4, write: () => undefined });
-    gatherWrites(socket);
+    corkWrites(socket);
     expect([socket.write('abc'), socket.write('de')]).toEqual([true, false]);
   });
 });

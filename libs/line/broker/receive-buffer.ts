@@ -1,37 +1,37 @@
+import type { ConsumeCallbacks } from '../broker.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import type { Consuming } from './queue-consumer.ts';
 
-export type UnopenedOptions = Consuming & {
-  /** In hand at once, over all queues: messages, members counted, and what they weigh, until what they came in is settled. */
+export type ReceiveBufferOptions = ConsumeCallbacks & {
+  /** Limit of opened messages over all queues, in messages (members of bundles) and bytes, until their AMQP message is settled. */
   limit: HeldLimit;
 };
 
-/** Limit of what waits: beyond it bytes are let go of, and fetched again when their message may be opened. */
+/** Limit of the bodies that wait. Beyond it a body is dropped, and its message given back and received again once it may be opened. */
 const MOST_WAITING_BYTES = 2 ** 23;
 
-/** What weighs more than this is large: of the bytes in hand, all that are so have a part together, so that small ones pass them. */
+/** Messages above this size are large. Together they may use only a part of the bytes, so that small messages can pass them. */
 const LARGE_BYTES = 2 ** 16;
 const LARGE_PART = 3 / 4;
 
 /**
- * Messages that wait as they came, the oldest first, while as much is in hand as may be. What the broker sends was granted
- * by number: there is no telling how large it is before it is there.
+ * Buffers received messages, unopened and in order, while the limit of opened ones is reached. A prefetch counts messages only: their
+ * size is not known before they arrive.
  */
-export class Unopened {
-  readonly #options: UnopenedOptions;
+export class ReceiveBuffer {
+  readonly #options: ReceiveBufferOptions;
   readonly #waiting = new Set<ConsumedMessage>();
   #waitingBytes = 0;
   #open = 0;
   #bytes = 0;
   #largeBytes = 0;
 
-  constructor(options: UnopenedOptions) {
+  constructor(options: ReceiveBufferOptions) {
     this.#options = options;
   }
 
   take(source: ConsumedMessage): void {
-    // With nothing in hand, what waits was let go of, and nothing would hand this on.
+    // If nothing is opened, no settlement would trigger handing this one on.
     const isNext = this.#waiting.size === 0 || this.#open === 0;
     if (isNext && this.#hasRoom(source)) this.#hand(source);
     else this.#wait(source);
@@ -42,7 +42,7 @@ export class Unopened {
   };
 
   readonly cut = (source: ConsumedMessage): void => {
-    // The consumer has been told of what was let go of.
+    // `onCut` has already run for a message whose body was dropped.
     const isHeardOf = !source.isWhole;
     this.#left(source);
     if (!isHeardOf) this.#options.onCut(source);
@@ -58,7 +58,7 @@ export class Unopened {
   #wait(source: ConsumedMessage): void {
     this.#waiting.add(source);
     if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) {
-      // While it can still be told by what is in it: that it comes again kills no process.
+      // Runs while the body is still there: its identity is needed, so that its return counts as no crash.
       this.#options.onCut(source);
       source.letGo();
     }
@@ -78,7 +78,7 @@ export class Unopened {
   }
 
   #handOn(): void {
-    /** For what is sent for again. */
+    /** Bytes reserved for messages that were given back to be received again. */
     let reserved = 0;
     for (const next of this.#waiting) {
       if (!this.#hasRoom(next, reserved)) {
@@ -106,7 +106,7 @@ export class Unopened {
     if (weight > LARGE_BYTES) this.#largeBytes += by * weight;
   }
 
-  /** One message may exceed a limit: it would never find room otherwise. */
+  /** A single message may exceed the limit: it could never be opened otherwise. */
   #hasRoom(source: ConsumedMessage, reserved = 0): boolean {
     const { count, weight } = source;
     const { messages, bytes } = this.#options.limit;

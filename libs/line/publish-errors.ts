@@ -1,4 +1,4 @@
-/** The broker has the message, but no queue does: none is bound where it was sent. */
+/** No queue is bound for the message: the broker has dropped it. */
 export class Unroutable extends Error {
   constructor({ exchange, routingKey }: Destination) {
     super(`no queue is bound to exchange "${exchange}" with key "${routingKey}"`);
@@ -6,7 +6,7 @@ export class Unroutable extends Error {
   }
 }
 
-/** No confirm came: the message may or may not be in its queue. Publishing it again can only duplicate it. */
+/** No confirm came: the message may or may not be in its queue. Publishing it again may duplicate it, and loses nothing. */
 export class Unconfirmed extends Error {
   constructor(why: string) {
     super(`publish not confirmed: ${why}`);
@@ -14,7 +14,7 @@ export class Unconfirmed extends Error {
   }
 }
 
-/** Its destination confirms nothing for now: it was not sent, or may arrive yet, and is not waited for. */
+/** The destination confirms nothing at the moment. The message was not sent, or may still arrive. */
 export class Stalled extends Error {
   constructor({ exchange, routingKey }: Destination) {
     super(`what is published to exchange "${exchange}" with key "${routingKey}" is not confirmed`);
@@ -22,7 +22,7 @@ export class Stalled extends Error {
   }
 }
 
-/** The broker takes no message of that size, now or later: nothing was sent, or the broker threw it away. */
+/** The message is larger than the broker's limit. It was not sent, or the broker has dropped it. Publishing it again is useless. */
 export class TooLarge extends Error {
   constructor(bytes: number, largest: number) {
     super(`a message of ${bytes} bytes; the broker takes ${largest} at most (max_message_size)`);
@@ -32,20 +32,20 @@ export class TooLarge extends Error {
 
 export type Destination = { readonly exchange: string; readonly routingKey: string };
 
-/** What becomes of a publication that no queue has, or of which that is not known. */
+/** Why a publication is not, or may not be, in a queue. */
 export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
 
-/** Called once: with nothing when a queue has the message. */
+/** Called once; without an error if the broker has confirmed the message. */
 export type OnSettled = (error: PublishError | undefined) => void;
 
-/** Why what was published got no confirm. */
+/** Wraps an error of the client library. */
 export function unconfirmed(error: unknown): Unconfirmed {
   return new Unconfirmed(error instanceof Error ? error.message : String(error));
 }
 
 const TOO_LARGE = /is larger than (?:configured )?max size (\d+)/;
 
-/** Bytes of the largest message that the broker takes, where it closes a channel for one that is larger. */
+/** Reads the broker's limit, in bytes, from the reason with which it closed a channel; undefined for any other reason. */
 export function largestIn(reason: string): number | undefined {
   const [, largest] = TOO_LARGE.exec(reason) ?? [];
   return largest === undefined ? undefined : Number(largest);

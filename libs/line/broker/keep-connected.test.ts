@@ -4,7 +4,7 @@ import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { TestBroker } from '../testing/test-broker.ts';
-import { openLink, type LinkOptions } from './link.ts';
+import { keepConnected, type ReconnectOptions } from './keep-connected.ts';
 
 let broker: TestBroker;
 
@@ -18,11 +18,11 @@ afterAll(async () => {
 
 const log = createLog({ service: 'test', level: 'silent' });
 
-/** A link that would not notice for ten minutes that nothing comes any more. */
-function aLink(options: Partial<LinkOptions> = {}) {
+/** A connection whose heartbeat would not notice a silent broker for ten minutes. */
+function aLink(options: Partial<ReconnectOptions> = {}) {
   const clock = new TurnedClock();
   const heard: string[] = [];
-  const link = openLink({
+  const link = keepConnected({
     url: broker.detour.url,
     name: 'the link',
     heartbeatSeconds: 600,
@@ -36,7 +36,7 @@ function aLink(options: Partial<LinkOptions> = {}) {
   return { link, clock, heard };
 }
 
-/** Fails, and closes the channel, where there is no such queue. */
+/** Returns an `onOpen` that checks a queue on the control channel. */
 const asks = (queue: string) => async (_connection: ChannelModel, control: Channel) => {
   await control.checkQueue(queue);
 };
@@ -65,7 +65,7 @@ describe('a connection that the broker does not answer', () => {
     const { link, heard } = aLink({
       onOpen: async () => {
         if ((failures += 1) > 1) return;
-        // From here on nothing comes: no answer to its close either.
+        // The broker answers nothing from here on, not even the close.
         broker.detour.stall('everything');
         throw new Error('it could not be set up');
       },

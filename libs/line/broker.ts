@@ -1,0 +1,47 @@
+import type { BrokerState } from './broker-state.ts';
+import type { PublishingFigures } from './line-metrics.ts';
+import type { Publication, Source } from './messages.ts';
+import type { HeldLimit } from './prefetch-budget.ts';
+import type { Destination, OnSettled } from './publish-errors.ts';
+
+/** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
+export type Broker = AsyncDisposable & {
+  /** Resolves when the broker has confirmed it. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
+  publish(publication: Publication): Promise<void>;
+  /** Like `publish`, with a callback, for callers that send thousands. */
+  send(publication: Publication, onSettled: OnSettled): void;
+  state(): BrokerState;
+  /** Calls `listener` at each change of the state. */
+  onState(listener: (state: BrokerState) => void): void;
+  /** Lists destinations that confirm nothing while others do. A publish to one fails at once with `Stalled`. */
+  stalled(): readonly Destination[];
+  publishing(): PublishingFigures;
+  /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
+  consume(queues: readonly string[], limit: HeldLimit, callbacks: ConsumeCallbacks): Consumer;
+  /** Pauses all other consumers during the work: if the process dies then, a message of this consumer killed it. */
+  alone(consumer: Consumer, options: AloneOptions, work: () => Promise<void>): Promise<void>;
+  /** Returns the messages ready in these queues together. Rejects while the broker is away. */
+  depth(queues: readonly string[]): Promise<Depth>;
+  /** Lists what is missing for readiness: confirms, queues, consumers. Excludes a blocked broker: each step decides about that. */
+  waitingFor(): string[];
+};
+
+export type Consumer = {
+  /** Stops taking until every reason is resumed; held messages stay held. Resolves when nothing more will arrive. */
+  pause(reason: string): Promise<void>;
+  resume(reason: string): void;
+  /** Messages taken and not settled. */
+  held(): number;
+};
+
+export type ConsumeCallbacks = {
+  onTaken: (source: Source) => void;
+  /** The broker has requeued the message, or will. `onTaken` may not have run for it. */
+  onCut: (source: Source) => void;
+};
+
+/** Messages held by others for longer than `oldMs` are not waited for. `hasNew`: whether the caller's step holds a newer one. */
+export type AloneOptions = { oldMs: number; hasNew: (withinMs: number) => boolean };
+
+/** Messages ready in several queues together. If not exact, there may be more. */
+export type Depth = { messages: number; isExact: boolean };
