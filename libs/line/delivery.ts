@@ -51,7 +51,7 @@ export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const action = actionKey(delivery);
   return {
     ...publication(retry, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
-    late: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
+    ifKept: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
   };
 }
 

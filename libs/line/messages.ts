@@ -95,8 +95,8 @@ export type Publication = {
   mayBeLost?: true;
   /** It may travel in one message with others to the same queue. */
   mayBundle?: boolean;
-  /** Its destination once so much time has passed while the broker did not take it: its delay is over by then. */
-  late?: { afterMs: number; exchange: string; routingKey: string };
+  /** Where to send it when it was kept for longer than its delay. */
+  ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
 
 /** The message as it was, for that exchange and key; of its headers only the trace. */
@@ -121,11 +121,11 @@ type PassedOn = Pick<
   'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent'
 >;
 
-/** Of a publication that was kept instead of published: what is sent later, and after how many milliseconds at the earliest. */
-export function asKept(publication: Publication): { publication: Publication; afterMs: number } {
-  const { late, ...same } = publication;
-  if (late === undefined) return { publication, afterMs: 0 };
-  const { afterMs, ...to } = late;
+/** The publication to send for one that was kept instead of published, and its remaining delay in milliseconds. */
+export function withDelayElapsed(publication: Publication): { publication: Publication; afterMs: number } {
+  const { ifKept, ...same } = publication;
+  if (ifKept === undefined) return { publication, afterMs: 0 };
+  const { afterMs, ...to } = ifKept;
   return { publication: { ...same, ...to }, afterMs };
 }
 

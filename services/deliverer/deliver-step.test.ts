@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
-import { asKept, type Outgoing } from '@waybell/line/messages';
+import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { waitingExchange } from '@waybell/line/topology';
@@ -96,7 +96,7 @@ test('the retry of an attempt goes to its delay queue, and to its own once the d
   const [retry] = await aStep().step.handle(delivery);
   if (retry?.kind !== 'publish') throw new Error('it was not published');
   expect(retry.exchange).toBe('waybell.retry');
-  const { publication, afterMs } = asKept(retry);
+  const { publication, afterMs } = withDelayElapsed(retry);
   expect(publication).toMatchObject({ exchange: 'waybell.deliveries', routingKey: 'carrier.order.created' });
   expect(afterMs).toBe(1_000);
 });

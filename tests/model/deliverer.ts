@@ -4,7 +4,7 @@ import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { StepRules } from '@waybell/line/hand-over/state';
-import { asKept, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
+import { withDelayElapsed, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
@@ -116,7 +116,7 @@ async function handle(delivery: Delivery, config: Config, around: Surroundings &
 /** As what it caused may come, set aside or taken back meanwhile. */
 function messagesOf(outgoing: Outgoing): Message[] {
   if (outgoing.kind === 'publish')
-    return [outgoing, asKept(outgoing).publication].flatMap((publication) => comings(storedOf(publication).copies));
+    return [outgoing, withDelayElapsed(outgoing).publication].flatMap((publication) => comings(storedOf(publication).copies));
   if (outgoing.kind !== 'park') return [];
   const row = copyOf(outgoing.row, 0);
   const instead = storedOf(outgoing.otherwise).copies;

@@ -2,7 +2,7 @@ import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
 import { bundle } from '@waybell/line/bundle';
-import { asKept, type Message, type Parked, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { withDelayElapsed, type Message, type Parked, type ParkedRow, type Publication } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { DELIVERIES, isOfBroker, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
@@ -123,7 +123,7 @@ export function backInQueues({ waiting }: World, copies: Iterable<Copy>, how = t
 }
 
 /** A publication as it is to be sent once it was kept. */
-export const keptAs = remembering((publication: Publication): Publication => asKept(publication).publication);
+export const keptAs = remembering((publication: Publication): Publication => withDelayElapsed(publication).publication);
 
 export function parking({ parked }: World, { row }: Parked): Partial<World> {
   return { parked: withRow(parked, row) };

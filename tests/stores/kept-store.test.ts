@@ -49,8 +49,8 @@ describe('what is kept', () => {
   });
 
   test('goes where it would be after its delay, once that is over', async () => {
-    const late = { afterMs: 3_600_000, exchange: 'e', routingKey: 'later' };
-    await store.insert([{ ...aPublication('delayed', 'retry'), late }]);
+    const ifKept = { afterMs: 3_600_000, exchange: 'e', routingKey: 'later' };
+    await store.insert([{ ...aPublication('delayed', 'retry'), ifKept }]);
     expect(await claim(store)).toEqual([]);
     await stand.sql(`update waybell.kept_publications set due_at = due_at - interval '1 hour'`);
     const [sent] = await claim(store);

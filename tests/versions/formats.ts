@@ -38,11 +38,14 @@ type Reading = {
   newer?: (text: string) => string;
 };
 
+/** The last release had another name for it; it is never on the wire. */
+const byOldName = (text: string): string => text.replace('"ifKept"', '"late"');
+const byNewName = (text: string): string => text.replace('"late"', '"ifKept"');
 /** Bytes as text, one character each. */
 const asText = (bytes: Buffer): string => bytes.toString('latin1');
 const asBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 const asLines = (publication: Publication): string =>
-  JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1);
+  byOldName(JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1));
 
 /** As it arrives by that exchange. */
 function arrived(text: string, messageId?: string): Message {
@@ -216,9 +219,9 @@ export const formats: Format[] = [
   },
   {
     name: 'kept publication',
-    write: () => writeProperties(kept()),
+    write: () => byOldName(writeProperties(kept())),
     reading: {
-      read: (text) => readProperties(text),
+      read: (text) => readProperties(byNewName(text)),
       means: { ...kept(), body: undefined },
       added: [
         { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...kept(), body: undefined, lane: 'hot' } },

@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker.ts';
-import { asKept, type Publication } from '../messages.ts';
+import { withDelayElapsed, type Publication } from '../messages.ts';
 import type { KeptDestination, KeptStore } from './kept-store.ts';
 import { SendingOn } from './sending-on.ts';
 
@@ -68,7 +68,7 @@ export class KeptPublications implements AsyncDisposable {
   readonly keep = async (publication: Publication): Promise<void> => {
     if (this.#isFull()) throw new Unavailable('room for kept publications', () => this.#untilRoom());
     await this.#insert({ name: String((this.#last += 1)), publication });
-    const { publication: kept } = asKept(publication);
+    const { publication: kept } = withDelayElapsed(publication);
     const { exchange, routingKey, body } = kept;
     this.#keptTotal += 1;
     this.#amount.publications += 1;

@@ -1,5 +1,5 @@
 import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import { asKept, type Publication } from '../messages.ts';
+import { withDelayElapsed, type Publication } from '../messages.ts';
 
 /** Key of a kept publication; numbers as Postgres writes them. */
 export type KeptKey = { destination: string; id: string };
@@ -87,7 +87,7 @@ export function keptIn(postgres: Postgres): KeptStore {
     whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows, isAway);
   return {
     async insert(publications) {
-      const all = publications.map(asKept);
+      const all = publications.map(withDelayElapsed);
       await ask(INSERT, [
         all.map(({ publication }) => publication.exchange),
         all.map(({ publication }) => publication.routingKey),
