@@ -1,3 +1,4 @@
+import { retryQueues, selectActions, type Schedule } from './line-topology.ts';
 import {
   deactivatorQueue,
   deliveriesExchange,
@@ -33,12 +34,13 @@ export type Use = {
 };
 
 const EVERYTHING = ['waybell.*'];
+const RETRY_QUEUES = `${retryExchange}.*`;
 /** All that it may not take from. Whoever may publish to the default exchange reaches each anyway. */
 const QUEUES = [
   deliveryQueue('*'),
   suspectsQueue('*'),
   quarantineQueue('*'),
-  `${retryExchange}.*`,
+  RETRY_QUEUES,
   `${rejectionsQueue}*`,
   routerQueue,
   locationsQueue,
@@ -50,8 +52,11 @@ const QUEUES = [
 /** The broker's own exchange that leads to any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
+/** A service of the line, by its name. */
+export type ServiceName = keyof typeof STEPS;
+
 /** Besides its own, each service takes from the lanes of its steps, and puts aside what fails. */
-function service(name: keyof typeof STEPS, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
+function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
   return {
     asksAfter,
     takesFrom: [...takesFrom, ...STEPS[name].flatMap((step) => [suspectsQueue(step), quarantineQueue(step)])],
@@ -70,7 +75,7 @@ export const USES = {
     takesFrom: [deliveryQueue('*')],
     // A member of a bundle goes back to its queue by itself.
     publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
-    asksAfter: [`${retryExchange}.*`, waitingQueue, logQueue, deactivatorQueue],
+    asksAfter: [RETRY_QUEUES, waitingQueue, logQueue, deactivatorQueue],
   }),
   deactivator: service('deactivator', {
     takesFrom: [deactivatorQueue],
@@ -105,5 +110,20 @@ export const USES = {
 export type BrokerUser = keyof typeof USES;
 
 /** The exchanges without which a service publishes nothing. A notice is let go of where it has none. */
-export const exchangesOf = (name: keyof typeof STEPS): readonly string[] =>
+export const exchangesOf = (name: ServiceName): readonly string[] =>
   USES[name].publishesTo.filter((exchange) => exchange !== noticesExchange);
+
+/** The delays of retries, and the actions that a service retries, by their keys. */
+export type RetrySettings = { schedule?: Schedule; actionKeys?: readonly string[] };
+
+/** The queues that get what a service publishes; of the retry queues, those of its own actions. */
+export function queuesOf(name: ServiceName, retries: RetrySettings = {}): string[] {
+  const { asksAfter = [] }: Use = USES[name];
+  return [...asksAfter.flatMap((pattern) => queuesLike(pattern, retries)), rejectedQueue];
+}
+
+function queuesLike(pattern: string, { schedule, actionKeys }: RetrySettings): string[] {
+  if (pattern === deliveryQueue('*')) return selectActions(['*']).map(deliveryQueue);
+  if (pattern !== RETRY_QUEUES) return [pattern];
+  return schedule === undefined || actionKeys === undefined ? [] : retryQueues(schedule, actionKeys);
+}

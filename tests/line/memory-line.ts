@@ -4,9 +4,8 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
 import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
-import { deliverStep } from '@waybell/deliverer/deliver-step';
+import { makeDeliverer } from '@waybell/deliverer/deliverer';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
-import { Flow } from '@waybell/deliverer/parking/flow';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/aside-headers';
@@ -182,29 +181,18 @@ export class MemoryLine {
       runStep(strayStep({ config, now, clock: this.#clock }), tools);
     },
     deliverer: (tools, process) => {
-      const config = this.#configs.deliverer;
-      const findTarget = async (guid: string) => this.#ask(() => this.subscriptions.target(guid));
-      const callEndpoint = (call: Call) => this.#answer(call, process);
       const clock = this.#clock;
-      const { now } = clock;
-      const ask = <T>(look: () => T) => this.#ask(look);
-      const store = parkingOf(process.link, { parking: this.parking, ask });
-      const flow = new Flow({
-        ...config,
-        ...tools,
+      const { flow, step } = makeDeliverer({
+        config: this.#configs.deliverer,
+        store: parkingOf(process.link, { parking: this.parking, ask: (look) => this.#ask(look) }),
+        findTarget: async (guid) => this.#ask(() => this.subscriptions.target(guid)),
+        callEndpoint: (call) => this.#answer(call, process),
+        broker: tools.broker,
+        log: tools.log,
         clock,
-        endpoints: config.flow,
-        store,
-        findTarget,
-        now,
+        now: clock.now,
       });
-      runStep(
-        deliverStep({ ...flow.rules, findTarget, onKeyMissing: () => undefined, callEndpoint, config, clock, now }),
-        {
-          ...tools,
-          ...flow.tools,
-        },
-      );
+      runStep(step, { ...tools, ...flow.tools });
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;

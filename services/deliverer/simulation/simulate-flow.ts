@@ -12,13 +12,13 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Call } from '../request/call-endpoint.ts';
-import { deliverStep } from '../deliver-step.ts';
+import { makeDeliverer } from '../deliverer.ts';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { Target } from '../find-target.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { Flow } from '../parking/flow.ts';
+import type { Flow } from '../parking/flow.ts';
 import { MemoryParking } from '../parking/testing/memory-parking.ts';
 import type { Receiver } from './receivers.ts';
 
@@ -73,36 +73,26 @@ class Simulation {
     const findTarget = async (subscription: string) => this.#targetOf(subscription);
     this.#parking = new MemoryParking({ now, whose: (subscription) => endpointKey(this.#targetOf(subscription)) });
     const most = { rows: Infinity, bytes: Infinity };
-    this.#flow = new Flow({
-      endpoints: options.endpoints,
-      parked: { held: { rows: options.held / 2, bytes: BYTES }, ofAccount: most, ofAll: most },
-      maxAgeMs: Infinity,
+    const { flow, step } = makeDeliverer({
+      config: {
+        actionKeys: ['carrier.order.created', 'shipper.order.created'],
+        heldLimit: { messages: options.held, bytes: BYTES },
+        flow: options.endpoints,
+        parked: { held: { rows: options.held / 2, bytes: BYTES }, ofAccount: most, ofAll: most },
+        schedule,
+        maxAgeMs: Infinity,
+        rememberMs: Infinity,
+      },
       store: this.#parking,
-      broker,
       findTarget,
+      callEndpoint: (call) => this.#call(call),
+      broker,
       log,
       clock,
       now,
     });
-    const config = {
-      actionKeys: ['carrier.order.created', 'shipper.order.created'],
-      heldLimit: { messages: options.held, bytes: BYTES },
-      flow: options.endpoints,
-      schedule,
-      maxAgeMs: Infinity,
-      rememberMs: Infinity,
-    };
-    const callEndpoint = (call: Call) => this.#call(call);
-    runStep(
-      deliverStep({ ...this.#flow.rules, findTarget, onKeyMissing: () => undefined, callEndpoint, config, clock, now }),
-      {
-        broker,
-        log,
-        metrics,
-        clock,
-        ...this.#flow.tools,
-      },
-    );
+    this.#flow = flow;
+    runStep(step, { broker, log, metrics, clock, ...flow.tools });
     const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
     broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
   }

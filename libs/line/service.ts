@@ -1,0 +1,138 @@
+/** What the services of the line have in common: each begins with `startService`. */
+import { systemClock } from '@waybell/runtime/clock';
+import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
+import { configOrExit } from '@waybell/runtime/environment';
+import type { Log } from '@waybell/runtime/log';
+import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';
+import type { Redis, RedisOptions } from '@waybell/runtime/redis';
+import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
+import type { Broker } from './broker.ts';
+import { connectBroker } from './broker/connect-broker.ts';
+import type { ClaimedRows } from './claimed/claimed-rows.ts';
+import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './claimed/publish-claimed.ts';
+import { deathsInRedis } from './deaths.ts';
+import { watchKept } from './kept/kept-metrics.ts';
+import { KeptPublications } from './kept/kept-publications.ts';
+import type { readKept } from './kept/kept-settings.ts';
+import { KEPT_SETTINGS, keptIn } from './kept/kept-store.ts';
+import { watchPublishing } from './line-metrics.ts';
+import { onceInRedis, type Once } from './once.ts';
+import { runStep, type RunningStep, type StepInParts, type StepTools } from './run-step.ts';
+import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './uses.ts';
+
+/** With `redis` a service connects to Redis; with `kept` it keeps in Postgres what RabbitMQ does not take. */
+export type ServiceConfig = ReturnType<typeof processConfig> &
+  ReturnType<typeof postgresConfig> &
+  ReturnType<typeof brokerConfig> &
+  Partial<ReturnType<typeof redisConfig>> &
+  RetrySettings & { kept?: ReturnType<typeof readKept> };
+
+/** Closed, it is left by everything that it has connected to, RabbitMQ first. */
+export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
+  config: C;
+  postgres: Postgres;
+  redis: C extends { redis: object } ? Redis : undefined;
+  /** Compares the clocks of this process and of Postgres. */
+  clocks: Pick<ClockWatch, 'guard'>;
+  broker: Broker;
+  /** Opens another two connections to Postgres, with these settings of the server. The service closes them. */
+  openPostgres(settings: Record<string, string>): Postgres;
+  /** Runs a step, which the process' readiness counts from then on; `tools` beside the service's own. */
+  run<M>(step: StepInParts<M>, tools?: Partial<StepTools>): RunningStep;
+  publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
+  /** Publishes what is due again and again, from now on. */
+  publishRepeatedly<Row>(name: string, rows: ClaimedRows<Row>, how: Repetition): AsyncDisposable;
+  /** Resolves when the process is told to stop. */
+  untilStopped(): Promise<void>;
+};
+
+export type Repetition = { intervalMs: number; complaint: string };
+
+/** What each service reads or calls in Postgres, at the least: until it may, it does nothing. */
+const NEEDS: Record<ServiceName, string> = {
+  'event-router': 'waybell.subscription_targets',
+  deliverer: 'waybell.delivery_targets, waybell.valid_signing_secrets',
+  deactivator: "waybell.note_ends('{}', '{}', '{}', '{}', '{}', '{}')",
+  'location-tracker': 'waybell.tracked_vehicles',
+  'delivery-log': 'delivery_log.attempts',
+};
+
+/**
+ * Starts the process of a service and connects it. Resolves when Postgres has what the service needs; of what else is away
+ * readiness tells. Exits where the configuration is not valid.
+ */
+export async function startService<C extends ServiceConfig>(
+  name: ServiceName,
+  readConfig: (env: NodeJS.ProcessEnv) => C,
+): Promise<Service<C>> {
+  const config = configOrExit(readConfig);
+  await using opened = new AsyncDisposableStack();
+  const parts = opened.use(await startProcess(name, config.process));
+  const { log, metrics, readiness, shutdown } = parts;
+  const { postgres, openPostgres, keeping, redis } = opened.use(await connectStores(config, log));
+  await readiness.until('postgres', () => postgres.query(`select from ${NEEDS[name]} limit 0`));
+  await readiness.until(MIGRATIONS, () => checkSchema(postgres));
+  const clocks = opened.use(await watchClock(postgres, { limitMs: config.clockLimitMs, log, readiness }));
+  const exchanges = exchangesOf(name);
+  const publishesTo = queuesOf(name, config);
+  const broker = opened.use(await connectBroker({ ...config.broker, exchanges, publishesTo, name, log }));
+  watchPublishing(broker.publishing, metrics);
+  readiness.watch(() => broker.waitingFor());
+  const kept = keeping && opened.use(new KeptPublications({ ...keeping, broker, log, clock: systemClock }));
+  if (kept !== undefined) watchKept(kept, metrics);
+  const keeps = kept && { keep: kept.keep };
+  const deaths = redis && deathsInRedis(redis, { log });
+  let once: Once | undefined;
+
+  const tools = { broker, ...parts };
+  const service: Omit<Service<C>, symbol> = {
+    ...parts,
+    config,
+    postgres,
+    // There where the configuration names it, which a type parameter does not tell.
+    redis: redis as Service<C>['redis'],
+    clocks,
+    broker,
+    openPostgres,
+    run(step, own) {
+      if (redis !== undefined && step.once !== undefined) once ??= onceInRedis(redis, parts);
+      const running = runStep(step, { ...tools, ...keeps, ...(deaths && { deaths }), ...(once && { once }), ...own });
+      readiness.watch(() => running.waitingFor());
+      return running;
+    },
+    publishClaimed: (step, rows) => publishClaimed(step, rows, tools),
+    publishRepeatedly(step, rows, how) {
+      const both = new AsyncDisposableStack();
+      const publishing = both.use(publishClaimed(step, rows, tools));
+      both.use(publishRepeatedly(publishing, { ...how, until: shutdown.begun, log }));
+      return both;
+    },
+    untilStopped: () => shutdown.untilBegun(),
+  };
+  const closing = opened.move();
+  return { ...service, [Symbol.asyncDispose]: () => closing.disposeAsync() };
+}
+
+/** The connections to Postgres and Redis. Closed with it: those, too, that are opened later. */
+async function connectStores(config: ServiceConfig, log: Log) {
+  const closing = new AsyncDisposableStack();
+  const connect = (own = {}) => closing.use(connectPostgres({ ...config.postgres, ...own, log }));
+  const openPostgres = (settings: Record<string, string>) => connect({ poolSize: 2, settings });
+  const postgres = connect();
+  const keeping = config.kept && { ...config.kept, store: keptIn(openPostgres(KEPT_SETTINGS)) };
+  return {
+    postgres,
+    openPostgres,
+    keeping,
+    redis: config.redis && closing.use(await connectRedis({ ...config.redis, log })),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+/** The client takes 9 MB: processes without Redis do not load it. */
+async function connectRedis(options: RedisOptions): Promise<Redis> {
+  const redis = await import('@waybell/runtime/redis');
+  return redis.connectRedis(options);
+}

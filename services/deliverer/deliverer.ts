@@ -1,0 +1,92 @@
+import type { Delivery } from '@waybell/line/delivery';
+import type { Step, StepTools } from '@waybell/line/run-step';
+import type { Service } from '@waybell/line/service';
+import { systemClock } from '@waybell/runtime/clock';
+import { allowsAny } from '@waybell/runtime/forbidden-address';
+import { withLastKnown } from '@waybell/runtime/last-known';
+import { systemNames } from '@waybell/runtime/names/resolve-host';
+import type { Config } from './config.ts';
+import type { DeliverOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { DeliveryMetrics } from './delivery-metrics.ts';
+import { blaming } from './egress/blame.ts';
+import { Egress } from './egress/egress.ts';
+import { watchEgress } from './egress/egress-metrics.ts';
+import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
+import { MissingKeys } from './missing-keys.ts';
+import { openRequestsIn } from './open-requests/open-request-store.ts';
+import { OpenRequests } from './open-requests/open-requests.ts';
+import { Flow, type FlowOptions } from './parking/flow.ts';
+import { watchParking } from './parking/parking-metrics.ts';
+import { PARKING_SETTINGS, parkInPostgres } from './parking/postgres-parking.ts';
+import { countCallbacks } from './request/callback-metrics.ts';
+import { openEndpoints } from './request/call-endpoint.ts';
+
+export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTarget' | 'log' | 'clock' | 'now'> &
+  Pick<DeliverOptions, 'callEndpoint'> & {
+    /** Does nothing, unless given. */
+    onKeyMissing?: DeliverOptions['onKeyMissing'];
+    config: DeliverStepOptions['config'] & Pick<Config, 'parked'>;
+  };
+
+/** Makes a deliverer that asks, parks, publishes and calls by what it is given: its step, to be run with `flow.tools`. */
+export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undefined, ...ports }: DelivererPorts) {
+  const { parked, maxAgeMs } = config;
+  const flow = new Flow({ ...ports, endpoints: config.flow, parked, maxAgeMs });
+  const { findTarget, clock, now } = ports;
+  const step = deliverStep({ ...flow.rules, findTarget, callEndpoint, onKeyMissing, config, clock, now });
+  return { flow, step };
+}
+
+/** To be closed once its step has ended. */
+export type Deliverer = AsyncDisposable & {
+  step: Step<Delivery>;
+  tools: Partial<StepTools>;
+  /** To be closed before the step: what waits in hand for its endpoint waits no more. */
+  turns: Disposable;
+};
+
+/** The deliverer on real servers, which calls real receivers. */
+export function openDeliverer(service: Service<Config>): Deliverer {
+  const { config, postgres, broker, clocks, log, metrics, readiness, tracer } = service;
+  const [clock, now] = [systemClock, Date.now];
+  const closing = new AsyncDisposableStack();
+  const searches = allowsAny(config.endpoints.networks);
+  const { resolveHost, resolveAfresh, waitingFor } = systemNames({ clock, log, searches });
+  readiness.watch(waitingFor);
+  const watched = { observe: countCallbacks(metrics), ...(tracer && { tracer }) };
+  const requests = closing.use(openEndpoints({ ...config.endpoints, resolveHost, resolveAfresh, ...watched }));
+  const parking = service.openPostgres(PARKING_SETTINGS);
+  const { limits } = config.endpoints;
+  const openRequests = closing.use(new OpenRequests({ store: openRequestsIn(parking), broker, limits, log, clock }));
+  const asking = { reach: requests.reach, probes: config.probes, recentlyWell: recentlyWellIn(postgres) };
+  const egress = closing.use(new Egress({ ...asking, clock, log }));
+  watchEgress(egress, metrics);
+  const missingKeys = new MissingKeys({ log, clock });
+  readiness.watch(() => missingKeys.waitingFor());
+
+  const lastKnown = { ...config.lastKnown, clock, asLastKnown };
+  const { flow, step } = makeDeliverer({
+    config,
+    store: parkInPostgres(parking, config.actionKeys),
+    // By a wrong clock deliveries would be too old, and signatures that are made then are refused.
+    findTarget: clocks.guard(withLastKnown(findTargetIn(postgres, config.keyRing), lastKnown)),
+    callEndpoint: clocks.guard(blaming({ callEndpoint: requests.callEndpoint, egress, clock })),
+    onKeyMissing: missingKeys.asked,
+    broker,
+    log,
+    clock,
+    now,
+  });
+  watchEndpoints(flow.endpoints, metrics);
+  watchParking(flow, metrics);
+  closing.use(flow.released);
+  const deliveryMetrics = new DeliveryMetrics(metrics, { now, hasTraces: tracer !== undefined });
+  return {
+    step: deliveryMetrics.watch(step),
+    tools: { ...flow.tools, lease: openRequests.keep, cut: () => requests[Symbol.asyncDispose]() },
+    turns: flow,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}

@@ -1,0 +1,36 @@
+import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
+import { partitionsIn } from '@waybell/delivery-log/write/partitions';
+import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
+import type { Step } from '@waybell/line/run-step';
+import type { Service } from '@waybell/line/service';
+import { byHand } from './by-hand.ts';
+import type { Config } from './config.ts';
+import { keepPartitions } from './keep-partitions.ts';
+import { recordStep, type Batch } from './record-step.ts';
+import { sendingsIn } from './sendings.ts';
+
+export type DeliveryLog = {
+  step: Step<Batch>;
+  /** Publishes what is to be sent by hand, again and again. */
+  sendByHand(): AsyncDisposable;
+  /** Creates and drops partitions as days go by. */
+  keepPartitions(): AsyncDisposable;
+};
+
+export function openDeliveryLog(service: Service<Config>): DeliveryLog {
+  const { config, postgres, clocks, log, metrics, shutdown } = service;
+  const { intervalMs } = config.sending;
+  const partitions = partitionsIn(postgres, { ...config.retention, now: Date.now });
+  const writing = { partitions, figures: new LogMetrics(metrics), timeoutMs: config.postgres.timeoutMs };
+  const write = writeOutcomesTo(postgres, writing);
+  // By a wrong clock what is recorded now is of a day to come, and what is kept still is too old.
+  const inTime = { write: clocks.guard(write), partitions: { turnOver: clocks.guard(partitions.turnOver) } };
+  const sendings = sendingsIn(postgres, config.sending);
+  const sent = byHand({ sendings, write, log });
+  return {
+    step: recordStep({ write: inTime.write, config }),
+    sendByHand: () => service.publishRepeatedly('sent-by-hand', sent, { intervalMs, complaint: 'sending.failed' }),
+    keepPartitions: () =>
+      keepPartitions({ partitions: inTime.partitions, sendings, config, until: shutdown.begun, log }),
+  };
+}

@@ -1,0 +1,48 @@
+import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { RunningStep, Step } from '@waybell/line/run-step';
+import type { Service } from '@waybell/line/service';
+import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
+import { activitiesIn } from './activities.ts';
+import type { Config } from './config.ts';
+import { deactivationsIn, type Deactivation } from './deactivations.ts';
+import { findAddressWith } from './find-address.ts';
+import { rememberedVehiclesIn } from './remembered-vehicles.ts';
+import type { Report } from './report.ts';
+import { seeTogether } from './see-together.ts';
+import { startSweeping } from './start-sweeping.ts';
+import { sweepBeside } from './sweep-beside.ts';
+import { TrackerMetrics } from './tracker-metrics.ts';
+import { trackStep } from './track-step.ts';
+
+export type LocationTracker = {
+  step: Step<Report>;
+  /** Vehicles that have fallen silent, to be announced. */
+  silentVehicles: ClaimedRows<Deactivation>;
+  /** Looks for silent vehicles, again and again, while the step has read all reports. */
+  sweepBeside(tracking: RunningStep, announcing: PublishingClaimed): AsyncDisposable;
+};
+
+export function openLocationTracker(service: Service<Config>): LocationTracker {
+  const { config, postgres, redis, broker, clocks, log, metrics } = service;
+  const { rules, rememberMs, claimMs, intervalMs, eventLimits } = config;
+  const now = Date.now;
+  const figures = new TrackerMetrics(metrics);
+  const remembered = rememberedVehiclesIn(redis, { rememberMs });
+  const activities = activitiesIn(postgres);
+  // By a wrong clock reports are of a time to come, and every vehicle is silent.
+  const seeReport = clocks.guard(seeTogether({ activities, remembered, rules, now }));
+  if (config.geocoder === undefined) log.info({ setting: 'GEOCODER_URL' }, 'geocoder.none');
+  const findAddress = findAddressWith(config.geocoder, figures.countAddress);
+  const onRead = unknownMembersMetric(metrics);
+  const deactivations = deactivationsIn(postgres, { claimMs, onAnnounced: figures.countDeactivation(log) });
+  return {
+    step: trackStep({ seeReport, findAddress, onRead, onChanges: figures.countChanges, now, config }),
+    silentVehicles: { ...deactivations, reportRejection: reportRejectedEvent(eventLimits, now) },
+    sweepBeside(tracking, announcing) {
+      const sweep = clocks.guard(sweepBeside(tracking, { broker, deactivations, remembered, announcing, config }));
+      return startSweeping({ intervalMs, sweep, onSwept: figures.timeSweep, log });
+    },
+  };
+}
