@@ -9,10 +9,15 @@ test.each(['deploy/Dockerfile', 'docs/operating/sizing.md'])(
   '%s gives services the memory that the local stack gives them',
   (file) => {
     const text = readFileSync(join(repository, file), 'utf8');
-    expect(text).toContain(MEMORY.join(' '));
+    for (const flag of MEMORY) expect(text).toContain(flag);
     for (const [name, value] of Object.entries(MALLOC)) expect(text).toContain(`${name}=${value}`);
   },
 );
+
+test('docs/operating/README.md starts a service by hand with the memory that the local stack gives it', () => {
+  const text = readFileSync(join(repository, 'docs/operating/README.md'), 'utf8');
+  expect(text).toContain(`node ${MEMORY.join(' ')} services/deliverer/main.ts`);
+});
 
 test('docker-compose.yml leaves a process more than its grace time', () => {
   const timeIn = (file: string, pattern: RegExp) =>
