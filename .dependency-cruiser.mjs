@@ -18,8 +18,11 @@ const ADAPTERS = [
   '^services/subscription-api/(database|migrate)\\.ts$',
 ];
 const TEST = '\\.test\\.ts$|/(testing|simulation)/';
+/** A process of the line is connected here, for five of the roots. */
+const START_SERVICE = '^libs/line/service\\.ts$';
+const MAIN = '^services/[^/]+/main\\.ts$';
 /** Composition roots: who may connect, and hand what is connected to the rest. */
-const ROOTS = ['^services/[^/]+/main\\.ts$', '^libs/stack/', '^cli/', '^tests/', '^bench/'];
+const ROOTS = [MAIN, START_SERVICE, '^libs/stack/', '^cli/', '^tests/', '^bench/'];
 
 export default {
   forbidden: [
@@ -103,14 +106,27 @@ export default {
       to: { path: '^libs/line/operating/' },
     },
     {
-      name: 'only-main-opens-connections',
+      name: 'only-roots-open-connections',
       comment: 'Functions get what they need as arguments.',
       severity: 'error',
-      from: { path: '^services/', pathNot: [...ROOTS, ...ADAPTERS, TEST] },
+      from: { path: '^(libs/line|services)/', pathNot: [...ROOTS, ...ADAPTERS, '^libs/line/operating/', TEST] },
       to: {
-        path: '^libs/(runtime/redis|runtime/shutdown|line/(broker/connect-broker|operating/connect-once))\\.ts$',
+        path: '^libs/(runtime/(redis|process-parts)|line/(broker/connect-broker|operating/connect-once))\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
+    },
+    {
+      name: 'only-roots-handle-signals',
+      severity: 'error',
+      from: { path: '^services/', pathNot: [...ROOTS, TEST] },
+      to: { path: '^libs/runtime/shutdown\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-main-starts-a-service',
+      comment: 'What makes a step of its parts knows what a service has, and starts none.',
+      severity: 'error',
+      from: { pathNot: [MAIN] },
+      to: { path: START_SERVICE, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'nothing-imports-a-composition-root',

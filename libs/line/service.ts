@@ -29,7 +29,7 @@ export type ServiceConfig = ReturnType<typeof processConfig> &
   Partial<ReturnType<typeof redisConfig>> &
   RetrySettings & { kept?: ReturnType<typeof readKept> };
 
-/** Closed, it is left by everything that it has connected to, RabbitMQ first. */
+/** Closing it closes what it has connected: RabbitMQ first, then Redis and Postgres, and the process' own address last. */
 export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   config: C;
   postgres: Postgres;

@@ -145,6 +145,8 @@ export const subscriptionApiSettings = {
   }),
 };
 
+export type Config = ReturnType<typeof readConfig>;
+
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(subscriptionApiSettings, env);
   const serverLimits = {
