@@ -10,19 +10,19 @@ import { dropReason } from './drop-reason.ts';
 import {
   endpointKey,
   type EndpointKey,
-  type Ending,
-  type Entry,
+  type ResponseSpeed,
+  type Admission,
   type TooMuch,
-  type Wish,
+  type RequestOrigin,
 } from './endpoints/endpoint.ts';
-import { endingOf } from './endpoints/ending.ts';
-import type { FindTarget, Target } from './find-target.ts';
+import { responseSpeed } from './endpoints/response-speed.ts';
+import type { FindTarget, DeliveryTarget } from './find-target.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 export type DecideOptions = {
   findTarget: FindTarget;
   /** Asks for leave to make one request to an endpoint. */
-  enter: (key: EndpointKey, wish: Wish) => Promise<Entry>;
+  admit: (key: EndpointKey, wish: RequestOrigin) => Promise<Admission>;
   /** Whether this attempt at the delivery waits already, moved at least as often. */
   isParked: (delivery: Delivery) => Promise<boolean>;
   /** A delivery waits because this process lacks the key for the secrets of its subscription. */
@@ -54,11 +54,11 @@ const EGRESS_PAUSE_MS = 1_000;
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
 /** `askedAt` is a time of the monotonic clock. */
-type Found = { target: Target; askedAt: number };
+type Found = { target: DeliveryTarget; askedAt: number };
 
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
 type Decision =
-  | (Found & { kind: 'attempt'; end: (Entry & { kind: 'granted' })['end'] })
+  | (Found & { kind: 'attempt'; end: (Admission & { kind: 'granted' })['end'] })
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
@@ -80,7 +80,7 @@ function look(delivery: Delivery, options: DecideOptions): Promise<Found | Attem
   return options.findTarget(delivery.subscription).then((target) => judge(delivery, { target, askedAt }, options));
 }
 
-type Asked = { target: Target | undefined; askedAt: number };
+type Asked = { target: DeliveryTarget | undefined; askedAt: number };
 
 function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }: DecideOptions): Found | Attempted {
   const { parked, createdAt, body } = delivery;
@@ -93,7 +93,7 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
 }
 
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
-  const { enter, clock } = options;
+  const { admit, clock } = options;
   const found = await look(delivery, options);
   if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
@@ -103,23 +103,23 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
     return { kind: 'none', caused: [publishWaiting(delivery)] };
   }
   const [key, enteredAt] = [endpointKey(target), clock.now()];
-  const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
-  if (entry.kind === 'full')
-    return { kind: 'none', caused: [park(delivery, { account: target.account, why: entry.why })] };
-  if (clock.now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
+  const admission = await admit({ ...key, isKnownHung: target.isHung }, originOf(delivery));
+  if (admission.kind === 'full')
+    return { kind: 'none', caused: [park(delivery, { account: target.account, why: admission.why })] };
+  if (clock.now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: admission.end };
   // It waited in hand: since then the subscription may have ended, or lead elsewhere.
   const present = await look(delivery, options).catch((error: unknown) => {
-    entry.end('unused');
+    admission.end('unused');
     throw error;
   });
   if (!('kind' in present) && isCalledAt(present.target, key)) {
-    return { kind: 'attempt', ...present, end: entry.end };
+    return { kind: 'attempt', ...present, end: admission.end };
   }
-  entry.end('unused');
+  admission.end('unused');
   return decide(delivery, options);
 }
 
-function isCalledAt(target: Target, { endpoint }: EndpointKey): boolean {
+function isCalledAt(target: DeliveryTarget, { endpoint }: EndpointKey): boolean {
   return target.missingKey === undefined && endpointKey(target).endpoint === endpoint;
 }
 
@@ -136,7 +136,7 @@ async function makeAttempt(
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing of it.
-  let [ending, said]: [Ending | 'unused', TooMuch?] = ['unused'];
+  let [speed, said]: [ResponseSpeed | 'unused', TooMuch?] = ['unused'];
   try {
     const called = await callEndpoint({
       delivery: begun,
@@ -146,17 +146,17 @@ async function makeAttempt(
       isLast: retryMs === undefined,
     });
     const { isDelivered, isOurs, tooMuch, ...answer } = called;
-    [ending, said] = [isOurs ? 'hung' : endingOf(called, slowMs), tooMuch];
+    [speed, said] = [isOurs ? 'hung' : responseSpeed(called, slowMs), tooMuch];
     // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
     if (isOurs && delivery.byHand?.why !== 'test') {
       return [park(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
     }
     if (!isDelivered) return afterFailure(begun, answer, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
-    const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
-    return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
+    const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
+    return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { reportsSuccess });
   } finally {
-    end(ending, said && { ...said, retryMs });
+    end(speed, said && { ...said, retryMs });
   }
 }
 
@@ -170,7 +170,7 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
-function wishOf(delivery: Delivery): Wish {
+function originOf(delivery: Delivery): RequestOrigin {
   const { byHand, parked, isSuspect, attempt } = delivery;
   if (byHand?.why === 'test') return 'by hand';
   if (isSuspect) return 'suspect';

@@ -4,13 +4,13 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The subscription as it is now, not as it was when the delivery was made. */
-export type Target = {
+export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
   /** Whether its endpoint hung when the owner of its parked deliveries looked last. */
   isHung: boolean;
   /** Whether the deactivator is to be told of a success: nothing is known of one, or of none within the hour, or it fails. */
-  tellsSuccess: boolean;
+  reportsSuccess: boolean;
   account: string;
   callbackUrl: string;
   verificationToken: string;
@@ -22,7 +22,7 @@ export type Target = {
 
 type TargetRow = {
   subscription_guid: string;
-  state: Target['state'];
+  state: DeliveryTarget['state'];
   feature_on: boolean;
   is_hung: boolean;
   tells_success: boolean;
@@ -49,7 +49,7 @@ const TARGETS = {
 };
 
 /** Finds the target of a subscription by its guid; undefined where there never was one. */
-export type FindTarget = (subscription: string) => Promise<Target | undefined>;
+export type FindTarget = (subscription: string) => Promise<DeliveryTarget | undefined>;
 
 export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   const findRow = microBatch<string, TargetRow | undefined>(
@@ -87,18 +87,18 @@ export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
 }
 
 /** What was known of it last: a failure may have been noted since. */
-export function asLastKnown(target: Target | undefined): Target | undefined {
-  return target && { ...target, tellsSuccess: true };
+export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget | undefined {
+  return target && { ...target, reportsSuccess: true };
 }
 
-type Secrets = Pick<Target, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
+type Secrets = Pick<DeliveryTarget, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
 
-function factsOf(row: TargetRow): Omit<Target, keyof Secrets> {
+function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof Secrets> {
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
     isHung: row.is_hung,
-    tellsSuccess: row.tells_success,
+    reportsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,
   };

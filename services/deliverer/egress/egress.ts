@@ -1,7 +1,12 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import type { Reach, Reached } from './reach.ts';
 import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
+
+/** Whether a connection could be made, and the address it was to lead to, where that is known. */
+export type ReachResult = { isReached: boolean; address?: string };
+
+/** Connects to an origin. Never rejects. */
+export type Reach = (origin: string) => Promise<ReachResult>;
 
 export type EgressOptions = {
   reach: Reach;
@@ -159,7 +164,7 @@ export class Egress implements Disposable {
     return isLostBy(names) ? names : tally;
   }
 
-  async #askReceivers(isWell: (reached: Reached, origin: string) => boolean): Promise<Tally | undefined> {
+  async #askReceivers(isWell: (reached: ReachResult, origin: string) => boolean): Promise<Tally | undefined> {
     const origins = await this.#someReceivers();
     const heard = new Map<string, boolean>();
     const lost: string[] = [];

@@ -73,10 +73,10 @@ export class Flow {
   }
 
   /** What the step asks it. */
-  get rules(): Pick<DeliverStepOptions, 'enter' | 'isParked' | 'isHeld' | 'onRevived'> {
+  get rules(): Pick<DeliverStepOptions, 'admit' | 'isParked' | 'isHeld' | 'onRevived'> {
     const { store } = this.#options;
     return {
-      enter: (key, wish) => this.endpoints.enter(key, wish),
+      admit: (key, origin) => this.endpoints.admit(key, origin),
       isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
       // It would be found out at the next probe.

@@ -218,7 +218,7 @@ export class ParkingOwner {
     const { owned, isKnown } = this.#owned.put(head);
     this.#over.changed(head.subscription);
     // What hung when another had it hangs for this process too, until it answers.
-    endpoints.room(owned);
+    endpoints.demand(owned);
     // Something happened to the subscription, or it answered what was sent by hand.
     if (isKnown && !isOneOfAll) endpoints.probeSoon(owned.endpoint);
     if (!isKnown || !isOneOfAll) owned.restartAt = -Infinity;

@@ -8,7 +8,7 @@ export type HeldRows = { rows: number; bytes: number };
 
 export type TakeWhereRoomOptions = {
   store: Pick<ParkingStore, 'take'>;
-  endpoints: Pick<Endpoints, 'room'>;
+  endpoints: Pick<Endpoints, 'demand'>;
   owned: Owned;
   inHand: RowsInHand;
   limit: HeldRows;
@@ -98,7 +98,7 @@ export class TakeWhereRoom {
   #look(owned: OwnedEndpoint, most: number): Look | undefined {
     const { endpoints, inHand, clock } = this.#options;
     if (this.#options.owned.get(owned.endpoint) !== owned || this.#options.isLeaving(owned.shard)) return undefined;
-    const { rows, askAt } = endpoints.room(owned);
+    const { rows, askAt } = endpoints.demand(owned);
     this.#askAt(owned, rows > 0 ? undefined : askAt);
     if (rows === 0) {
       owned.roomSince = undefined;

@@ -10,11 +10,11 @@ import {
 import { firstAttempt } from '@waybell/line/delivery';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
-import type { Call, Called } from './call-endpoint.ts';
+import type { AttemptRequest, AttemptResult } from './attempt.ts';
 import type { Trace } from './trace.ts';
 
 /** Makes one request, and notes in the trace how it goes. */
-export type CallOnce = (call: Call, trace: Trace) => Promise<Called>;
+export type CallOnce = (request: AttemptRequest, trace: Trace) => Promise<AttemptResult>;
 
 type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
 
@@ -24,21 +24,21 @@ type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
  * its span.
  */
 export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
-  return async (call, noted) => {
-    const parent = contextOf(call.delivery.traceparent);
-    if (parent === undefined) return callOnce(call, noted);
+  return async (request, noted) => {
+    const parent = contextOf(request.delivery.traceparent);
+    if (parent === undefined) return callOnce(request, noted);
     // One reckoning for all of them: no part is to begin before the whole.
     const epochMs = Date.now() - clock.now();
     const startTime = epochMs + noted.startedAt;
-    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(call) }, parent);
-    if (!span.isRecording()) return callOnce(call, noted);
+    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(request) }, parent);
+    if (!span.isRecording()) return callOnce(request, noted);
     let failure: string | undefined = 'unavailable';
     try {
-      const delivery = { ...call.delivery, traceparent: traceparentOf(span) };
-      const called = await callOnce({ ...call, delivery }, noted);
-      failure = called.reason;
-      span.setAttributes(answerOf(called));
-      return called;
+      const delivery = { ...request.delivery, traceparent: traceparentOf(span) };
+      const result = await callOnce({ ...request, delivery }, noted);
+      failure = result.reason;
+      span.setAttributes(answerOf(result));
+      return result;
     } finally {
       const inside = trace.setSpan(ROOT_CONTEXT, span);
       const endedAt = clock.now();
@@ -49,7 +49,7 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
   };
 }
 
-function requestOf({ delivery, callbackUrl }: Call): Attributes {
+function requestOf({ delivery, callbackUrl }: AttemptRequest): Attributes {
   const { hostname, port, protocol } = URL.parse(callbackUrl) ?? {};
   const resent = delivery.attempt - firstAttempt(delivery);
   return {
@@ -62,7 +62,7 @@ function requestOf({ delivery, callbackUrl }: Call): Attributes {
 }
 
 /** The address without what may be a secret in it. */
-function answerOf({ url, ip, status }: Called): Attributes {
+function answerOf({ url, ip, status }: AttemptResult): Attributes {
   return {
     ...(url !== undefined && { 'url.full': url }),
     ...(ip !== undefined && { 'network.peer.address': ip }),

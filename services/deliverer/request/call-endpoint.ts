@@ -2,22 +2,23 @@ import type { Tracer } from '@opentelemetry/api';
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { Axios } from 'axios';
-import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import type { AttemptRequest, AttemptResult } from './attempt.ts';
 import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
 import { boundingReading } from './bound-reading.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
-import { reaching, type Reach } from '../egress/reach.ts';
+import type { Reach } from '../egress/egress.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import type { Connector } from './connection.ts';
+import { reaching } from './reach.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
@@ -26,36 +27,15 @@ import { shownUrl } from './shown-url.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { readTooMuch } from './too-much.ts';
-import type { TooMuch } from '../endpoints/endpoint.ts';
 import { maskedHead } from './masked-head.ts';
 import { readTrace, type Trace } from './trace.ts';
 import { throughUndici, type RequestLimits } from './exchange.ts';
 
-export type Call = {
-  delivery: Delivery;
-  callbackUrl: string;
-  verificationToken: string;
-  /** What it is signed with, `whsec_…`; none: it is not signed. */
-  signingSecrets: readonly string[];
-};
-
 /**
- * `isOurs`: it failed for something of ours, and says nothing about the receiver. `tooMuch`: the receiver wants to be left
- * alone for a while.
+ * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Throws
+ * Unavailable where there is no way out: a proxy or a file descriptor is missing.
  */
-export type Judged = Answer & { isDelivered: boolean; isOurs?: true; tooMuch?: TooMuch };
-
-/**
- * One HTTP request; every way it can end is an answer. `isLast`: its delivery has no attempt after this one. Throws Unavailable
- * where there is no way out: it lacks a proxy, or a descriptor.
- */
-export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>;
-
-/**
- * `lostAt`: where a request came to nothing. `here`: this machine has a fault. `connecting`: there was no
- * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
- */
-export type Called = Omit<Judged, 'isOurs'> & { lostAt?: 'here' | 'connecting' | 'sent' };
+export type CallEndpoint = (request: AttemptRequest & { isLast: boolean }) => Promise<AttemptResult>;
 
 export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
@@ -100,7 +80,7 @@ const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 }
 /** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
 export function openEndpoints(
   options: EndpointOptions,
-): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
+): { callEndpoint: (request: AttemptRequest) => Promise<AttemptResult>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
   const searches = allowsAny(options.networks);
@@ -116,10 +96,10 @@ export function openEndpoints(
     shipper: { ...BODY_LIMITS, ...options.limits.shipper },
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
-  const callOnce: CallOnce = async (call, trace) => {
-    const { delivery, callbackUrl } = call;
+  const callOnce: CallOnce = async (request, trace) => {
+    const { delivery, callbackUrl } = request;
     observe.requested(delivery.interface);
-    const headers = { ...requestHeaders(call, now), 'user-agent': options.userAgent };
+    const headers = { ...requestHeaders(request, now), 'user-agent': options.userAgent };
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const url = URL.parse(callbackUrl);
     const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
@@ -156,7 +136,7 @@ export function openEndpoints(
       limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS),
       clock,
     }),
-    callEndpoint: (call) => callTraced(call, { startedAt: clock.now() }),
+    callEndpoint: (request) => callTraced(request, { startedAt: clock.now() }),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
       await tunnel?.[Symbol.asyncDispose]();
@@ -185,7 +165,7 @@ function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
   return invalid === undefined ? {} : { brokenRule: invalid.brokenRule };
 }
 
-async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<Called['lostAt']> {
+async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<AttemptResult['lostAt']> {
   if (trace.isUnderWay) return 'sent';
   if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
@@ -215,7 +195,7 @@ function secretsIn(headers: CallbackHeaders, url: URL | null): string[] {
 }
 
 /** What goes with the body; times in milliseconds since 1970. */
-export function requestHeaders({ delivery, ...secrets }: Call, now: () => number): CallbackHeaders {
+export function requestHeaders({ delivery, ...secrets }: AttemptRequest, now: () => number): CallbackHeaders {
   const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
   return callbackHeaders({ id, timestampS, body, attempt, isTest: byHand?.why === 'test', ...secrets });

@@ -3,7 +3,7 @@ import type { ParkedRow, Source } from '@waybell/line/messages';
 import { createLog } from '@waybell/runtime/log';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { endpointKey } from '../endpoints/endpoint.ts';
-import type { Target } from '../find-target.ts';
+import type { DeliveryTarget } from '../find-target.ts';
 import { ParkingOwner } from '../parking/owner.ts';
 import { MemoryParking } from '../parking/testing/memory-parking.ts';
 import { Sums } from '../parking/sums.ts';
@@ -13,11 +13,11 @@ export const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';
 const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000002';
 const MAX_AGE_MS = 3_600_000;
 
-export const TARGET: Target = {
+export const TARGET: DeliveryTarget = {
   state: 'active',
   isFeatureOn: true,
   isHung: false,
-  tellsSuccess: false,
+  reportsSuccess: false,
   account: ACCOUNT,
   callbackUrl: 'https://example.com',
   verificationToken: 'token',
@@ -41,8 +41,8 @@ export class AnOwner implements AsyncDisposable {
   /** All it ever took, by name. */
   readonly taken = new Map<string, Source>();
   readonly cut: string[] = [];
-  target: Target = TARGET;
-  findTarget = async (): Promise<Target> => this.target;
+  target: DeliveryTarget = TARGET;
+  findTarget = async (): Promise<DeliveryTarget> => this.target;
   state: BrokerState = 'writable';
 
   constructor({ most = 1_000 }: { most?: number } = {}) {
