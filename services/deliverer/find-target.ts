@@ -91,9 +91,9 @@ export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget 
   return target && { ...target, reportsSuccess: true };
 }
 
-type Secrets = Pick<DeliveryTarget, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
+type OpenedSecrets = Pick<DeliveryTarget, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
 
-function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof Secrets> {
+function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof OpenedSecrets> {
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
@@ -104,7 +104,7 @@ function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof Secrets> {
   };
 }
 
-function openSecrets(row: TargetRow, keyRing: KeyRing): Secrets {
+function openSecrets(row: TargetRow, keyRing: KeyRing): OpenedSecrets {
   const guids = row.signing_guids ?? [];
   const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
     if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');

@@ -19,7 +19,7 @@ export type EgressOptions = {
 };
 
 /** An attempt that ended without an answer; when it began, by the clock. */
-export type Lost = {
+export type FailedAttempt = {
   origin: string;
   /** Where it was to lead; undefined where its name led nowhere, or where callbacks never go. */
   address: string | undefined;
@@ -68,7 +68,7 @@ export class Egress implements Disposable {
   }
 
   /** Whether it is no receiver's fault. */
-  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
+  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: FailedAttempt): Promise<boolean> {
     if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 /** What is known of a receiver's origin; times are milliseconds of the clock. */
-type Known = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
+type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
 
 /** How many, each of another address. */
 export type Tally = { reached: number; lost: number };
@@ -17,7 +17,7 @@ const NEVER = -Infinity;
 /** Receivers that answered lately, and whether they can be reached now. Those behind one address are one. */
 export class Receivers {
   // The one that was heard of last comes first.
-  readonly #known = new LRUCache<string, Known>({ max: MOST });
+  readonly #known = new LRUCache<string, KnownReceiver>({ max: MOST });
 
   reached(origin: string, address: string | undefined, at: number): void {
     this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });

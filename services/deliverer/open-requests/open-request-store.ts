@@ -1,5 +1,5 @@
 import type { Postgres } from '@waybell/runtime/postgres';
-import { asking } from '../parking/ask.ts';
+import { queryRowsIn } from '../parking/query-rows.ts';
 
 /** A delivery whose request is under way, as it is kept meanwhile. */
 export type OpenRequest = {
@@ -69,10 +69,10 @@ const CLAIM = {
 
 /** Over connections that were opened with `PARKING_SETTINGS`: what is kept must outlive a crash of Postgres, too. */
 export function openRequestsIn(postgres: Postgres): OpenRequestStore {
-  const ask = asking(postgres);
+  const queryRows = queryRowsIn(postgres);
   return {
     async insert(requests) {
-      await ask(INSERT, [
+      await queryRows(INSERT, [
         requests.map(({ id }) => id),
         requests.map(({ delivery }) => delivery),
         requests.map(({ createdAt }) => createdAt),
@@ -86,15 +86,15 @@ export function openRequestsIn(postgres: Postgres): OpenRequestStore {
     },
     async renew(requests) {
       const ids = requests.map(({ id }) => id);
-      const renewed = await ask<{ id: string }>(RENEW, [ids, requests.map(({ dueInMs }) => dueInMs)]);
+      const renewed = await queryRows<{ id: string }>(RENEW, [ids, requests.map(({ dueInMs }) => dueInMs)]);
       return renewed.map(({ id }) => id);
     },
     async remove(ids) {
-      await ask(REMOVE, [ids]);
+      await queryRows(REMOVE, [ids]);
     },
     async bringForward(ids) {
-      if (ids.length > 0) await ask(BRING_FORWARD, [ids]);
+      if (ids.length > 0) await queryRows(BRING_FORWARD, [ids]);
     },
-    claim: (most, forMs) => ask<OpenRequest>(CLAIM, [most, forMs]),
+    claim: (most, forMs) => queryRows<OpenRequest>(CLAIM, [most, forMs]),
   };
 }

@@ -42,7 +42,7 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
     } finally {
       const inside = trace.setSpan(ROOT_CONTEXT, span);
       const endedAt = clock.now();
-      startParts(partsOf(noted, endedAt), { tracer, inside, epochMs, failure });
+      startPhaseSpans(phasesOf(noted, endedAt), { tracer, inside, epochMs, failure });
       if (failure !== undefined) span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
       span.end(epochMs + endedAt);
     }
@@ -71,14 +71,14 @@ function answerOf({ url, ip, status }: AttemptResult): Attributes {
 }
 
 /** Times by the clock of the deliverer. */
-type Part = { name: string; from: number; until: number; isCut: boolean };
+type RequestPhase = { name: string; from: number; until: number; isCut: boolean };
 
 /** What a request went through, in order; the last part ends with it where it did not come to its own end. */
-function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): Part[] {
-  const parts: Part[] = [];
+function phasesOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): RequestPhase[] {
+  const phases: RequestPhase[] = [];
   let from = startedAt;
   const add = (name: string, until: number | undefined) => {
-    parts.push({ name, from, until: until ?? endedAt, isCut: until === undefined });
+    phases.push({ name, from, until: until ?? endedAt, isCut: until === undefined });
     from = until ?? endedAt;
   };
   if (connection !== undefined && connection.begunAt >= startedAt) {
@@ -93,14 +93,14 @@ function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, ende
   }
   if (isUnderWay) add('wait for status', firstByteAt);
   if (firstByteAt !== undefined) add('read body', endedAt);
-  return parts;
+  return phases;
 }
 
 /** `epochMs`: when the clock began. */
-type Inside = { tracer: Tracer; inside: Context; epochMs: number; failure: string | undefined };
+type SpanContext = { tracer: Tracer; inside: Context; epochMs: number; failure: string | undefined };
 
-function startParts(parts: readonly Part[], { tracer, inside, epochMs, failure }: Inside): void {
-  for (const { name, from, until, isCut } of parts) {
+function startPhaseSpans(phases: readonly RequestPhase[], { tracer, inside, epochMs, failure }: SpanContext): void {
+  for (const { name, from, until, isCut } of phases) {
     const span = tracer.startSpan(name, { startTime: epochMs + from }, inside);
     if (isCut && failure !== undefined)
       span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });

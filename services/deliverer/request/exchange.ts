@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
-import type { Attendant, Requests } from './origin-pools.ts';
+import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
@@ -49,7 +49,7 @@ export type RequestTerms = {
  * over a connection which was kept from an earlier request is sent again at once, over a new one: whoever closes an idle connection cannot know
  * that a request is on its way (RFC 9112, 9.3.1). What that comes to is the outcome.
  */
-export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAdapter {
+export function throughUndici(requests: RequestDispatcher, terms: RequestTerms): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
@@ -59,7 +59,7 @@ export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAda
         : terms.headers;
       const message = messageOf(config.data as Buffer, headers);
       const request = { origin, path: pathname + search, method: 'POST' as const, ...message };
-      const exchange = new Exchange(terms, {
+      const exchange = new HttpExchange(terms, {
         ended: (error, response) => {
           if (error !== undefined) reject(error);
           else resolve({ ...response, config, statusText: '' });
@@ -89,7 +89,7 @@ function messageOf(
 }
 
 type Response = { status: number; headers: Record<string, string>; data: string };
-type Ways = {
+type ExchangeCallbacks = {
   ended: (error: Error | undefined, response: Response) => void;
   /** Sends the request over a new connection. Throws where requests have been cut. */
   sendAnew: () => void;
@@ -99,9 +99,9 @@ type Ways = {
 const REQUEST_TIMEOUT = 408;
 
 /** One request and its response: undici calls it as things happen, a timer when they do not. */
-class Exchange implements Attendant {
+class HttpExchange implements ConnectionObserver {
   readonly #limits: RequestLimits;
-  readonly #ways: Ways;
+  readonly #callbacks: ExchangeCallbacks;
   readonly #trace: Trace;
   readonly #clock: Clock;
   #connection: () => Connection | undefined = () => undefined;
@@ -114,11 +114,11 @@ class Exchange implements Attendant {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, ways: Ways) {
+  constructor({ limits, trace, clock }: RequestTerms, callbacks: ExchangeCallbacks) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
-    this.#ways = ways;
+    this.#callbacks = callbacks;
     this.#timer = this.#untilHandedOver();
   }
 
@@ -131,7 +131,7 @@ class Exchange implements Attendant {
     return this.#limits.responseMs - (this.#clock.now() - this.#trace.startedAt);
   }
 
-  attend(connection: () => Connection | undefined): void {
+  onConnection(connection: () => Connection | undefined): void {
     this.#connection = connection;
   }
 
@@ -198,7 +198,7 @@ class Exchange implements Attendant {
     this.#timer[Symbol.dispose]();
     this.#timer = this.#untilHandedOver();
     try {
-      this.#ways.sendAnew();
+      this.#callbacks.sendAnew();
     } catch {
       this.#end(error);
     }
@@ -236,6 +236,6 @@ class Exchange implements Attendant {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#ways.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
+    this.#callbacks.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
   }
 }

@@ -8,7 +8,7 @@ import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { Egress, type Lost } from '../egress/egress.ts';
+import { Egress, type FailedAttempt } from '../egress/egress.ts';
 import { judgeOwnFault } from './judge-own-fault.ts';
 
 const LONG_MS = 60_000;
@@ -149,7 +149,7 @@ describe('a last attempt whose name leads nowhere it may go', () => {
       const judged: (string | undefined)[] = [];
       const egress = {
         answered: () => undefined,
-        isOurs: async (lost: Lost) => Boolean(judged.push(lost.address)),
+        isOurs: async (lost: FailedAttempt) => Boolean(judged.push(lost.address)),
       };
       const called = { isDelivered: false, reason, durationMs: 1, lostAt: 'connecting' as const, ...(ip && { ip }) };
       const callEndpoint = judgeOwnFault({ callEndpoint: async () => called, egress, clock: systemClock });

@@ -11,8 +11,8 @@ const NAMED: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', q
 const SHORT: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** A text as it may be meant, and where in the text each of its characters begins; at last, where the text ends. */
-type Reading = { text: string; starts: number[] };
-type Span = [from: number, to: number];
+type DecodedText = { text: string; starts: number[] };
+type TextRange = [from: number, to: number];
 
 /**
  * A receiver's answer without the secrets that it was told: as they are, and as JSON, HTML, forms and URLs write them.
@@ -41,13 +41,13 @@ export function secretsOfQuery(search: string): string[] {
 }
 
 /** As it stands, as what it may be written in says, and that as a form, where a plus is a blank. */
-function readingsOf(text: string): Reading[] {
+function readingsOf(text: string): DecodedText[] {
   const plain = { text, starts: Array.from({ length: text.length + 1 }, (_, at) => at) };
   if (!/[%&+\\]/.test(text)) return [plain];
   return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
 }
 
-function readingOf(written: string): Reading {
+function readingOf(written: string): DecodedText {
   const starts: number[] = [];
   let [text, at] = ['', 0];
   const takeUntil = (end: number) => {
@@ -78,8 +78,8 @@ function characterOf(escape: string): string {
 }
 
 /** Wherever a reading has the secret in it, or ends with its beginning. */
-function spansOf(secret: string, { text, starts }: Reading, written: string): Span[] {
-  const spans: Span[] = [];
+function spansOf(secret: string, { text, starts }: DecodedText, written: string): TextRange[] {
+  const spans: TextRange[] = [];
   const start = (at: number) => starts[at] ?? written.length;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
     spans.push([start(at), start(at + secret.length)]);

@@ -4,7 +4,9 @@ import { Client, Pool, type Dispatcher } from 'undici';
 import type { Connection, Connector } from './connection.ts';
 
 /** Told, before its request is sent, where to ask for the connection that it goes over or waits for. */
-export type Attendant = Dispatcher.DispatchHandler & { attend?: (connection: () => Connection | undefined) => void };
+export type ConnectionObserver = Dispatcher.DispatchHandler & {
+  onConnection?: (connection: () => Connection | undefined) => void;
+};
 
 type ClientOptions = Omit<Client.Options, 'connect'> & { connect: Connector; clock?: Clock };
 
@@ -14,12 +16,12 @@ export type OriginPoolsOptions = ClientOptions & {
 };
 
 /** Sends a request over a connection that is idle or is made for it; `over`: over one that is made for it alone. */
-export type Requests = {
-  dispatch: (request: Dispatcher.DispatchOptions, handler: Attendant, over?: 'a new connection') => boolean;
+export type RequestDispatcher = {
+  dispatch: (request: Dispatcher.DispatchOptions, handler: ConnectionObserver, over?: 'a new connection') => boolean;
 };
 
 /** A pool of connections per origin, for as long as there is one. Disposing cuts what is under way. */
-export type OriginPools = Requests & AsyncDisposable & { size: () => number };
+export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => number };
 
 /** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
@@ -32,7 +34,7 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
   });
 
   function openPool(origin: string): Pool {
-    const pool = new Pool(origin, { factory: (url) => new AttendedClient(url, options) });
+    const pool = new Pool(origin, { factory: (url) => new ObservedClient(url, options) });
     const closeUnused = () => {
       // A pool that is being destroyed says so once for each connection.
       if (pool.destroyed) return;
@@ -45,8 +47,8 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     return pool;
   }
 
-  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
-    const client = new AttendedClient(new URL(origin), options);
+  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: ConnectionObserver): boolean {
+    const client = new ObservedClient(new URL(origin), options);
     open.add(client);
     const isReady = client.dispatch(request, handler);
     // What is under way is finished.
@@ -70,7 +72,7 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
 }
 
 /** undici's client, which has one connection at a time, for requests that want to know about theirs. */
-class AttendedClient extends Client {
+class ObservedClient extends Client {
   readonly #latest: () => Connection | undefined;
 
   constructor(origin: URL, { connect, clock = systemClock, ...options }: ClientOptions) {
@@ -85,8 +87,8 @@ class AttendedClient extends Client {
     this.#latest = () => connection;
   }
 
-  override dispatch(request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
-    handler.attend?.(this.#latest);
+  override dispatch(request: Dispatcher.DispatchOptions, handler: ConnectionObserver): boolean {
+    handler.onConnection?.(this.#latest);
     return super.dispatch(request, handler);
   }
 }

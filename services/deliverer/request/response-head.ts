@@ -85,10 +85,10 @@ function nameIn(text: string, from: number, until: number): keyof Fields | undef
 }
 
 /** `isCertain`: nobody can take another place for its end. */
-type Frame = { line: string; isCertain: boolean };
+type BodyFraming = { line: string; isCertain: boolean };
 
 /** Where the body ends (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
-function frameOf(status: number, fields: Fields): Frame | BrokenRule {
+function frameOf(status: number, fields: Fields): BodyFraming | BrokenRule {
   const { 'transfer-encoding': coding, 'content-length': length } = fields;
   // Such a response has no body; where it is said to have one, it may have been sent as well.
   if (status === 204 || status === 304) {
@@ -105,7 +105,7 @@ function frameOf(status: number, fields: Fields): Frame | BrokenRule {
   return length === undefined ? { line: '', isCertain: false } : frameOfLength(length);
 }
 
-function frameOfLength(said: string): Frame | BrokenRule {
+function frameOfLength(said: string): BodyFraming | BrokenRule {
   const isOne = NUMBER.test(said);
   const [length = NaN, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
   if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };

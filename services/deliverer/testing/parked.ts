@@ -6,7 +6,7 @@ import { endpointKey } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget } from '../find-target.ts';
 import { ParkingOwner } from '../parking/owner.ts';
 import { MemoryParking } from '../parking/testing/memory-parking.ts';
-import { Sums } from '../parking/sums.ts';
+import { SumChanges } from '../parking/sum-changes.ts';
 import { SomeEndpoints } from './endpoints.ts';
 
 export const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';
@@ -53,7 +53,7 @@ export class AnOwner implements AsyncDisposable {
     const options = {
       store: this.store,
       endpoints: this.endpoints.endpoints,
-      sums: new Sums(),
+      sums: new SumChanges(),
       broker: { state: () => this.state, onState: () => undefined },
       findTarget: () => this.findTarget(),
       parked: { held: limit, ofAccount: { ...limit, rows: most }, ofAll: limit },

@@ -18,16 +18,16 @@ const UNTIL_CUT = { keepAliveTimeout: 0 };
 
 const LOOPBACK = '127.0.0.1';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+type RespondTo = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-export const httpServer = (answer: Answer, { host = LOOPBACK } = {}): Promise<TestServer> =>
+export const httpServer = (answer: RespondTo, { host = LOOPBACK } = {}): Promise<TestServer> =>
   start(
     createServer(UNTIL_CUT, (request, response) => void answer(request, response)),
     'http',
     host,
   );
 
-export const tlsServer = (options: ServerOptions, answer: Answer): Promise<TestServer> =>
+export const tlsServer = (options: ServerOptions, answer: RespondTo): Promise<TestServer> =>
   start(
     createSecureServer({ ...options, ...UNTIL_CUT }, (request, response) => void answer(request, response)),
     'https',
