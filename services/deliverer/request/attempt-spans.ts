@@ -19,15 +19,14 @@ export type CallOnce = (request: AttemptRequest, trace: Trace) => Promise<Attemp
 type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
 
 /**
- * Makes a span of each request of a delivery that is traced, and one of each part of it: the name looked up, the
- * connection and TLS, where they were made for it, and the wait for the status line. The request carries the trace of
- * its span.
+ * Makes a span for each request of a traced delivery, and one for each phase: DNS, connect and TLS, where they were made for
+ * it, the wait for the status line and the body. The request carries the trace of its span.
  */
 export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
   return async (request, noted) => {
     const parent = contextOf(request.delivery.traceparent);
     if (parent === undefined) return callOnce(request, noted);
-    // One reckoning for all of them: no part is to begin before the whole.
+    // One conversion for all spans: no phase begins before the request.
     const epochMs = Date.now() - clock.now();
     const startTime = epochMs + noted.startedAt;
     const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(request) }, parent);
@@ -61,7 +60,7 @@ function requestOf({ delivery, callbackUrl }: AttemptRequest): Attributes {
   };
 }
 
-/** The address without what may be a secret in it. */
+/** `url` has no secrets. */
 function answerOf({ url, ip, status }: AttemptResult): Attributes {
   return {
     ...(url !== undefined && { 'url.full': url }),
@@ -73,7 +72,7 @@ function answerOf({ url, ip, status }: AttemptResult): Attributes {
 /** Times by the clock of the deliverer. */
 type RequestPhase = { name: string; from: number; until: number; isCut: boolean };
 
-/** What a request went through, in order; the last part ends with it where it did not come to its own end. */
+/** Phases of a request, in order. The last one ends with the request where it was cut short. */
 function phasesOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): RequestPhase[] {
   const phases: RequestPhase[] = [];
   let from = startedAt;

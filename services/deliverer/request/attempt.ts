@@ -7,7 +7,7 @@ export type AttemptRequest = {
   delivery: Delivery;
   callbackUrl: string;
   verificationToken: string;
-  /** Sign the request, `whsec_…`; without any it is not signed. */
+  /** Sign the request, `whsec_…`; without one it is not signed. */
   signingSecrets: readonly string[];
 };
 

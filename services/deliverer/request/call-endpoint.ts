@@ -42,20 +42,20 @@ export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' 
 export type EndpointOptions = {
   limits: TimeLimits;
   networks: CallbackNetworks;
-  /** None, unless given, but port 0. */
+  /** Only port 0, unless given. */
   deniedPorts?: ReadonlySet<number>;
-  /** Through which callbacks leave; directly, unless given. */
+  /** Callbacks leave directly, unless given. */
   proxy?: URL | undefined;
   connectTimeoutMs: number;
   /**
-   * Idle connections are closed after this long, before receivers close theirs, and so that a changed address is looked up and
-   * checked again.
+   * Idle connections are closed after this long: before receivers close them, and so that a changed address is looked up
+   * and checked again.
    */
   keepAliveMs: number;
   userAgent: string;
   /** As the system resolves names, unless given. */
   resolveHost?: ResolveHost;
-  /** The same, whatever is remembered, for what is asked whether it is there; `resolveHost`, unless given. */
+  /** Resolves without remembered answers, for `reach`; `resolveHost`, unless given. */
   resolveAfresh?: ResolveHost;
   observe?: CallbackObserver;
   /** Whether receivers get the trace that a request belongs to. */
@@ -67,17 +67,17 @@ export type EndpointOptions = {
   clock?: Clock;
 };
 
-// What is read of headers and of a body, and as much again: room for interim responses, and for what TLS adds.
+// Twice what is read of headers and body: interim responses and TLS add to it.
 const RESPONSE_BYTES = 256 * 1024;
 const NO_PORTS: ReadonlySet<number> = new Set();
 const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
-// An idle TLS connection is 50 to 100 KB of this process; twice as many origins as slots.
+// An idle TLS connection takes 50 to 100 KB.
 const MAX_ORIGINS = 1_024;
-/** A receiver that is only asked whether it is there need not get all the time that a request has. */
+/** Limit for `reach`, shorter than that of a request. */
 const REACH_LIMIT_MS = 3_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
-/** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
+/** Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and never followed. */
 export function openEndpoints(
   options: EndpointOptions,
 ): { callEndpoint: (request: AttemptRequest) => Promise<AttemptResult>; reach: Reach } & AsyncDisposable {
@@ -90,7 +90,7 @@ export function openEndpoints(
   const connector = safeConnector({ ...connecting, resolveHost });
   const routes = watchOwnRoutes();
   const pools = openPools(connector, { clock, keepAliveMs: options.keepAliveMs });
-  // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter heeds none.
+  // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter uses none.
   const http = new Axios({ method: 'post' });
   const limitsFor = {
     shipper: { ...BODY_LIMITS, ...options.limits.shipper },
@@ -151,10 +151,10 @@ function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; k
     connect: boundingReading(rewritingHeads(connect), RESPONSE_BYTES),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // Where a receiver says for how long it keeps one (`Keep-Alive: timeout=5`), we do for a second less, and never longer.
+    // A connection closes a second before a receiver says that it does (`Keep-Alive: timeout=5`).
     keepAliveTimeoutThreshold: 1_000,
     pipelining: 1,
-    // The limits are the adapter's: these two watch for idleness, which a slow drip would never show.
+    // The adapter has the limits: these two measure idleness, which a slow drip never reaches.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -171,12 +171,12 @@ async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promi
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
 }
 
-/** Resolves where there is a file descriptor to be had. */
+/** Resolves when a file descriptor is free. */
 async function openOne(): Promise<void> {
   await (await open(devNull)).close();
 }
 
-/** What an answer with this status is. */
+/** Judges a response by its status. */
 export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
   if (status >= 200 && status < 300) return { isDelivered: true, status };
   return { isDelivered: false, status, reason: reasonOfStatus(status) };
@@ -186,15 +186,15 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
   return url === null ? {} : { url: shownUrl(url) };
 }
 
-/** What a receiver was told and may send back: records are for other people. */
+/** Secrets that a receiver was sent and may send back. People who read records must not see them. */
 function secretsIn(headers: CallbackHeaders, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
-  // A receiver may show what follows a signature's version alone.
+  // A receiver may show a signature without its version.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }
 
-/** What goes with the body; times in milliseconds since 1970. */
+/** Headers of a request; `now` in milliseconds since 1970. */
 export function requestHeaders({ delivery, ...secrets }: AttemptRequest, now: () => number): CallbackHeaders {
   const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
