@@ -3,7 +3,7 @@ import { hostOf } from './endpoints/endpoint.ts';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
-/** Where a delivery goes: its subscription as it is now, not as it was when the delivery was made. */
+/** The subscription of a delivery as it is now, not as it was when the delivery was made. */
 export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
-/** What is known of a receiver's origin; times are milliseconds of the clock. */
+/** A receiver's origin; times are milliseconds of the clock. */
 type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
 
 /** Number of receivers reached and not reached, each at another address. */

@@ -18,7 +18,7 @@ export const endpointSettings = {
     desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
   }),
   DELIVER_PATIENCE: duration({
-    // A little longer than DELIVER_SLOW: what waits behind a request that turns out to hang may be the probe.
+    // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
     default: 1_100,
     desc: 'how long a delivery waits in hand for its endpoint before it is parked',
   }),

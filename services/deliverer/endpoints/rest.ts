@@ -8,7 +8,7 @@ const SOON_MS = 10_000;
 /** … comes this long before new deliveries. */
 const AHEAD_MS = 250;
 
-type Refusal = TooMuch & { beganAt: number; now: number };
+type TooMuchAnswer = TooMuch & { beganAt: number; now: number };
 
 /**
  * Keeps new deliveries from an endpoint that says "too much": for as long as it asks for, else for 1, 2, 4 … 60 s while it
@@ -24,7 +24,7 @@ export class Rest {
   }
 
   /** A request that began during the rest does not double the pause, but may ask for a longer one. */
-  tooMuch({ beganAt, now, askedMs, retryMs = Infinity }: Refusal): void {
+  tooMuch({ beganAt, now, askedMs, retryMs = Infinity }: TooMuchAnswer): void {
     if (askedMs !== undefined) {
       this.#until = Math.max(this.#until, now + askedMs);
     } else if (beganAt >= this.#until) {

@@ -2,7 +2,7 @@ import type { AccountUsage, HostUsage } from './account-usage.ts';
 import { LinkedMap } from './linked-map.ts';
 import { ENDPOINT_CLASSES, type EndpointClass, type Slots } from './slots.ts';
 
-/** What decides whether an endpoint gets a slot. */
+/** An endpoint as far as it matters for a slot. */
 export type SlotSeeker = {
   readonly account: AccountUsage;
   readonly hostUsage: HostUsage;

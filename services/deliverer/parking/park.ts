@@ -15,7 +15,7 @@ export type ParkOptions = {
   onParked: (why: ParkReason) => void;
 };
 
-/** Time for Postgres to answer. After it the delivery goes to a waiting queue, and when it returns it is looked up whether it was parked after all. */
+/** Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `isParked` finds out whether it was parked after all. */
 const ANSWER_LIMIT_MS = 1_000;
 /** After a failure nothing is tried for this long, so that deliveries need not each wait for the limit; nor while an abandoned statement has no answer, as more would pile up. */
 const AWAY_MS = 1_000;
@@ -23,7 +23,7 @@ const AWAY_MS = 1_000;
 /** A statement is several times as large as the bodies in it. */
 const HEAVIEST_INSERT_BYTES = 2 ** 21;
 
-/** Parks deliveries in Postgres, many by one statement; while Postgres is away, in waiting queues. */
+/** Parks deliveries in Postgres, many by one statement; while Postgres is away, in the waiting queue of the broker. */
 export class Park {
   readonly #options: ParkOptions;
   readonly #insert: (parked: Parked) => Promise<void>;

@@ -11,13 +11,13 @@ export type AttemptRequest = {
   signingSecrets: readonly string[];
 };
 
-/** What one request came to. */
+/** The result of one request. */
 export type AttemptResult = Answer & {
   isDelivered: boolean;
   /** Present where the receiver asks to be left alone for a while. */
   tooMuch?: TooMuch;
   /**
-   * Where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
+   * The place where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
    * `sent`: the request may have arrived. Absent where it must not be sent, and once `isOurs` is judged.
    */
   lostAt?: 'here' | 'connecting' | 'sent';

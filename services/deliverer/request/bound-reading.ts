@@ -26,7 +26,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       const [error, socket] = connected;
       if (error === null) {
         open.set(socket, target.connection);
-        // By the system's timer, not a given clock: it protects this process.
+        // The system's timer, not a given clock: it protects this process.
         looking ??= setInterval(look, LOOK_EVERY_MS).unref();
         socket.once('close', () => {
           open.delete(socket);

@@ -20,7 +20,7 @@ export type Connection = {
   requests?: number;
 };
 
-/** Where to connect to, with the connection in which to note what becomes known. */
+/** The address to connect to, with the connection in which to note what becomes known. */
 export type ConnectTarget = buildConnector.Options & { connection: Connection };
 export type Connector = (target: ConnectTarget, done: buildConnector.Callback) => void;
 

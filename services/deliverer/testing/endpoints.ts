@@ -11,7 +11,7 @@ export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKe
 
 type End = (speed: ResponseSpeed, tooMuch?: TooMuch) => void;
 
-/** Endpoints by a clock that is turned, and what tests do with them. */
+/** Endpoints by a turned clock, and helpers for tests. */
 export class SomeEndpoints {
   readonly clock = new TurnedClock();
   /** Endpoints whose owner was notified of room. */
@@ -39,7 +39,7 @@ export class SomeEndpoints {
     return this.endpoints.admit(key, origin);
   }
 
-  /** What it is told at once, or that it waits. */
+  /** The admission that is given at once, or `waits`. */
   async told(
     key: EndpointKey,
     origin: RequestOrigin = 'fresh',
@@ -63,14 +63,14 @@ export class SomeEndpoints {
     return admission.end;
   }
 
-  /** Has one request made, and ended so. */
+  /** Makes one request and ends it after `ms`. */
   async once(key: EndpointKey, speed: ResponseSpeed, ms = 10, origin: RequestOrigin = 'fresh'): Promise<void> {
     const end = await this.begun(key, origin);
     await this.clock.runFor(ms);
     end(speed);
   }
 
-  /** Has it grow its window as far as it can. */
+  /** Grows the window of an endpoint as far as it can. */
   async grow(key: EndpointKey, rounds = 200): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       const ends: End[] = [];

@@ -32,13 +32,13 @@ export function aRow(delivery: string, what: Partial<ParkedRow> = {}): ParkedRow
   return { ...place, why: 'full', action: 'carrier.order.created', note: '', body: Buffer.from('{}'), ...what };
 }
 
-/** An owner of what is parked in memory, by a clock that is turned; what it takes stays in hand until a test says otherwise. */
+/** A parking owner with a store in memory and a turned clock; rows that it takes stay in hand until a test settles them. */
 export class AnOwner implements AsyncDisposable {
   readonly clock: TurnedClock;
   readonly store: MemoryParking;
   readonly endpoints: SomeEndpoints;
   readonly owner: ParkingOwner;
-  /** All it ever took, by name. */
+  /** All rows ever taken, by name. */
   readonly taken = new Map<string, Source>();
   readonly cut: string[] = [];
   target: DeliveryTarget = TARGET;

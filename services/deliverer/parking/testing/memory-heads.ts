@@ -6,7 +6,7 @@ export type CalledEndpoint = { account: string; endpoint: string };
 
 type KeptHead = Omit<ParkedHead, 'endpoint'> & { shard: number; isDue: boolean };
 
-/** Heads, and what becomes of their subscriptions. */
+/** Heads, and changes of their subscriptions. */
 export class MemoryHeads {
   readonly #whose: (subscription: string) => CalledEndpoint | undefined;
   readonly #changed = new Map<string, CalledEndpoint>();

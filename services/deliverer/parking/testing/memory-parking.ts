@@ -22,9 +22,9 @@ export type MemoryParkingOptions = {
   whose: (subscription: string) => CalledEndpoint | undefined;
 };
 
-/** What `parkInPostgres` promises, in memory and by a clock that is given. */
+/** A parking store in memory, by a given clock, with the promises of `parkInPostgres`. */
 export class MemoryParking implements ParkingStore {
-  /** Whether everything rejects with `Unavailable`. */
+  /** Whether all methods reject with `Unavailable`. */
   isAway = false;
   readonly #now: () => number;
   readonly #heads: MemoryHeads;
@@ -39,7 +39,7 @@ export class MemoryParking implements ParkingStore {
     this.#leases = new MemoryLeases(now);
   }
 
-  /** Rows. */
+  /** Number of rows. */
   get count(): number {
     let count = 0;
     for (const { size } of this.#rows.values()) count += size;
@@ -51,7 +51,7 @@ export class MemoryParking implements ParkingStore {
     if (this.count === 0) await new Promise<void>((resolve) => this.#onFilled.push(resolve));
   }
 
-  /** Something happened to a subscription: it calls another URL, was switched off, ended, or its account has other features. */
+  /** Makes a subscription's head due: it calls another URL, was switched off, ended, or its account has other features. */
   changed(subscription: CalledEndpoint & { subscription: string }): void {
     this.#heads.change(subscription);
   }
