@@ -2,7 +2,9 @@ import { types } from 'node:util';
 import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 import type { OwnRoutes } from './own-routes.ts';
 
-/** Errors that only this machine causes: no name server, buffer or memory, an interface that is down, a local firewall rule. */
+/**
+ * Errors that only this machine causes: no name server, buffer or memory, an interface that is down, a local firewall rule.
+ */
 const OWN = new Set(['NAME_SERVERS_AWAY', 'ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**

@@ -63,7 +63,10 @@ export class Receivers {
     return tallyOf(heard);
   }
 
-  /** Random origins at different addresses that answered not long before `before`; only those with names where they are enough. */
+  /**
+   * Random origins at different addresses that answered not long before `before`; only those with names where they are
+   * enough.
+   */
   some(before: number, most: number): string[] {
     const byAddress = new Map<string, string>();
     const namedByAddress = new Map<string, string>();

@@ -10,7 +10,9 @@ export type EndpointKey = {
   endpoint: string;
   /** Scheme, host and port. */
   host: string;
-  /** Whether the owner of its parked deliveries found last that it hangs. A process that does not know it begins with that. */
+  /**
+   * Whether the owner of its parked deliveries found last that it hangs. A process that does not know it begins with that.
+   */
   isKnownHung?: boolean;
 };
 
@@ -34,7 +36,10 @@ export type Admission =
   | { kind: 'granted'; end: (speed: ResponseSpeed | 'unused', tooMuch?: TooMuch) => void }
   | { kind: 'full'; why: 'full' | 'hung' | 'busy' };
 
-/** How many parked deliveries an endpoint can take now, beside those in hand; and when to ask again at the latest, in milliseconds of the clock. */
+/**
+ * How many parked deliveries an endpoint can take now, beside those in hand; and when to ask again at the latest, in
+ * milliseconds of the clock.
+ */
 export type ParkedDemand = { rows: number; askAt?: number };
 
 /** The same as `waybell.endpoint_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */

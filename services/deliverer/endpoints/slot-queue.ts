@@ -10,7 +10,10 @@ export type SlotSeeker = {
   readonly isFirst: boolean;
 };
 
-/** Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its endpoints. */
+/**
+ * Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its
+ * endpoints.
+ */
 export class SlotQueue<Endpoint extends SlotSeeker> {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;

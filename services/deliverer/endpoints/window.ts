@@ -1,7 +1,9 @@
 export type WindowLimits = {
   /** Requests at once to one endpoint, at most. */
   maxSize: number;
-  /** An answer is quick up to here; a request without an answer for longer is silent, unless the endpoint is usually slow. */
+  /**
+   * An answer is quick up to here; a request without an answer for longer is silent, unless the endpoint is usually slow.
+   */
   slowMs: number;
 };
 

@@ -142,7 +142,9 @@ export class OpenRequests implements AsyncDisposable {
     await this.#options.store.bringForward(this.#toBringForward.splice(0));
   }
 
-  /** Requests that cannot be removed now are tried again at the next look; one that becomes due is recognised as a repeat. */
+  /**
+   * Requests that cannot be removed now are tried again at the next look; one that becomes due is recognised as a repeat.
+   */
   async #removeAll(): Promise<void> {
     if (this.#isRemoving) return;
     this.#isRemoving = true;

@@ -29,7 +29,10 @@ export type FindParkedToEndOptions = {
 
 const MOST_LOOKED_UP = 1_000;
 
-/** Finds parked deliveries that are to end without an attempt: their subscription is gone or off, they are too old, or too many. */
+/**
+ * Finds parked deliveries that are to end without an attempt: their subscription is gone or off, they are too old, or too
+ * many.
+ */
 export class FindParkedToEnd {
   readonly #options: FindParkedToEndOptions;
   readonly #ends: EndParked;

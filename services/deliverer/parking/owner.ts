@@ -82,7 +82,7 @@ export class ParkingOwner {
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     this.#work = [
-      // At the same time as the others: a look that takes long must not cost the lease, and counting millions of rows takes longer still.
+      // In parallel: a long look must not cost the lease, and counting millions of rows takes longer still.
       again(RENEW_MS, () => this.#renew()),
       again(LOOK_MS, () => this.#count.go()),
       again(LOOK_MS, () => this.#toEnd.enforceLimits(this.#shards.current())),

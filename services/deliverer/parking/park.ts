@@ -15,9 +15,15 @@ export type ParkOptions = {
   onParked: (why: ParkReason) => void;
 };
 
-/** Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `isParked` finds out whether it was parked after all. */
+/**
+ * Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `isParked` finds out
+ * whether it was parked after all.
+ */
 const ANSWER_LIMIT_MS = 1_000;
-/** After a failure nothing is tried for this long, so that deliveries need not each wait for the limit; nor while an abandoned statement has no answer, as more would pile up. */
+/**
+ * After a failure nothing is tried for this long, so that deliveries need not each wait for the limit; nor while an
+ * abandoned statement has no answer, as more would pile up.
+ */
 const AWAY_MS = 1_000;
 
 /** A statement is several times as large as the bodies in it. */

@@ -3,7 +3,10 @@ import type { ParkedRow } from '@waybell/line/messages';
 /** The key of a parked row, by which it is deleted. */
 export type RowKey = Pick<ParkedRow, 'subscription' | 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
 
-/** `mayBeOpen`: an open request for the attempt counts as well; not for a delivery that an open request sent, or that was set aside. */
+/**
+ * `mayBeOpen`: an open request for the attempt counts as well; not for a delivery that an open request sent, or that was
+ * set aside.
+ */
 export type SoughtKey = RowKey & { mayBeOpen?: boolean };
 
 /** A subscription that has parked rows, or had them a moment ago. */
@@ -77,7 +80,10 @@ export type ParkingStore = {
    * server's oldest transaction began (a quarter of a second for a million): to be done now and then.
    */
   take(wanted: readonly RowsWanted[]): Promise<TakenRows[]>;
-  /** When each subscription's oldest row was made, and in how many milliseconds the first row is due; absent without rows. Begins at the first row: see `take`. */
+  /**
+   * When each subscription's oldest row was made, and in how many milliseconds the first row is due; absent without rows.
+   * Begins at the first row: see `take`.
+   */
   oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>>;
   /** Deletes heads without rows. Returns the subscriptions whose heads are gone. */
   removeEmpty(subscriptions: readonly string[]): Promise<string[]>;

@@ -21,7 +21,10 @@ export const PARKING_SETTINGS = {
   jit: 'off',
 };
 
-/** Stores parked deliveries in Postgres, over connections with `PARKING_SETTINGS`. `actions`: those that this process delivers. */
+/**
+ * Stores parked deliveries in Postgres, over connections with `PARKING_SETTINGS`. `actions`: those that this process
+ * delivers.
+ */
 export function parkInPostgres(postgres: Postgres, actions: readonly string[]): ParkingStore {
   const queryRows = queryRowsIn(postgres);
   return {

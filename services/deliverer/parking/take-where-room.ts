@@ -28,7 +28,10 @@ const MOST_READS = 32;
 /** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
 const RESTART_MS = 1_000;
-/** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
+/**
+ * Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the
+ * last read took.
+ */
 const RESTART_TIMES = 20;
 
 /** Takes parked rows for endpoints with room, the oldest first, many endpoints by one statement. */

@@ -77,7 +77,10 @@ const MAX_ORIGINS = 1_024;
 const REACH_LIMIT_MS = 3_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
-/** Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and never followed. */
+/**
+ * Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and
+ * never followed.
+ */
 export function openEndpoints(
   options: EndpointOptions,
 ): { callEndpoint: (request: AttemptRequest) => Promise<AttemptResult>; reach: Reach } & AsyncDisposable {

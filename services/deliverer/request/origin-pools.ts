@@ -3,7 +3,9 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { Client, Pool, type Dispatcher } from 'undici';
 import type { Connection, Connector } from './connection.ts';
 
-/** A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for. */
+/**
+ * A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for.
+ */
 export type ConnectionObserver = Dispatcher.DispatchHandler & {
   onConnection?: (connection: () => Connection | undefined) => void;
 };
@@ -23,7 +25,9 @@ export type RequestDispatcher = {
 /** A pool of connections per origin. Disposing cuts requests under way. */
 export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => number };
 
-/** undici's Agent, but bounded: that keeps the connections of all origins, and walks over all origins whenever one closes. */
+/**
+ * undici's Agent, but bounded: that keeps the connections of all origins, and walks over all origins whenever one closes.
+ */
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
   const open = new Set<Pool | Client>();
   let isClosed = false;

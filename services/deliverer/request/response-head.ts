@@ -27,7 +27,10 @@ const SHORTEST_NAME = Math.min(...READ.map((name) => name.length));
 type Fields = Partial<Record<(typeof READ)[number], string>>;
 const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
 
-/** Reads the status line at the beginning of a text, as tolerantly as RFC 9112 (section 4) lets a client; undefined where there is none. */
+/**
+ * Reads the status line at the beginning of a text, as tolerantly as RFC 9112 (section 4) lets a client; undefined where
+ * there is none.
+ */
 export function readStatusLine(text: string): { version: string; status: number } | undefined {
   const [, version, status] = STATUS_LINE.exec(text) ?? [];
   return version === undefined ? undefined : { version, status: Number(status) };

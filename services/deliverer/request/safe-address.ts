@@ -33,7 +33,10 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
   tunnel: Tunnel | undefined;
 };
 
-/** Each of several addresses of a host has a quarter of the limit; with Node's 500 ms a busy process gives up connections that are made. */
+/**
+ * Each of several addresses of a host has a quarter of the limit; with Node's 500 ms a busy process gives up connections
+ * that are made.
+ */
 const ATTEMPT_SHARE = 1 / 4;
 
 /**

@@ -4,7 +4,10 @@ import type { RowKey } from '../parking-store.ts';
 /** `notBefore` by the clock of the store. */
 export type KeptRow = ParkedRow & { notBefore: number };
 
-/** Rows of one subscription in the order of their keys. Inserting or removing at either end moves few rows, however many there are. */
+/**
+ * Rows of one subscription in the order of their keys. Inserting or removing at either end moves few rows, however many
+ * there are.
+ */
 export class MemoryRows {
   #rows: (KeptRow | undefined)[] = [];
   /** The index of the first row; the places before it are empty. */
