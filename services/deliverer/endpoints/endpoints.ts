@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits, type RunningRequest } from './account-usage.ts';
 import type { Admission, EndpointKey, ParkedDemand, PatientOrigin, RequestOrigin } from './endpoint.ts';
-import { ACCOUNT_TIMES, InHand } from './in-hand.ts';
+import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
 import type { KnownEndpoint, RequestEnd, Waiter } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
 import { parkedDemand } from './parked-demand.ts';
@@ -33,7 +33,7 @@ export class Endpoints {
   readonly #options: EndpointsOptions & { clock: Clock };
   readonly #known: KnownEndpoints;
   readonly #slots: Slots;
-  readonly #inHand: InHand;
+  readonly #inHand: WaitersInHand;
   /** Endpoints with deliveries in hand that wait for a slot. */
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
   readonly #notifier: RoomNotifier;
@@ -46,7 +46,7 @@ export class Endpoints {
     this.#slots = new Slots(slots, shares);
     const startSize = this.#slots.startSize.bind(this.#slots);
     this.#known = new KnownEndpoints({ ...options, startSize, partOf, host: hostLimits(slots) });
-    this.#inHand = new InHand({ clock, maxWaitMs, onExpired: (waiter) => this.#waitsOn(waiter) });
+    this.#inHand = new WaitersInHand({ clock, maxWaitMs, onExpired: (waiter) => this.#waitsOn(waiter) });
     this.#notifier = new RoomNotifier({
       clock,
       slots: this.#slots,
@@ -229,10 +229,8 @@ export class Endpoints {
   /** Gives free slots to owners of parked deliveries and to waiters. */
   #serve(): void {
     this.#notifier.notify();
-    let endpoint = this.#slotQueues.next(this.#slots);
-    for (; endpoint !== undefined; endpoint = this.#slotQueues.next(this.#slots)) {
-      endpoint.queue?.dequeue(endpoint);
-      endpoint.queue = undefined;
+    let endpoint = this.#slotQueues.take(this.#slots);
+    for (; endpoint !== undefined; endpoint = this.#slotQueues.take(this.#slots)) {
       const waiter = this.#mayBegin(endpoint) ? endpoint.waiting.next() : undefined;
       if (waiter !== undefined) this.#inHand.remove(waiter);
       if (waiter === undefined) this.#refresh(endpoint);

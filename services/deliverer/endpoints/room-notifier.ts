@@ -44,11 +44,9 @@ export class RoomNotifier {
     for (const endpointClass of ENDPOINT_CLASSES) {
       const most = Math.max(slots.free(endpointClass), endpointClass === 'hung' ? 0 : LEAST_NOTIFIED);
       while (this.#notified[endpointClass] < most) {
-        const endpoint = this.#slotQueues.next(slots, endpointClass);
+        const endpoint = this.#slotQueues.take(slots, endpointClass);
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
-        endpoint.queue?.dequeue(endpoint);
-        endpoint.queue = undefined;
         this.notifyOwner(endpoint);
         this.#startPause();
       }

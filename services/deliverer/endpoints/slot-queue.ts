@@ -104,4 +104,13 @@ export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
     }
     return longest;
   }
+
+  /** Removes and returns what `next` returns; its account and its host go behind the others. */
+  take(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
+    const endpoint = this.next(slots, endpointClass);
+    if (endpoint === undefined) return undefined;
+    endpoint.queue?.dequeue(endpoint);
+    endpoint.queue = undefined;
+    return endpoint;
+  }
 }

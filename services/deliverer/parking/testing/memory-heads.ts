@@ -4,13 +4,13 @@ import { shardOf } from '../shard-of.ts';
 /** The account of a subscription, and the endpoint that it calls. */
 export type CalledEndpoint = { account: string; endpoint: string };
 
-type KeptHead = Omit<ParkedHead, 'endpoint'> & { shard: number; isDue: boolean };
+type StoredHead = Omit<ParkedHead, 'endpoint'> & { shard: number; isDue: boolean };
 
 /** Heads, and changes of their subscriptions. */
 export class MemoryHeads {
   readonly #whose: (subscription: string) => CalledEndpoint | undefined;
   readonly #changed = new Map<string, CalledEndpoint>();
-  readonly #heads = new Map<string, KeptHead>();
+  readonly #heads = new Map<string, StoredHead>();
 
   constructor(whose: (subscription: string) => CalledEndpoint | undefined) {
     this.#whose = whose;
@@ -69,7 +69,7 @@ export class MemoryHeads {
     if (head !== undefined) head.deaths = 0;
   }
 
-  #look(head: KeptHead): ParkedHead[] {
+  #look(head: StoredHead): ParkedHead[] {
     head.isDue = false;
     const { subscription, account, shard, isHung, deaths } = head;
     const endpoint = this.whose(subscription)?.endpoint;

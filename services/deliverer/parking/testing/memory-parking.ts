@@ -13,7 +13,7 @@ import {
 import { shardOf } from '../shard-of.ts';
 import { MemoryHeads, type CalledEndpoint } from './memory-heads.ts';
 import { MemoryLeases } from './memory-leases.ts';
-import { compareKeys, MemoryRows, type KeptRow } from './memory-rows.ts';
+import { compareKeys, MemoryRows, type StoredRow } from './memory-rows.ts';
 
 export type MemoryParkingOptions = {
   /** Milliseconds. */
@@ -198,7 +198,7 @@ export class MemoryParking implements ParkingStore {
 
   #takeOf({ after, limit, madeBefore }: RowsWanted): Pick<TakenRows, 'rows' | 'isCut'> {
     const now = this.#now();
-    const found: KeptRow[] = [];
+    const found: StoredRow[] = [];
     for (const [subscription, key] of after) {
       let left = limit;
       for (const row of this.#rows.get(subscription)?.after(key) ?? []) {

@@ -2,14 +2,14 @@ import type { ParkedRow } from '@waybell/line/messages';
 import type { RowKey } from '../parking-store.ts';
 
 /** `notBefore` by the clock of the store. */
-export type KeptRow = ParkedRow & { notBefore: number };
+export type StoredRow = ParkedRow & { notBefore: number };
 
 /**
  * Rows of one subscription in the order of their keys. Inserting or removing at either end moves few rows, however many
  * there are.
  */
 export class MemoryRows {
-  #rows: (KeptRow | undefined)[] = [];
+  #rows: (StoredRow | undefined)[] = [];
   /** The index of the first row; the places before it are empty. */
   #first = 0;
 
@@ -17,7 +17,7 @@ export class MemoryRows {
     return this.#rows.length - this.#first;
   }
 
-  insert(row: KeptRow): void {
+  insert(row: StoredRow): void {
     const at = this.#from(row);
     const there = this.#rows[at];
     if (there !== undefined && compareKeys(there, row) === 0) return;
@@ -42,7 +42,7 @@ export class MemoryRows {
   }
 
   /** Rows from the first, or after a key, whether its row is still there or not. */
-  *after(key?: RowKey): Generator<KeptRow> {
+  *after(key?: RowKey): Generator<StoredRow> {
     let at = key === undefined ? this.#first : this.#from(key);
     const there = this.#rows[at];
     if (key !== undefined && there !== undefined && compareKeys(there, key) === 0) at += 1;

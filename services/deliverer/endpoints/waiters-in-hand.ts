@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Waiter } from './known-endpoint.ts';
 
-export type InHandOptions = {
+export type WaitersInHandOptions = {
   clock: Clock;
   /** How long a delivery from a queue waits, before it is asked whether it waits on. */
   maxWaitMs: number;
@@ -13,14 +13,14 @@ export type InHandOptions = {
 export const ACCOUNT_TIMES = 2;
 
 /** All deliveries that wait in hand, with the deadlines of those from queues. */
-export class InHand {
-  readonly #options: InHandOptions;
+export class WaitersInHand {
+  readonly #options: WaitersInHandOptions;
   readonly #all = new Set<Waiter>();
   /** Waiters from queues, in the order of their deadlines. */
   readonly #deadlines = new Map<Waiter, number>();
   #timer: Timer | undefined;
 
-  constructor(options: InHandOptions) {
+  constructor(options: WaitersInHandOptions) {
     this.#options = options;
   }
 
