@@ -106,6 +106,13 @@ export default {
       to: { path: '^libs/line/operating/' },
     },
     {
+      name: 'egress-never-knows-requests',
+      comment: 'It judges whose fault a failure is. Requests ask it, and connect for it where it is not sure.',
+      severity: 'error',
+      from: { path: '^services/deliverer/egress/', pathNot: TEST },
+      to: { path: '^services/deliverer/request/' },
+    },
+    {
       name: 'only-roots-open-connections',
       comment: 'Functions get what they need as arguments.',
       severity: 'error',

@@ -34,7 +34,7 @@ describe('recordWithEnd', () => {
     'tells of a success where that is asked for, by hand: %p',
     (hand) => {
       const outcome = hand === undefined ? delivered : { ...delivered, byHand: hand };
-      expect(endOf(outcome, { tellsSuccess: true })).toEqual([{ kind: 'end', end: { ...end, isDelivered: true } }]);
+      expect(endOf(outcome, { reportsSuccess: true })).toEqual([{ kind: 'end', end: { ...end, isDelivered: true } }]);
       expect(endOf(outcome)).toEqual([]);
     },
   );
@@ -47,7 +47,7 @@ describe('recordWithEnd', () => {
     ['what waited too long', { ...unattempted, reason: 'expired' }],
     ['one of too many that waited', { ...unattempted, reason: 'parked_over_limit' }],
   ])('tells nothing of %s', (_, outcome) => {
-    expect(endOf(outcome, { tellsSuccess: true })).toEqual([]);
+    expect(endOf(outcome, { reportsSuccess: true })).toEqual([]);
   });
 });
 

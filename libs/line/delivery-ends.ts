@@ -8,10 +8,10 @@ import { endsExchange } from './topology.ts';
  * that counts, and of a success only where it can matter. What waited too long says nothing about its receiver, and what
  * was sent by hand not whether it fails by itself.
  */
-export function recordWithEnd(outcome: Attempted, { tellsSuccess = false } = {}): Outgoing[] {
+export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
   const record: Outgoing = { kind: 'outcome', outcome };
   const isDelivered = outcome.kind === 'delivered';
-  if (isDelivered ? !tellsSuccess : !isFailureThatCounts(outcome)) return [record];
+  if (isDelivered ? !reportsSuccess : !isFailureThatCounts(outcome)) return [record];
   const { delivery, subscription, generation, at } = outcome;
   return [record, { kind: 'end', end: { delivery, subscription, generation, isDelivered, at } }];
 }

@@ -151,7 +151,7 @@ describe('while the broker blocks publishers', () => {
       heldLimit: limitOf(100),
       handle: async (body) => {
         if (body === 'retried') return [to(line.output, body), { kind: 'outcome', outcome: aRecord('failed', body) }];
-        return recordWithEnd(aRecord(body === '7' ? 'dropped' : 'delivered', body), { tellsSuccess: true });
+        return recordWithEnd(aRecord(body === '7' ? 'dropped' : 'delivered', body), { reportsSuccess: true });
       },
     });
     await broker.put(line.input, ['retried', ...numbers(300)]);

@@ -7,7 +7,7 @@ import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
-import { asLastKnown, type Target } from './find-target.ts';
+import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
 
 const delivery: Delivery = {
@@ -36,7 +36,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
     findTarget: async () => TARGET,
-    enter: async () => ({ kind: 'granted', end: () => undefined }),
+    admit: async () => ({ kind: 'granted', end: () => undefined }),
     callEndpoint: async () => {
       made.requests += 1;
       return { isDelivered: false, durationMs: 1 };
@@ -66,7 +66,7 @@ const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
 const last = { ...delivery, attempt: 2 };
-const full = { enter: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
+const full = { admit: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
 
 describe('a delivery without room', () => {
   test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
@@ -121,11 +121,11 @@ describe('a delivery to secrets whose key is missing', () => {
   test('waits, too, where the key is missed only once it has had its turn', async () => {
     const clock = new TurnedClock();
     const targets = [TARGET, locked, locked];
-    const enter: DeliverStepOptions['enter'] = async () => {
+    const admit: DeliverStepOptions['admit'] = async () => {
       clock.skipTo(clock.now() + 1_000);
       return { kind: 'granted', end: () => undefined };
     };
-    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, enter, clock });
+    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, admit, clock });
     expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
     expect(made.requests).toBe(0);
   });
@@ -157,10 +157,10 @@ describe('an attempt that failed for something of ours', () => {
   });
 
   test('leaves its endpoint to single requests', async () => {
-    const endings: string[] = [];
-    const enter = async () => ({ kind: 'granted', end: (ending: string) => void endings.push(ending) }) as const;
-    await aStep({ ...ours(), enter }).step.handle(delivery);
-    expect(endings).toEqual(['hung']);
+    const speeds: string[] = [];
+    const admit = async () => ({ kind: 'granted', end: (speed: string) => void speeds.push(speed) }) as const;
+    await aStep({ ...ours(), admit }).step.handle(delivery);
+    expect(speeds).toEqual(['hung']);
   });
 
   test('ends when it is older than a delivery may be, counting against no subscription', async () => {
@@ -200,7 +200,7 @@ describe('a success', () => {
     return kindsOf(await aStep({ clock, callEndpoint, ...what }).step.handle({ ...delivery, ...how }));
   }
 
-  const matters = { findTarget: async () => ({ ...TARGET, tellsSuccess: true }) };
+  const matters = { findTarget: async () => ({ ...TARGET, reportsSuccess: true }) };
 
   test('that cannot matter is on record, and the deactivator is not told', async () => {
     expect(await succeed()).toEqual(['delivered on record']);
@@ -234,7 +234,7 @@ describe('a success', () => {
       return TARGET;
     };
     const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown };
-    const findTarget = withLastKnown<Target | undefined>(load, known);
+    const findTarget = withLastKnown<DeliveryTarget | undefined>(load, known);
     expect(await succeed({ findTarget })).toEqual(['delivered on record']);
     isAway = true;
     expect(await succeed({ findTarget })).toEqual(told);

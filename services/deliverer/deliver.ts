@@ -10,22 +10,22 @@ import { dropReason } from './drop-reason.ts';
 import {
   endpointKey,
   type EndpointKey,
-  type Ending,
-  type Entry,
+  type ResponseSpeed,
+  type Admission,
   type TooMuch,
-  type Wish,
+  type RequestOrigin,
 } from './endpoints/endpoint.ts';
-import { endingOf } from './endpoints/ending.ts';
-import type { FindTarget, Target } from './find-target.ts';
+import { responseSpeed } from './endpoints/response-speed.ts';
+import type { FindTarget, DeliveryTarget } from './find-target.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 export type DecideOptions = {
   findTarget: FindTarget;
-  /** Asks for leave to make one request to an endpoint. */
-  enter: (key: EndpointKey, wish: Wish) => Promise<Entry>;
-  /** Whether this attempt at the delivery waits already, moved at least as often. */
+  /** Asks whether one request to an endpoint may be made now. */
+  admit: (key: EndpointKey, origin: RequestOrigin) => Promise<Admission>;
+  /** Whether this attempt at the delivery is parked, with at least this hop. */
   isParked: (delivery: Delivery) => Promise<boolean>;
-  /** A delivery waits because this process lacks the key for the secrets of its subscription. */
+  /** Called for a delivery that waits because this process lacks the key for the secrets of its subscription. */
   onKeyMissing: (keyId: string) => void;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
@@ -37,34 +37,34 @@ export type AttemptOptions = {
   callEndpoint: CallEndpoint;
   schedule: Schedule;
   slowMs: number;
-  /** An endpoint that was thought to hang has answered what was sent by hand. */
+  /** Called when an endpoint known as hung has answered a delivery sent by hand. */
   onRevived: (subscription: string) => void;
   clock: Pick<Clock, 'now'>;
   now: () => number;
 };
 
-/** After this the target is looked at once more. */
+/** After waiting in hand for longer, the target is looked up again. */
 const OLD_MS = 100;
-/** After this what was looked up does not say whether a success can matter. The window rule may be early by so much. */
-const TOO_OLD_TO_SAY_MS = 1_000;
+/** A look-up older than this does not tell whether a success matters. The deactivator's window may be off by as much. */
+const STALE_LOOK_UP_MS = 1_000;
 
-/** Others of its endpoint may get through meanwhile: without a pause it would be tried again and again beside them. */
+/** Pause before a delivery is tried again: others to its endpoint may get through meanwhile. */
 const EGRESS_PAUSE_MS = 1_000;
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
-/** `askedAt` is a time of the monotonic clock. */
-type Found = { target: Target; askedAt: number };
+/** `askedAt`: by the monotonic clock. */
+type LiveTarget = { target: DeliveryTarget; askedAt: number };
 
-/** What is to be done with a delivery now: attempt it, or what it comes to without. */
+/** To attempt a delivery now, or what follows without an attempt. */
 type Decision =
-  | (Found & { kind: 'attempt'; end: (Entry & { kind: 'granted' })['end'] })
+  | (LiveTarget & { kind: 'attempt'; end: (Admission & { kind: 'granted' })['end'] })
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
- * One attempt at a delivery: asks for its receiver now, sends it, and says what follows: nothing more, the next
- * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is;
- * where a key is missing it waits in the broker, as it is.
+ * Makes one attempt at a delivery: looks up its receiver, sends it, and returns what follows: nothing, the next attempt after
+ * its delay, or the end. Where the endpoint takes no more now, the delivery is parked, unchanged; where a key is missing it
+ * waits in the broker, unchanged.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
@@ -74,15 +74,11 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** Finds the receiver of a delivery now, or how it ends without an attempt, whatever the endpoint does. */
-function look(delivery: Delivery, options: DecideOptions): Promise<Found | Attempted> {
-  const askedAt = options.clock.now();
-  return options.findTarget(delivery.subscription).then((target) => judge(delivery, { target, askedAt }, options));
-}
-
-type Asked = { target: Target | undefined; askedAt: number };
-
-function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }: DecideOptions): Found | Attempted {
+/** Looks up the receiver of a delivery, or how the delivery ends without an attempt, whatever its endpoint does. */
+async function lookUp(delivery: Delivery, options: DecideOptions): Promise<LiveTarget | Attempted> {
+  const { findTarget, maxAgeMs, clock, now } = options;
+  const askedAt = clock.now();
+  const target = await findTarget(delivery.subscription);
   const { parked, createdAt, body } = delivery;
   const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
   if (target === undefined || reason !== undefined) {
@@ -93,33 +89,33 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
 }
 
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
-  const { enter, clock } = options;
-  const found = await look(delivery, options);
+  const { admit, clock } = options;
+  const found = await lookUp(delivery, options);
   if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
   if (target.missingKey !== undefined) {
     options.onKeyMissing(target.missingKey);
-    // Not parked: what is parked may become too much, and be over before the key comes.
+    // Not parked: a parked delivery may end as one too many before the key comes.
     return { kind: 'none', caused: [publishWaiting(delivery)] };
   }
-  const [key, enteredAt] = [endpointKey(target), clock.now()];
-  const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
-  if (entry.kind === 'full')
-    return { kind: 'none', caused: [park(delivery, { account: target.account, why: entry.why })] };
-  if (clock.now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
-  // It waited in hand: since then the subscription may have ended, or lead elsewhere.
-  const present = await look(delivery, options).catch((error: unknown) => {
-    entry.end('unused');
+  const [key, requestedAt] = [endpointKey(target), clock.now()];
+  const admission = await admit({ ...key, isKnownHung: target.isHung }, originOf(delivery));
+  if (admission.kind === 'full')
+    return { kind: 'none', caused: [park(delivery, { account: target.account, why: admission.why })] };
+  if (clock.now() - requestedAt <= OLD_MS) return { kind: 'attempt', ...found, end: admission.end };
+  // The subscription may have ended, or lead elsewhere, while the delivery waited in hand.
+  const present = await lookUp(delivery, options).catch((error: unknown) => {
+    admission.end('unused');
     throw error;
   });
   if (!('kind' in present) && isCalledAt(present.target, key)) {
-    return { kind: 'attempt', ...present, end: entry.end };
+    return { kind: 'attempt', ...present, end: admission.end };
   }
-  entry.end('unused');
+  admission.end('unused');
   return decide(delivery, options);
 }
 
-function isCalledAt(target: Target, { endpoint }: EndpointKey): boolean {
+function isCalledAt(target: DeliveryTarget, { endpoint }: EndpointKey): boolean {
   return target.missingKey === undefined && endpointKey(target).endpoint === endpoint;
 }
 
@@ -135,28 +131,28 @@ async function makeAttempt(
   const retryMs = retryDelayMs(schedule, delivery);
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
-  // What is thrown is not the receiver's doing, and says nothing of it.
-  let [ending, said]: [Ending | 'unused', TooMuch?] = ['unused'];
+  // An error that is thrown says nothing about the receiver.
+  let [speed, tooMuch]: [ResponseSpeed | 'unused', TooMuch?] = ['unused'];
   try {
-    const called = await callEndpoint({
+    const result = await callEndpoint({
       delivery: begun,
       callbackUrl,
       verificationToken,
       signingSecrets,
       isLast: retryMs === undefined,
     });
-    const { isDelivered, isOurs, tooMuch, ...answer } = called;
-    [ending, said] = [isOurs ? 'hung' : endingOf(called, slowMs), tooMuch];
-    // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
+    const { isDelivered, isOurs, lostAt: _, tooMuch: asked, ...answer } = result;
+    [speed, tooMuch] = [isOurs ? 'hung' : responseSpeed(result, slowMs), asked];
+    // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
     if (isOurs && delivery.byHand?.why !== 'test') {
       return [park(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
     }
     if (!isDelivered) return afterFailure(begun, answer, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
-    const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
-    return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
+    const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
+    return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { reportsSuccess });
   } finally {
-    end(ending, said && { ...said, retryMs });
+    end(speed, tooMuch && { ...tooMuch, retryMs });
   }
 }
 
@@ -170,7 +166,7 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
-function wishOf(delivery: Delivery): Wish {
+function originOf(delivery: Delivery): RequestOrigin {
   const { byHand, parked, isSuspect, attempt } = delivery;
   if (byHand?.why === 'test') return 'by hand';
   if (isSuspect) return 'suspect';

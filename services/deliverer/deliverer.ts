@@ -9,7 +9,6 @@ import type { Config } from './config.ts';
 import type { DeliverOptions } from './deliver.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { blaming } from './egress/blame.ts';
 import { Egress } from './egress/egress.ts';
 import { watchEgress } from './egress/egress-metrics.ts';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
@@ -22,6 +21,7 @@ import { watchParking } from './parking/parking-metrics.ts';
 import { PARKING_SETTINGS, parkInPostgres } from './parking/postgres-parking.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
+import { judgeOwnFault } from './request/judge-own-fault.ts';
 
 export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTarget' | 'log' | 'clock' | 'now'> &
   Pick<DeliverOptions, 'callEndpoint'> & {
@@ -72,7 +72,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
     store: parkInPostgres(parking, config.actionKeys),
     // By a wrong clock deliveries would be too old, and signatures that are made then are refused.
     findTarget: clocks.guard(withLastKnown(findTargetIn(postgres, config.keyRing), lastKnown)),
-    callEndpoint: clocks.guard(blaming({ callEndpoint: requests.callEndpoint, egress, clock })),
+    callEndpoint: clocks.guard(judgeOwnFault({ callEndpoint: requests.callEndpoint, egress, clock })),
     onKeyMissing: missingKeys.asked,
     broker,
     log,

@@ -5,7 +5,7 @@ import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
 import { sampledTraceId } from '@waybell/runtime/traceparent';
 
-/** How timely deliveries are, all of it read from a delivery and the record of its attempt. */
+/** Measures how timely deliveries are, from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
   readonly #handled = new Map<string, Set<Delivery>>();
   readonly #endToEnd: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
@@ -45,7 +45,7 @@ export class DeliveryMetrics {
     );
   }
 
-  /** The same step, watched. */
+  /** Wraps a step to measure its deliveries. */
   watch<D extends Delivery>(step: Step<D>): Step<D> {
     const handled = new Set<Delivery>();
     this.#handled.set(step.name, handled);
@@ -86,12 +86,12 @@ function resultOf({ status, reason }: Answer): 'delivered' | 'refused' | 'unansw
   return reason === undefined ? 'delivered' : 'refused';
 }
 
-/** Two machines' clocks may disagree by some milliseconds: nothing ends before it began. */
+/** Never negative: two machines' clocks may differ by some milliseconds. */
 function secondsBetween(earlierMs: number, laterMs: number): number {
   return Math.max(0, laterMs - earlierMs) / 1_000;
 }
 
-/** What was moved unattempted has waited for its endpoint or for a server: how late it is says nothing of deliverers. */
+/** False for a delivery that waited for its endpoint or a server: its lateness says nothing about deliverers. */
 function waitsForUs({ hop }: Delivery): boolean {
   return hop === undefined;
 }
@@ -100,7 +100,7 @@ function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {
   return dueAt;
 }
 
-/** In seconds. */
+/** Age in seconds of the delivery that has been due longest. */
 function longestDue(deliveries: ReadonlySet<Delivery>, now: number): number {
   let oldestAt = now;
   for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));

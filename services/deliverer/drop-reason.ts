@@ -1,8 +1,8 @@
 import type { DropReason } from '@waybell/line/reasons';
-import type { Target } from './find-target.ts';
+import type { DeliveryTarget } from './find-target.ts';
 
-/** Why nothing is sent to it any more; undefined where it is. */
-export function dropReason(target: Target | undefined): DropReason | undefined {
+/** Why nothing is sent to a target any more; undefined for an active one. */
+export function dropReason(target: DeliveryTarget | undefined): DropReason | undefined {
   if (target === undefined || target.state === 'ended') return 'unsubscribed';
   if (target.state === 'deactivated') return 'deactivated';
   return target.isFeatureOn ? undefined : 'feature_off';

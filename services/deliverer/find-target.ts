@@ -3,26 +3,26 @@ import { hostOf } from './endpoints/endpoint.ts';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
-/** The subscription as it is now, not as it was when the delivery was made. */
-export type Target = {
+/** The subscription of a delivery as it is now, not as it was when the delivery was made. */
+export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
-  /** Whether its endpoint hung when the owner of its parked deliveries looked last. */
+  /** Whether the owner of its parked deliveries found last that its endpoint hangs. */
   isHung: boolean;
-  /** Whether the deactivator is to be told of a success: nothing is known of one, or of none within the hour, or it fails. */
-  tellsSuccess: boolean;
+  /** Whether a success is reported to the deactivator: none is known within the hour, or the subscription fails. */
+  reportsSuccess: boolean;
   account: string;
   callbackUrl: string;
   verificationToken: string;
-  /** The client's valid signing secrets, `whsec_…`, the newest first; none where none was ever asked for. */
+  /** The client's valid signing secrets, `whsec_…`, the newest first; empty where it never asked for one. */
   signingSecrets: readonly string[];
-  /** The key that this process lacks to open its secrets: they are empty, and it cannot be called. */
+  /** The key that this process lacks to open the secrets: they are empty, and the target cannot be called. */
   missingKey?: string;
 };
 
 type TargetRow = {
   subscription_guid: string;
-  state: Target['state'];
+  state: DeliveryTarget['state'];
   feature_on: boolean;
   is_hung: boolean;
   tells_success: boolean;
@@ -48,8 +48,8 @@ const TARGETS = {
            where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
 };
 
-/** Finds the target of a subscription by its guid; undefined where there never was one. */
-export type FindTarget = (subscription: string) => Promise<Target | undefined>;
+/** Finds the target of a subscription by its guid; undefined where there never was such a subscription. */
+export type FindTarget = (subscription: string) => Promise<DeliveryTarget | undefined>;
 
 export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   const findRow = microBatch<string, TargetRow | undefined>(
@@ -63,14 +63,14 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   );
   return async (subscription) => {
     const row = await findRow(subscription);
-    // Each on its own: a token that cannot be opened is no matter of the others in the batch.
+    // Each on its own: a token that cannot be opened must not fail the others in the batch.
     return row && { ...factsOf(row), ...openSecrets(row, keyRing) };
   };
 }
 
 const RECENTLY_WELL = {
   name: 'recently-well',
-  // Those of one account may be many, and lie together.
+  // Limits rows, not origins: one account may have many, side by side.
   text: `select origin as callback_url from (
            select distinct substring(callback_url from '^[^/]*//[^/?]*') as origin from (
              select callback_url from waybell.delivery_targets where state = 'active' and not tells_success limit 50000
@@ -78,7 +78,7 @@ const RECENTLY_WELL = {
          ) origins order by random() limit 64`,
 };
 
-/** Origins of some receivers that answered with success within the hour. Throws where Postgres is away. */
+/** Finds origins of some receivers that answered with success within the hour. Throws while Postgres is away. */
 export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
   return async () => {
     const { rows } = await postgres.query<Pick<TargetRow, 'callback_url'>>(RECENTLY_WELL);
@@ -86,25 +86,25 @@ export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
   };
 }
 
-/** What was known of it last: a failure may have been noted since. */
-export function asLastKnown(target: Target | undefined): Target | undefined {
-  return target && { ...target, tellsSuccess: true };
+/** A target from memory while Postgres is away: reports success, as a failure may have been stored since. */
+export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget | undefined {
+  return target && { ...target, reportsSuccess: true };
 }
 
-type Secrets = Pick<Target, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
+type OpenedSecrets = Pick<DeliveryTarget, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
 
-function factsOf(row: TargetRow): Omit<Target, keyof Secrets> {
+function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof OpenedSecrets> {
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
     isHung: row.is_hung,
-    tellsSuccess: row.tells_success,
+    reportsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,
   };
 }
 
-function openSecrets(row: TargetRow, keyRing: KeyRing): Secrets {
+function openSecrets(row: TargetRow, keyRing: KeyRing): OpenedSecrets {
   const guids = row.signing_guids ?? [];
   const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
     if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
@@ -116,7 +116,7 @@ function openSecrets(row: TargetRow, keyRing: KeyRing): Secrets {
       signingSecrets: guids.map((guid, index) => open(row.signing_sealed?.[index], row.signing_key_ids?.[index], guid)),
     };
   } catch (error) {
-    // No matter of the other subscriptions: theirs may be under another key.
+    // Secrets of other subscriptions may be under another key.
     if (!(error instanceof KeyMissing)) throw error;
     return { verificationToken: '', signingSecrets: [], missingKey: error.keyId };
   }

@@ -14,17 +14,17 @@ describe('missing keys', () => {
     expect(keys.waitingFor()).toEqual([]);
     keys.asked('2024');
     keys.asked('2025');
-    clock.skipTo(clock.now() + 100_000);
+    clock.skipTo(clock.now() + 50_000);
     keys.asked('2024');
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS', 'key "2025" of SECRET_KEYS']);
-    clock.skipTo(clock.now() + 100_000);
+    clock.skipTo(clock.now() + 50_000);
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS']);
   });
 
   test('are waited for no more once none asks', () => {
     const { clock, keys } = someKeys();
     keys.asked('2024');
-    clock.skipTo(clock.now() + 120_000);
+    clock.skipTo(clock.now() + 60_000);
     expect(keys.waitingFor()).toEqual([]);
   });
 });

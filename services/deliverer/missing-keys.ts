@@ -3,10 +3,10 @@ import type { Log } from '@waybell/runtime/log';
 import { keyOf } from '@waybell/runtime/secrets';
 import { WAITING_MS } from '@waybell/line/topology';
 
-/** What waits for a key asks for it again within that time; where nothing asks any more, nothing waits. */
+/** A delivery that waits for a key asks for it again within this time. */
 const ASKED_WITHIN_MS = 2 * WAITING_MS;
 
-/** The keys of SECRET_KEYS that deliveries wait for because this process lacks them. */
+/** Keys that SECRET_KEYS of this process lacks and deliveries wait for. */
 export class MissingKeys {
   readonly #askedAt = new Map<string, number>();
   readonly #log: Log;
@@ -17,13 +17,12 @@ export class MissingKeys {
     this.#clock = clock;
   }
 
-  /** A delivery has come that needs it. */
+  /** A delivery needs the key. */
   readonly asked = (keyId: string): void => {
     if (!this.#isWaitedFor(keyId)) this.#log.error({ key: keyId }, 'key.missing');
     this.#askedAt.set(keyId, this.#clock.now());
   };
 
-  /** Empty while nothing waits. */
   waitingFor(): string[] {
     return [...this.#askedAt.keys()].filter((keyId) => this.#isWaitedFor(keyId)).map(keyOf);
   }

@@ -2,7 +2,8 @@ import type { Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
-import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/call-endpoint';
+import type { AttemptRequest } from '@waybell/deliverer/request/attempt';
+import { judge, requestHeaders } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
@@ -26,7 +27,12 @@ import { parkingOf } from './parking-of.ts';
 /** How a receiver answers: with a status, and a header that goes with it, or not in time. */
 export type Response = { status: number | 'none'; afterMs?: number; retryAfter?: string };
 export type Receiver = (request: Request) => Response;
-export type Request = { at: number; endedAt: number; url: string; headers: Record<string, string> } & Call['delivery'];
+export type Request = {
+  at: number;
+  endedAt: number;
+  url: string;
+  headers: Record<string, string>;
+} & AttemptRequest['delivery'];
 export type Rejected = { reason: string; detail: string; body: Buffer };
 
 export type LineOptions = {
@@ -211,7 +217,7 @@ export class MemoryLine {
     return target && endpointKey(target);
   }
 
-  async #answer(call: Call, { link, underWay }: Process) {
+  async #answer(call: AttemptRequest, { link, underWay }: Process) {
     // A process that is dead makes no request.
     if (link.isDead) return new Promise<never>(() => undefined);
     const { delivery, callbackUrl: url } = call;

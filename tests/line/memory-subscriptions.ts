@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Target } from '@waybell/deliverer/find-target';
+import type { DeliveryTarget } from '@waybell/deliverer/find-target';
 import type { Subscription } from '@waybell/event-router/find-subscriptions';
 import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
@@ -11,7 +11,7 @@ export type Row = {
   account: string;
   client: string;
   generation: number;
-  state: Target['state'];
+  state: DeliveryTarget['state'];
   isFeatureOn: boolean;
   auditFieldSet: string[] | null;
   callbackUrl: string;
@@ -52,10 +52,10 @@ export class MemorySubscriptions {
     );
   }
 
-  target(guid: string): Target | undefined {
+  target(guid: string): DeliveryTarget | undefined {
     const row = this.rows.find((each) => each.guid === guid);
     const [verificationToken, signingSecrets] = [`token of ${guid}`, [secretOf(row?.account ?? '')]];
-    return row && { ...row, isHung: false, tellsSuccess: true, verificationToken, signingSecrets };
+    return row && { ...row, isHung: false, reportsSuccess: true, verificationToken, signingSecrets };
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */

@@ -189,7 +189,7 @@ describe('findTarget', () => {
       state: 'active',
       isFeatureOn: true,
       isHung: false,
-      tellsSuccess: true,
+      reportsSuccess: true,
       account,
       callbackUrl: `https://a.test/${guid}`,
       verificationToken: `token of ${guid}`,
@@ -211,10 +211,10 @@ describe('findTarget', () => {
     [`last_success_at = now() - interval '59 minutes'`, false],
     [`last_success_at = now() - interval '61 minutes'`, true],
     ['last_success_at = now(), failing_since = now()', true],
-  ])('says of one with %s whether a success is to be told: %p', async (what, tellsSuccess) => {
+  ])('says of one with %s whether a success is to be told: %p', async (what, reportsSuccess) => {
     const guid = await aSubscription();
     await change(guid, what);
-    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ tellsSuccess });
+    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ reportsSuccess });
   });
 
   test('finds nothing where there never was a subscription', async () => {
@@ -292,7 +292,7 @@ describe('noteEnds', () => {
   test('has a success told of one that fails, until it is noted that it succeeds again', async () => {
     const guid = await aSubscription();
     const settle = noteEndsIn(deactivator, { offOnExhausted: [] });
-    const tellsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.tellsSuccess;
+    const reportsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.reportsSuccess;
     const at = wallClockMs() - 5_000;
     for (const [end, isToldNext] of [
       [{ isDelivered: true, at }, false],
@@ -300,7 +300,7 @@ describe('noteEnds', () => {
       [{ isDelivered: true, at: at + 2 }, false],
     ] as const) {
       await settle([anEnd(guid, end)]);
-      expect(await tellsSuccess()).toBe(isToldNext);
+      expect(await reportsSuccess()).toBe(isToldNext);
     }
   });
 });

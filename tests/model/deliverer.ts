@@ -92,7 +92,7 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
   return deliverStep({
     callEndpoint,
     findTarget: async () => (hasTarget ? TARGET : undefined),
-    enter: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
+    admit: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     isParked: async () => isParked,
     isHeld: () => isHeld,
     onRevived: () => undefined,
@@ -153,7 +153,7 @@ const TARGET = {
   state: 'active',
   isFeatureOn: true,
   isHung: false,
-  tellsSuccess: false,
+  reportsSuccess: false,
   account: '0b9c2f6e-7d1f-4e57-8f5e-000000000002',
   callbackUrl: 'https://example.com',
   verificationToken: 'token',

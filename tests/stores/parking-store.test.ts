@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Wanted } from '@waybell/deliverer/parking/parking-store';
+import type { RowsWanted } from '@waybell/deliverer/parking/parking-store';
 import type { ParkedRow } from '@waybell/line/messages';
 import { aRow, nameOf, STANDS, type ParkingStand, type Subscribed } from './parking-stand.ts';
 
@@ -13,7 +13,7 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
     await stand[Symbol.asyncDispose]();
   });
 
-  const wanted = (from: Subscribed | readonly Subscribed[], given: Partial<Wanted> = {}): Wanted => ({
+  const wanted = (from: Subscribed | readonly Subscribed[], given: Partial<RowsWanted> = {}): RowsWanted => ({
     endpoint: 'wanted',
     after: new Map([from].flat().map(({ subscription }) => [subscription, undefined])),
     limit: 64,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { Egress, type EgressOptions, type Lost } from './egress.ts';
+import { Egress, type EgressOptions, type FailedAttempt } from './egress.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const MINUTE_MS = 60_000;
@@ -32,7 +32,7 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
     for (const each of origins) egress.answered(each, addressOf(each));
   };
   /** Whether an attempt that failed to connect just now is no receiver's fault. */
-  const fails = (origin: string, { tookMs = 1, ...how }: Partial<Lost> & { tookMs?: number } = {}) => {
+  const fails = (origin: string, { tookMs = 1, ...how }: Partial<FailedAttempt> & { tookMs?: number } = {}) => {
     const lost = { address: addressOf(origin), wasSent: false, isLast: true, wasHeld: false, ...how };
     return endedWithin({ clock, limitMs: 10_000 }, egress.isOurs({ origin, startedAt: clock.now() - tookMs, ...lost }));
   };

@@ -1,49 +1,54 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import type { Reach, Reached } from './reach.ts';
 import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
+
+/** Whether a connection could be made, and the address it was to lead to, where that is known. */
+export type ReachResult = { isReached: boolean; address?: string };
+
+/** Connects to an origin. Never rejects. */
+export type Reach = (origin: string) => Promise<ReachResult>;
 
 export type EgressOptions = {
   reach: Reach;
-  /** Origins that are asked instead of receivers. */
+  /** Origins to connect to instead of receivers. */
   probes: readonly string[];
-  /** Origins of receivers that answered within the hour, for a process that has not met any yet. */
+  /** Finds origins of receivers that answered within the hour, for a process that has not called any yet. */
   recentlyWell: () => Promise<readonly string[]>;
   clock: Clock;
   log: Log;
 };
 
-/** An attempt that ended without an answer; when it began, by the clock. */
-export type Lost = {
+/** An attempt without an answer; `startedAt` by the clock. */
+export type FailedAttempt = {
   origin: string;
-  /** Where it was to lead; undefined where its name led nowhere, or where callbacks never go. */
+  /** The address it was sent to; undefined where the name did not resolve, or led where callbacks never go. */
   address: string | undefined;
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
-  /** It was held for our own network before: what was sent is not made a third time. */
+  /** It was parked before for a fault of our own: a request that was sent is not made a third time. */
   wasHeld: boolean;
 };
 
-/** As many are asked, or heard, at most. */
+/** Receivers that are asked, or counted, at most. */
 const MOST = 8;
-/** What was heard longer ago says nothing about now. */
+/** What happened longer ago says nothing about now. */
 const FRESH_MS = 2_000;
 const ROUND_MS = 1_000;
 const LONGEST_ROUND_MS = 5_000;
 const RECALL_MS = 60_000;
 
 /**
- * Finds out whether an attempt failed for its receiver or for our own way out. While most of the receivers that answered
- * lately answer, it is the receiver. Before a failure may be the last, others are asked; while most of them cannot be
- * reached, no failure to connect is a receiver's. See docs/decisions/0005-callbacks.md.
+ * Judges whether an attempt failed for its receiver or for our own network. While most receivers that answered lately still
+ * answer, it is the receiver. Before a failure that may be a delivery's last, connects to other receivers; while most of
+ * them cannot be reached, no failure to connect counts against a receiver. See docs/decisions/0005-callbacks.md.
  */
 export class Egress implements Disposable {
   readonly #options: EgressOptions;
   readonly #receivers = new Receivers();
   readonly #closing = new AbortController();
   #suspectedAt: number | undefined;
-  /** What is suspected began with names that led nowhere, or elsewhere. */
+  /** The suspicion began with names that did not resolve, or led elsewhere. */
   #areNamesAstray = false;
   #round: { beganAt: number; isLost: Promise<boolean> } | undefined;
   #next: Promise<boolean> | undefined;
@@ -57,19 +62,19 @@ export class Egress implements Disposable {
     return this.#suspectedAt !== undefined;
   }
 
-  /** It answered, whatever it said. */
+  /** A receiver answered, with any status. */
   answered(origin: string, address: string | undefined): void {
     this.#receivers.reached(origin, address, this.#now);
   }
 
-  /** Whether it is no receiver's fault. */
-  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
+  /** Whether the failure is our own fault. */
+  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: FailedAttempt): Promise<boolean> {
     if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
     const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
-    // Others that answer may do so where their names led before: whether names lead astray, only new look-ups tell.
+    // Others may answer at addresses that were looked up before: only new look-ups tell whether names lead astray.
     const isAstray = this.#isAstray(origin, address);
     if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
     if (!isLast && !isLostBy(this.#heardSince(freshAt, origin))) return false;
@@ -86,13 +91,13 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** The tally of other receivers; undefined where they are too few. */
+  /** Counts other receivers; undefined where they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
-  /** Whether our way out is lost, asked after that and of late; at most once a second, for all callers. */
+  /** Whether our network is lost, found out after `at` and lately; at most once a second, for all callers. */
   #roundAfter(at: number): Promise<boolean> {
     const freshAt = Math.max(at, this.#now - FRESH_MS);
     if (this.#round !== undefined && this.#round.beganAt >= freshAt) return this.#round.isLost;
@@ -132,7 +137,7 @@ export class Egress implements Disposable {
     log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
   }
 
-  /** Whether enough others were reached, whatever those say that are asked. Where names lead, only probes and new look-ups tell. */
+  /** Whether enough receivers were reached by requests. Where names lead, only probes and new look-ups tell. */
   #isAnswered(): boolean {
     const { probes } = this.#options;
     if (this.#areNamesAstray && !(probes.length > 0 && probes.every(isNamed))) return false;
@@ -140,7 +145,7 @@ export class Egress implements Disposable {
     return reached >= FEWEST && reached >= lost;
   }
 
-  /** Connects to the probes, or to some receivers that were well before; to these as well where probes tell nothing of names. */
+  /** Connects to the probes, or to receivers that answered lately; to both where a probe is a literal address. */
   async #ask(): Promise<Tally | undefined> {
     const { probes, reach } = this.#options;
     if (probes.length === 0) return this.#askReceivers(({ isReached }) => isReached);
@@ -159,7 +164,7 @@ export class Egress implements Disposable {
     return isLostBy(names) ? names : tally;
   }
 
-  async #askReceivers(isWell: (reached: Reached, origin: string) => boolean): Promise<Tally | undefined> {
+  async #askReceivers(isWell: (reached: ReachResult, origin: string) => boolean): Promise<Tally | undefined> {
     const origins = await this.#someReceivers();
     const heard = new Map<string, boolean>();
     const lost: string[] = [];
@@ -178,12 +183,12 @@ export class Egress implements Disposable {
     return heard.size < FEWEST ? undefined : tallyOf(heard);
   }
 
-  /** Whether its name leads nowhere, or elsewhere than when it was well. */
+  /** Whether the name does not resolve, or leads elsewhere than when its receiver answered. */
   #isAstray(origin: string, address: string | undefined): boolean {
     return address === undefined || this.#receivers.isElsewhere(origin, address);
   }
 
-  /** Those that cannot be reached for long, while others can, are not asked any more: they are away themselves. */
+  /** Forgets receivers that cannot be reached for long while others can: they are away themselves. */
   #leaveOut(lost: readonly string[]): void {
     if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
     for (const origin of lost) this.#receivers.forget(origin);
@@ -197,13 +202,13 @@ export class Egress implements Disposable {
     try {
       for (const origin of await this.#options.recentlyWell()) this.#receivers.remember(origin, this.#now);
     } catch {
-      // Postgres is away, too: then nothing is known.
+      // Postgres is away, too.
     }
     return some();
   }
 }
 
-/** Undefined: it cannot be told. */
+/** False where there is no tally: nothing can be told then. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
 }

@@ -2,12 +2,14 @@ import { types } from 'node:util';
 import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 import type { OwnRoutes } from './own-routes.ts';
 
-/** What only this machine says, about itself: no name server, port, buffer or memory, an interface that is down, a rule against it. */
+/**
+ * Errors that only this machine causes: no name server, buffer or memory, an interface that is down, a local firewall rule.
+ */
 const OWN = new Set(['NAME_SERVERS_AWAY', 'ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**
- * Whether a connection could not be made for a fault of this machine, whatever the receiver does. Of a
- * host with several addresses each that this machine could have a way to has to have failed so.
+ * Whether a connection failed for a fault of this machine, whatever the receiver does. Of a host with several addresses,
+ * each that this machine could have a route to must have failed so.
  */
 export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {
   if (thrown instanceof AggregateError) {
@@ -19,11 +21,11 @@ export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<bo
   return false;
 }
 
-const WAYLESS = new Set(['EADDRNOTAVAIL', 'ENETUNREACH']);
+const NO_ROUTE = new Set(['EADDRNOTAVAIL', 'ENETUNREACH']);
 
-/** An address of a family that this machine never had, as where IPv6 is off: that one of several has such an address, too, says nothing. */
+/** Whether the address is of a family that this machine never had, as where IPv6 is off. Such an address says nothing. */
 function isOfOtherFamily(error: unknown, routes: OwnRoutes): boolean {
-  if (!(error instanceof Error) || !WAYLESS.has(codeOf(error))) return false;
+  if (!(error instanceof Error) || !NO_ROUTE.has(codeOf(error))) return false;
   const address = addressOf(error);
   return address !== undefined && !routes.hadAny(address);
 }
@@ -32,9 +34,9 @@ async function isOwn(error: Error, routes: OwnRoutes): Promise<boolean> {
   const [code, address] = [codeOf(error), addressOf(error)];
   if (OWN.has(code)) return true;
   if (address === undefined) return false;
-  // No port is left for that address; or none was ever there for its family, as where IPv6 is off.
+  // No port is left for the address; where its family is off, there never was one.
   if (code === 'EADDRNOTAVAIL') return routes.hadAny(address);
-  // A router far away says the same of a receiver's network.
+  // A remote router reports the same of a receiver's network.
   return code === 'ENETUNREACH' && (await routes.isLost(address));
 }
 

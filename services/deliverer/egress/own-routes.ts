@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { codeOf } from '@waybell/runtime/error-codes';
 
-/** Whether this machine has a way to an address. Where it never had one to any of that family, that is not missing. */
+/** Knows which families of addresses this machine has a route for. */
 export type OwnRoutes = {
-  /** A connection was made to it. */
+  /** A connection to the address was made. */
   reached(address: string): void;
-  /** The way to it is gone. */
+  /** There was a route for the address's family, and there is none to the address now. */
   isLost(address: string): Promise<boolean>;
-  /** Whether there ever was a way to an address of its family. */
+  /** Whether there ever was a route for the address's family. */
   hadAny(address: string): boolean;
 };
 
-/** Addresses of the networks for documentation: the way there is the way to anywhere. */
+/** Addresses of the networks for documentation: a route to them is a default route. */
 const ANYWHERE = ['192.0.2.1', '2001:db8::1'];
-const WAYLESS = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN', 'EAFNOSUPPORT']);
+const NO_ROUTE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN', 'EAFNOSUPPORT']);
 /** The discard port. Nothing is sent there. */
 const PORT = 9;
 
@@ -30,7 +30,7 @@ export function watchOwnRoutes(): OwnRoutes {
   };
 }
 
-/** To connect a UDP socket sends nothing, but looks for a route. */
+/** Connecting a UDP socket sends nothing, but needs a route. */
 async function hasRoute(address: string): Promise<boolean> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4');
   try {
@@ -38,7 +38,7 @@ async function hasRoute(address: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    return !WAYLESS.has(codeOf(error));
+    return !NO_ROUTE.has(codeOf(error));
   } finally {
     socket.close();
   }

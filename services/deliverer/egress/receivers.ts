@@ -1,48 +1,48 @@
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
-/** What is known of a receiver's origin; times are milliseconds of the clock. */
-type Known = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
+/** A receiver's origin; times are milliseconds of the clock. */
+type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
 
-/** How many, each of another address. */
+/** Number of receivers reached and not reached, each at another address. */
 export type Tally = { reached: number; lost: number };
 
 const MOST = 2_000;
-/** Fewer receivers, each of another address, say nothing about what they have in common. */
+/** Fewer receivers, each at another address, say nothing about our own network. */
 export const FEWEST = 4;
-/** One that answered so long ago may be away for its own reasons. */
+/** A receiver that answered longer ago may be away for its own reasons. */
 export const WELL_MS = 600_000;
 const NEVER = -Infinity;
 
-/** Receivers that answered lately, and whether they can be reached now. Those behind one address are one. */
+/** Receivers that answered lately, and whether they can be reached now. Those at one address count as one. */
 export class Receivers {
-  // The one that was heard of last comes first.
-  readonly #known = new LRUCache<string, Known>({ max: MOST });
+  // The most recent comes first.
+  readonly #known = new LRUCache<string, KnownReceiver>({ max: MOST });
 
   reached(origin: string, address: string | undefined, at: number): void {
     this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });
   }
 
-  /** It answered not long ago, by what others say. */
+  /** Another process knows that the receiver answered lately. */
   remember(origin: string, at: number): void {
     if (!this.#known.has(origin)) {
       this.#known.set(origin, { address: undefined, wellAt: at, isReached: true, heardAt: NEVER });
     }
   }
 
-  /** It could not be connected to. Of one that did not answer lately, that says nothing. */
+  /** The receiver could not be connected to. Ignored where it did not answer lately: that says nothing. */
   lost(origin: string, at: number): void {
     const known = this.#known.peek(origin);
     if (known === undefined || at - known.wellAt > WELL_MS) return;
     this.#known.set(origin, { ...known, isReached: false, heardAt: at });
   }
 
-  /** Where it was when it was well. */
+  /** Its address when it last answered. */
   addressOf(origin: string): string | undefined {
     return this.#known.peek(origin)?.address;
   }
 
-  /** Whether it is known to have been well, at another address. */
+  /** Whether it last answered at another address. */
   isElsewhere(origin: string, address: string): boolean {
     return (this.addressOf(origin) ?? address) !== address;
   }
@@ -51,7 +51,7 @@ export class Receivers {
     this.#known.delete(origin);
   }
 
-  /** The tally of the last few that were heard of since then, this one aside. */
+  /** Counts the most recent receivers heard of since `at`, without `but`. */
   heardSince(at: number, but: string, most: number): Tally {
     const own = this.#known.peek(but)?.address;
     const heard = new Map<string, boolean>();
@@ -63,7 +63,10 @@ export class Receivers {
     return tallyOf(heard);
   }
 
-  /** Origins of different addresses that were well not long before, at random; of those with names alone where they are enough. */
+  /**
+   * Random origins at different addresses that answered not long before `before`; only those with names where they are
+   * enough.
+   */
   some(before: number, most: number): string[] {
     const byAddress = new Map<string, string>();
     const namedByAddress = new Map<string, string>();
@@ -78,7 +81,7 @@ export class Receivers {
   }
 }
 
-/** Whether it is found by a name. A literal address is never led astray: that it is reached says nothing of names. */
+/** Whether the origin has a name. A literal address never leads astray: reaching it says nothing of names. */
 export function isNamed(origin: string): boolean {
   const { hostname = '' } = URL.parse(origin) ?? {};
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;

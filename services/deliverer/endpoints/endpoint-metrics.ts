@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Endpoints } from './endpoints.ts';
 
-/** The endpoints' figures, read when they are scraped. Never by endpoint: there may be any number of them. */
+/** Metrics of endpoints, read when scraped. Not by endpoint: there may be any number. */
 export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: Metrics): void {
   const gauge = (name: string, help: string, value: () => number) =>
     gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);

@@ -1,7 +1,7 @@
 import { count, duration } from '@waybell/runtime/environment';
 import type { EndpointsOptions } from './endpoints.ts';
 
-/** How far one endpoint may hold up the others. What each does, and why it is as it is: docs/decisions/0004-flow.md. */
+/** Limits for endpoints, so that none holds up the others. Reasons: docs/decisions/0004-flow.md. */
 export const endpointSettings = {
   DELIVER_WINDOW: count({
     per: 'endpoint',
@@ -18,7 +18,7 @@ export const endpointSettings = {
     desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
   }),
   DELIVER_PATIENCE: duration({
-    // A little longer than DELIVER_SLOW: what waits behind a request that turns out to hang may be the probe.
+    // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
     default: 1_100,
     desc: 'how long a delivery waits in hand for its endpoint before it is parked',
   }),
@@ -29,10 +29,10 @@ export const endpointSettings = {
   }),
 };
 
-/** Share of the slots for endpoints that are slow, new or hung, together. The other half is for those that answer quickly. */
+/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
 const SLOW_SHARE = 0.5;
 const FORGET_AFTER_MS = 3_600_000;
-/** Share of the deliveries that may be held, for those that wait in hand for one endpoint. */
+/** Share of the deliveries held that may wait in hand for one endpoint. */
 const IN_HAND_PART = 1 / 16;
 
 type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
@@ -46,7 +46,7 @@ export function readEndpoints(settings: EndpointSettings, held: number): Endpoin
     shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
     maxSize: Math.min(settings.DELIVER_WINDOW, slots),
     slowMs: settings.DELIVER_SLOW,
-    patienceMs: settings.DELIVER_PATIENCE,
+    maxWaitMs: settings.DELIVER_PATIENCE,
     maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
     maxInHand: 2 * slots,
     maxEndpoints: settings.DELIVER_ENDPOINTS,

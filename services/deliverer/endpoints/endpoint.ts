@@ -1,41 +1,46 @@
 import { hash } from 'node:crypto';
 
-/** How a request went: answered at once, answered but slowly, or with nothing but waiting to show for it. */
-export type Ending = 'quick' | 'slow' | 'hung';
+/** How fast a request was answered; `hung`: not in time. */
+export type ResponseSpeed = 'quick' | 'slow' | 'hung';
 
-/** What is called: an account's scheme, host, port and path. */
+/** An endpoint: an account's scheme, host, port and path. */
 export type EndpointKey = {
   account: string;
   /** 32 hexadecimal digits: a path may hold secrets. */
   endpoint: string;
   /** Scheme, host and port. */
   host: string;
-  /** The owner of its parked deliveries found last that it hangs: what a process that does not know it begins with. */
+  /**
+   * Whether the owner of its parked deliveries found last that it hangs. A process that does not know it begins with that.
+   */
   isKnownHung?: boolean;
 };
 
 /**
- * The endpoint answered 429 or 503: it is to be left alone, for as long as it asks for, where it says so. `retryMs`: when
- * the next attempt at what it refused is due, from now; none is after the last.
+ * An answer of 429 or 503. `askedMs`: how long the endpoint asks to be left alone. `retryMs`: when the refused delivery's
+ * next attempt is due, from now; absent after the last.
  */
 export type TooMuch = { askedMs?: number; retryMs?: number | undefined };
 
 /**
- * The origin of a wish for a request: a delivery from a queue, new or with attempts behind it (`retry`), a parked one,
- * one sent by hand, which never parks; or a suspect, which is no probe of an endpoint that hangs.
+ * The delivery that a request is for: from a queue, new (`fresh`) or with attempts behind it (`retry`); parked; by hand, which
+ * never parks; or a suspect, which never probes an endpoint that hangs.
  */
-export type Wish = PatientWish | 'suspect';
+export type RequestOrigin = PatientOrigin | 'suspect';
 
-/** Wishes that may wait in hand for a turn. */
-export type PatientWish = 'fresh' | 'retry' | 'parked' | 'by hand';
+/** Origins whose requests may wait in hand. */
+export type PatientOrigin = 'fresh' | 'retry' | 'parked' | 'by hand';
 
-/** Leave to make one request, to be ended once; or why there is none now. */
-export type Entry =
-  | { kind: 'granted'; end: (ending: Ending | 'unused', tooMuch?: TooMuch) => void }
+/** Permission to make one request, to be ended once; or why there is none now. */
+export type Admission =
+  | { kind: 'granted'; end: (speed: ResponseSpeed | 'unused', tooMuch?: TooMuch) => void }
   | { kind: 'full'; why: 'full' | 'hung' | 'busy' };
 
-/** How many parked deliveries of an endpoint are wanted now, beside those in hand; and when to ask again, in milliseconds of the clock, if not before. */
-export type Room = { rows: number; askAt?: number };
+/**
+ * How many parked deliveries an endpoint can take now, beside those in hand; and when to ask again at the latest, in
+ * milliseconds of the clock.
+ */
+export type ParkedDemand = { rows: number; askAt?: number };
 
 /** The same as `waybell.endpoint_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */
 export function endpointKey({ account, callbackUrl }: { account: string; callbackUrl: string }): EndpointKey {
@@ -44,7 +49,7 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
   return { account, endpoint, host: hostOf(called) };
 }
 
-/** Scheme, host and port. By hand: parsing a URL for each attempt would cost more than everything else that is done with it here. */
+/** Scheme, host and port. Not by `URL`: parsing one for each attempt would cost more than all else here. */
 export function hostOf(callbackUrl: string): string {
   const called = withoutQuery(callbackUrl);
   const pathAt = called.indexOf('/', called.indexOf('//') + 2);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
-import type { Ending, Room, Wish } from './endpoint.ts';
+import type { ResponseSpeed, ParkedDemand, RequestOrigin } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 const SLOTS = 40;
@@ -12,8 +12,8 @@ const endpoint = fc.record({ account: fc.nat({ max: 7 }), host: fc.nat({ max: 2 
 const request = fc.record({
   endpoint,
   pauseMs: fc.constantFrom(0, 0, 0, 1, 20, 1_500),
-  ending: fc.constantFrom<Ending>('quick', 'quick', 'quick', 'slow', 'hung'),
-  wish: fc.constantFrom<Wish>('fresh', 'fresh', 'parked', 'by hand'),
+  speed: fc.constantFrom<ResponseSpeed>('quick', 'quick', 'quick', 'slow', 'hung'),
+  origin: fc.constantFrom<RequestOrigin>('fresh', 'fresh', 'parked', 'by hand'),
   isKnownHung: fc.constantFrom(false, false, true),
 });
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
@@ -28,14 +28,14 @@ type Told = { number: number; kind: 'granted' | 'full' | 'hung' | 'busy'; waited
 async function happen(requests: Request[], look: (endpoints: Endpoints) => void = () => undefined) {
   const { clock, endpoints } = new SomeEndpoints(SMALL);
   const told: Told[] = [];
-  const come = async ({ ending, wish, ...which }: Request, number: number) => {
+  const come = async ({ speed, origin, ...which }: Request, number: number) => {
     const at = clock.now();
-    const entry = await endpoints.enter(keyOfRequest(which), wish);
+    const admission = await endpoints.admit(keyOfRequest(which), origin);
     look(endpoints);
-    told.push({ number, kind: entry.kind === 'granted' ? 'granted' : entry.why, waitedMs: clock.now() - at });
-    if (entry.kind === 'full') return;
-    await clock.sleep(DURATION_MS[ending]);
-    entry.end(ending);
+    told.push({ number, kind: admission.kind === 'granted' ? 'granted' : admission.why, waitedMs: clock.now() - at });
+    if (admission.kind === 'full') return;
+    await clock.sleep(DURATION_MS[speed]);
+    admission.end(speed);
     look(endpoints);
   };
   const all: Promise<void>[] = [];
@@ -87,7 +87,7 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
         const granted = told.filter(({ kind }) => kind === 'granted').map(({ number }) => number);
         const byKind = Map.groupBy(granted, (number) => {
           const each = requests[number];
-          return each === undefined ? '' : `${each.wish} ${keyOfRequest(each).endpoint}`;
+          return each === undefined ? '' : `${each.origin} ${keyOfRequest(each).endpoint}`;
         });
         for (const [kind, numbers] of byKind) {
           assert(
@@ -104,9 +104,9 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
       law(async (requests) => {
         const { told } = await happen(requests);
         for (const { number, kind, waitedMs } of told) {
-          const wish = requests[number]?.wish;
-          if (wish === 'by hand') assert(kind === 'granted', `by hand: ${kind}`);
-          if (wish === 'fresh' && kind !== 'granted') assert(waitedMs <= 1_000, `told after ${waitedMs}`);
+          const origin = requests[number]?.origin;
+          if (origin === 'by hand') assert(kind === 'granted', `by hand: ${kind}`);
+          if (origin === 'fresh' && kind !== 'granted') assert(waitedMs <= 1_000, `told after ${waitedMs}`);
         }
       }),
     ).resolves.toBeUndefined();
@@ -118,14 +118,14 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
         const some = new SomeEndpoints({ slots: 1_024 });
         const ours = ['host 0', 'host 1'].map((host) => keyOf(`${host}/ours`, { account: '0' }));
         for (const key of ours) await some.once(key, 'quick');
-        const come = async ({ ending, wish, ...which }: Request) => {
-          const entry = await some.enter(keyOfRequest(which), wish);
+        const come = async ({ speed, origin, ...which }: Request) => {
+          const admission = await some.admit(keyOfRequest(which), origin);
           // Slots suffice: others are kept from falling silent while they are trusted.
-          await some.clock.sleep(DURATION_MS[ending]);
-          if (entry.kind === 'granted') entry.end(ending);
+          await some.clock.sleep(DURATION_MS[speed]);
+          if (admission.kind === 'granted') admission.end(speed);
         };
         for (const each of requests) {
-          void come({ ...each, ending: each.endpoint.path === 0 ? each.ending : 'hung' });
+          void come({ ...each, speed: each.endpoint.path === 0 ? each.speed : 'hung' });
           await some.clock.runFor(each.pauseMs);
           for (const key of ours) await some.once(key, 'quick', 1);
         }
@@ -152,7 +152,7 @@ class Owner {
 
   ask(): void {
     const { host: _, ...key } = this.#key;
-    const { rows, askAt }: Room = this.#some.endpoints.room(key);
+    const { rows, askAt }: ParkedDemand = this.#some.endpoints.demand(key);
     for (let row = 0; row < rows && this.#brought < this.left; row += 1) void this.#bring();
     if (askAt === undefined || askAt >= this.#asksAt) return;
     this.#asksAt = askAt;
@@ -166,11 +166,11 @@ class Owner {
     const { clock } = this.#some;
     this.#brought += 1;
     await clock.sleep(5);
-    const entry = await this.#some.enter(this.#key, 'parked');
-    if (entry.kind === 'granted') {
+    const admission = await this.#some.admit(this.#key, 'parked');
+    if (admission.kind === 'granted') {
       const answers = clock.now() >= this.#answersFrom;
       await clock.sleep(answers ? 10 : 3_000);
-      entry.end(answers ? 'quick' : 'hung');
+      admission.end(answers ? 'quick' : 'hung');
       if (answers) this.left -= 1;
     }
     this.#brought -= 1;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import type { Ending, Entry } from './endpoint.ts';
+import type { ResponseSpeed, Admission } from './endpoint.ts';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
 
 const one = keyOf('one');
 
-function endOf(entry: Entry, ending: Ending = 'quick'): void {
-  if (entry.kind === 'granted') entry.end(ending);
-  else throw new Error(entry.why);
+function endOf(admission: Admission, speed: ResponseSpeed = 'quick'): void {
+  if (admission.kind === 'granted') admission.end(speed);
+  else throw new Error(admission.why);
 }
 
 describe('an endpoint', () => {
@@ -67,7 +67,7 @@ describe('an endpoint', () => {
     expect(some.endpoints.isHung(one.endpoint)).toBe(true);
     late[0]?.('slow');
     expect(some.endpoints.isHung(one.endpoint)).toBe(false);
-    expect(some.endpoints.room(one).rows).toBeGreaterThanOrEqual(32);
+    expect(some.endpoints.demand(one).rows).toBeGreaterThanOrEqual(32);
   });
 
   test('is not trusted for an answer to what was begun before it hung', async () => {
@@ -97,8 +97,8 @@ describe('an endpoint', () => {
     for (const account of ['a', 'b', 'c']) await some.begin(keyOf(account, { account }), 4);
     // Its window is one.
     const stuck = await some.begun(one);
-    const parked = some.enter(one, 'parked');
-    const byHand = some.enter(one, 'by hand');
+    const parked = some.admit(one, 'parked');
+    const byHand = some.admit(one, 'by hand');
     await some.clock.runFor(1_001);
     expect(some.endpoints.figures().slots.hung).toBe(1);
     endOf(await byHand);
@@ -113,7 +113,7 @@ describe('an endpoint', () => {
   test('that a process before found hung begins as hung, and is probed at once', async () => {
     const some = new SomeEndpoints();
     const known = keyOf('known', { isKnownHung: true });
-    expect(some.endpoints.room(known)).toEqual({ rows: 1 });
+    expect(some.endpoints.demand(known)).toEqual({ rows: 1 });
     expect(some.endpoints.isHung(known.endpoint)).toBe(true);
     expect(await some.told(known, 'parked')).toBe('granted');
     expect(some.endpoints.figures().slots.hung).toBe(1);
@@ -135,10 +135,10 @@ describe('probes', () => {
     const began: number[] = [];
     const go = async () => {
       for (;;) {
-        const entry = await some.enter(one, 'by hand');
-        if (entry.kind === 'full') return;
+        const admission = await some.admit(one, 'by hand');
+        if (admission.kind === 'full') return;
         began.push(some.clock.now() / 1_000);
-        void some.clock.sleep(60_000).then(() => entry.end('hung'));
+        void some.clock.sleep(60_000).then(() => admission.end('hung'));
       }
     };
     void go();
@@ -167,19 +167,19 @@ describe('probes', () => {
     expect(await some.told(one)).toBe('granted');
     await some.clock.runFor(10_000);
     expect(await some.told(one)).toBe('hung');
-    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: some.clock.now() + 1_000 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: some.clock.now() + 1_000 });
   });
 
   test('begin at once when it is said so, and the parking side is told', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'hung', 3_000);
     await some.begun(one);
-    const room = some.endpoints.room(one);
-    expect(room).toEqual({ rows: 0, askAt: 4_000 });
+    const demand = some.endpoints.demand(one);
+    expect(demand).toEqual({ rows: 0, askAt: 4_000 });
     some.endpoints.probeSoon(one.endpoint);
     await settled();
-    expect(some.words).toEqual([one.endpoint]);
-    expect(some.endpoints.room(one)).toEqual({ rows: 1 });
+    expect(some.notified).toEqual([one.endpoint]);
+    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
     expect(await some.told(one)).toBe('granted');
     expect(await some.told(one)).toBe('hung');
   });
@@ -192,10 +192,10 @@ describe('probes', () => {
     const blocker = await some.begun(keyOf('blocker', { account: 'x', isKnownHung: true }));
     const order: string[] = [];
     for (const key of keys) {
-      void some.enter(key, 'by hand').then(async (entry) => {
+      void some.admit(key, 'by hand').then(async (admission) => {
         order.push(key.endpoint);
         await some.clock.sleep(100);
-        if (entry.kind === 'granted') entry.end('hung');
+        if (admission.kind === 'granted') admission.end('hung');
       });
     }
     blocker('hung');
@@ -250,7 +250,7 @@ describe('accounts and hosts', () => {
     await some.once(keyOf('host/slow', { account: 'two' }), 'slow', 2_000);
     for (let number = 0; number < 40; number += 1) await some.begun(keyOf(`host/${number}`, { isKnownHung: true }));
     const probe = keyOf('host/40', { isKnownHung: true });
-    expect(some.endpoints.room(probe)).toEqual({ rows: 0 });
+    expect(some.endpoints.demand(probe)).toEqual({ rows: 0 });
     expect(await some.told(probe)).toBe('hung');
     await some.begin(keyOf('host/proven'), 3);
     await some.begun(keyOf('host/new'));
@@ -265,7 +265,9 @@ describe('accounts and hosts', () => {
       const end = await some.begun(keyOf('host/x', { account }));
       const after = some.endpoints.figures().slots;
       end('quick');
-      return (['hung', 'new', 'slow', 'quick'] as const).find((trust) => after[trust] > before[trust]);
+      return (['hung', 'new', 'slow', 'quick'] as const).find(
+        (endpointClass) => after[endpointClass] > before[endpointClass],
+      );
     };
     expect(await trustOf('first')).toBe('new');
     expect(await trustOf('second')).toBe('quick');

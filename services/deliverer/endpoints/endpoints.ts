@@ -1,53 +1,53 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { hostLimits } from './account.ts';
-import type { EndpointKey, Entry, PatientWish, Room, Wish } from './endpoint.ts';
-import { ACCOUNT_TIMES, InHand } from './in-hand.ts';
-import type { Ended, KnownEndpoint, Request } from './known-endpoint.ts';
+import { hostLimits, type RunningRequest } from './account-usage.ts';
+import type { Admission, EndpointKey, ParkedDemand, PatientOrigin, RequestOrigin } from './endpoint.ts';
+import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
+import type { KnownEndpoint, RequestEnd, Waiter } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
-import { Lines } from './line.ts';
-import { roomOf } from './room.ts';
+import { parkedDemand } from './parked-demand.ts';
+import { RoomNotifier } from './room-notifier.ts';
+import { SlotQueues } from './slot-queue.ts';
 import { Slots, type Shares } from './slots.ts';
-import type { Waiter } from './waiting.ts';
-import { Words } from './words.ts';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | 'partOf'> & {
   /** Requests under way at once, over all endpoints. */
   slots: number;
   shares: Shares;
   /** How long a delivery from a queue waits in hand for its endpoint. */
-  patienceMs: number;
-  /** Such deliveries that wait so at most, for one endpoint and over all. */
+  maxWaitMs: number;
+  /** How many such deliveries wait in hand at most, for one endpoint and over all. */
   maxInHandEach: number;
   maxInHand: number;
 };
 
-type Surroundings = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<
+/** `onRoom`: called when an endpoint can take parked deliveries whose owner waits for that. */
+type EndpointsHooks = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<
   Pick<KnownEndpointsOptions, 'partOf'>
 >;
 
 /**
- * Says which delivery may make a request now, so that none waits behind an endpoint that hangs but those for that endpoint
- * itself. See docs/decisions/0004-flow.md.
+ * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. See
+ * docs/decisions/0004-flow.md.
  */
 export class Endpoints {
   readonly #options: EndpointsOptions & { clock: Clock };
   readonly #known: KnownEndpoints;
   readonly #slots: Slots;
-  readonly #inHand: InHand;
-  /** Endpoints with deliveries in hand, for which others hold the place. */
-  readonly #lines = new Lines();
-  readonly #words: Words;
+  readonly #inHand: WaitersInHand;
+  /** Endpoints with deliveries in hand that wait for a slot. */
+  readonly #slotQueues = new SlotQueues<KnownEndpoint>();
+  readonly #notifier: RoomNotifier;
   readonly #full = { full: 0, hung: 0, busy: 0 };
   #isClosed = false;
 
-  constructor({ onRoom, partOf = () => 1, ...options }: EndpointsOptions & Surroundings) {
-    const { clock, patienceMs, slots, shares } = options;
+  constructor({ onRoom, partOf = () => 1, ...options }: EndpointsOptions & EndpointsHooks) {
+    const { clock, maxWaitMs, slots, shares } = options;
     this.#options = options;
     this.#slots = new Slots(slots, shares);
     const startSize = this.#slots.startSize.bind(this.#slots);
     this.#known = new KnownEndpoints({ ...options, startSize, partOf, host: hostLimits(slots) });
-    this.#inHand = new InHand({ clock, patienceMs, onExpired: (waiter) => this.#waitsOn(waiter) });
-    this.#words = new Words({
+    this.#inHand = new WaitersInHand({ clock, maxWaitMs, onExpired: (waiter) => this.#waitsOn(waiter) });
+    this.#notifier = new RoomNotifier({
       clock,
       slots: this.#slots,
       onRoom: onRoom ?? (() => undefined),
@@ -55,34 +55,31 @@ export class Endpoints {
     });
   }
 
-  async enter(key: EndpointKey, wish: Wish): Promise<Entry> {
+  async admit(key: EndpointKey, origin: RequestOrigin): Promise<Admission> {
     const endpoint = this.#touch(key);
-    if (wish === 'suspect')
-      return endpoint.hungSince === undefined ? this.enter(key, 'fresh') : this.#tellFull(endpoint);
-    if (this.#isResting(endpoint) && isNew(wish)) return this.#tellFull(endpoint);
-    if (endpoint.waiting.count === 0 && this.#lack(endpoint) === undefined) return this.#grant(endpoint);
-    if (this.#mayWait(endpoint, wish)) return this.#wait(endpoint, wish);
-    return this.#tellFull(endpoint);
+    if (origin === 'suspect')
+      return endpoint.hungSince === undefined ? this.admit(key, 'fresh') : this.#refuse(endpoint);
+    if (this.#isResting(endpoint) && isNew(origin)) return this.#refuse(endpoint);
+    if (endpoint.waiting.count === 0 && this.#obstacle(endpoint) === undefined) return this.#grant(endpoint);
+    if (this.#mayWait(endpoint, origin)) return this.#wait(endpoint, origin);
+    return this.#refuse(endpoint);
   }
 
-  /**
-   * For the owner of parked deliveries: how many it should bring into hand now, and when to ask again, where no word
-   * comes before. Counts those that wait in hand already.
-   */
-  room(key: Omit<EndpointKey, 'host'>): Room {
+  /** Tells the owner of parked deliveries how many to take now, and when to ask again if `onRoom` is not called before. */
+  demand(key: Omit<EndpointKey, 'host'>): ParkedDemand {
     const endpoint = this.#touch(key);
-    const roomOrLack = this.#roomOf(endpoint);
-    const room = roomOrLack === 'place' ? { rows: 0 } : roomOrLack;
-    endpoint.isOwedWord = room.rows === 0;
-    this.#settle(endpoint);
-    return room;
+    const demandOrSlot = this.#demandOf(endpoint);
+    const demand = demandOrSlot === 'slot' ? { rows: 0 } : demandOrSlot;
+    endpoint.awaitsRoom = demand.rows === 0;
+    this.#refresh(endpoint);
+    return demand;
   }
 
-  /** A subscribe, a changed URL or a success by hand: the next request may begin at once. */
+  /** Lets the next request begin at once: after a subscribe, a changed URL or a success by hand. */
   probeSoon(name: string): void {
     const endpoint = this.#known.get(name);
     endpoint?.probeSoon();
-    if (endpoint !== undefined) this.#look(endpoint);
+    if (endpoint !== undefined) this.#check(endpoint);
   }
 
   isHung(name: string): boolean {
@@ -94,7 +91,7 @@ export class Endpoints {
     return this.#known.get(name)?.hungSince;
   }
 
-  /** From now on nothing waits in hand. */
+  /** Refuses all that waits in hand, and from now on all that would wait. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of this.#inHand) this.#dismiss(waiter);
@@ -116,101 +113,101 @@ export class Endpoints {
 
   #touch(key: Omit<EndpointKey, 'host'> & { host?: string }): KnownEndpoint {
     const endpoint = this.#known.touch(key, this.#now);
-    if (this.#listen(endpoint)) this.#look(endpoint);
+    if (this.#detectSilence(endpoint)) this.#check(endpoint);
     return endpoint;
   }
 
-  /** Whether something of it has fallen silent. */
-  #listen(endpoint: KnownEndpoint): boolean {
-    const silent = endpoint.listen(this.#now);
+  /** Whether a request has become silent. */
+  #detectSilence(endpoint: KnownEndpoint): boolean {
+    const silent = endpoint.detectSilence(this.#now);
     for (const request of silent) this.#slots.fallSilent(request);
     return silent.length > 0;
   }
 
-  /** Why none may begin now: something of its own, or a place that others hold. */
-  #lack(endpoint: KnownEndpoint): 'own' | 'place' | undefined {
-    if (!this.#mayBegin(endpoint)) return 'own';
-    return this.#hasPlace(endpoint) ? undefined : 'place';
+  /** Why no request may begin now: the endpoint's own limits, or a slot that others hold. */
+  #obstacle(endpoint: KnownEndpoint): 'own limits' | 'slot' | undefined {
+    if (!this.#mayBegin(endpoint)) return 'own limits';
+    return this.#hasSlot(endpoint) ? undefined : 'slot';
   }
 
   #mayBegin(endpoint: KnownEndpoint): boolean {
     return endpoint.mayBegin(this.#now, this.#slots.isHungHalfFree());
   }
 
-  #hasPlace(endpoint: KnownEndpoint): boolean {
-    const { trust, account, neighbours, isFirst } = endpoint;
-    if (!this.#slots.admits(trust, account) || !neighbours.admits(trust, isFirst)) return false;
-    if (trust !== 'hung') return true;
-    // Probes wait for their place in turn.
-    return this.#lines.next(this.#slots, 'hung') === undefined && this.#words.isInTurn(endpoint);
+  #hasSlot(endpoint: KnownEndpoint): boolean {
+    const { endpointClass, account, hostUsage, isFirst } = endpoint;
+    if (!this.#slots.admits(endpointClass, account) || !hostUsage.admits(endpointClass, isFirst)) return false;
+    if (endpointClass !== 'hung') return true;
+    // Probes wait for their slot in turn.
+    return this.#slotQueues.next(this.#slots, 'hung') === undefined && this.#notifier.isInTurn(endpoint);
   }
 
-  #mayWait(endpoint: KnownEndpoint, wish: PatientWish): boolean {
+  #mayWait(endpoint: KnownEndpoint, origin: PatientOrigin): boolean {
     if (this.#isClosed) return false;
-    if (wish === 'by hand') return true;
+    if (origin === 'by hand') return true;
     if (endpoint.hungSince !== undefined) return false;
-    if (wish === 'parked' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
-    const { maxInHand, maxInHandEach, patienceMs } = this.#options;
+    if (origin === 'parked' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
+    const { maxInHand, maxInHandEach, maxWaitMs } = this.#options;
     if (this.#inHand.countFresh >= maxInHand || endpoint.account.inHand >= maxInHandEach * ACCOUNT_TIMES) return false;
     const { waiting, window } = endpoint;
-    // A retry that is parked would rest with the others, though its schedule runs.
-    const served = this.#isResting(endpoint) ? Infinity : window.servedWithin(patienceMs);
+    // A parked retry would rest with the others, though its schedule runs.
+    const served = this.#isResting(endpoint) ? Infinity : window.servedWithin(maxWaitMs);
     return waiting.countOf('fresh') + waiting.countOf('retry') < Math.min(maxInHandEach, served);
   }
 
-  #wait(endpoint: KnownEndpoint, wish: PatientWish): Promise<Entry> {
+  #wait(endpoint: KnownEndpoint, origin: PatientOrigin): Promise<Admission> {
     return new Promise((resolve) => {
-      this.#inHand.add({ endpoint, wish, resolve });
-      this.#settle(endpoint);
+      this.#inHand.add({ endpoint, origin, resolve });
+      this.#refresh(endpoint);
       this.#serve();
     });
   }
 
-  /** All slots are taken by other trusted endpoints: parked it would wait for the same slot, and further back. */
-  #lacksOnlySlots({ trust, account, neighbours, isFirst }: KnownEndpoint): boolean {
-    return this.#slots.lacksOnlySlots(trust, account) && neighbours.admits(trust, isFirst);
+  /** Endpoints of better classes hold all slots: a parked delivery would wait for the same slot, and further back. */
+  #lacksOnlySlots({ endpointClass, account, hostUsage, isFirst }: KnownEndpoint): boolean {
+    return this.#slots.lacksOnlySlots(endpointClass, account) && hostUsage.admits(endpointClass, isFirst);
   }
 
   #waitsOn(waiter: Waiter): boolean {
-    const { endpoint, wish } = waiter;
-    if (wish === 'retry' && this.#isResting(endpoint) && endpoint.hungSince === undefined) return true;
-    const lacksPlace = endpoint.hungSince === undefined && this.#lack(endpoint) === 'place';
-    if (lacksPlace && this.#lacksOnlySlots(endpoint)) return true;
+    const { endpoint, origin } = waiter;
+    if (origin === 'retry' && this.#isResting(endpoint) && endpoint.hungSince === undefined) return true;
+    const lacksSlot = endpoint.hungSince === undefined && this.#obstacle(endpoint) === 'slot';
+    if (lacksSlot && this.#lacksOnlySlots(endpoint)) return true;
     this.#dismiss(waiter);
     return false;
   }
 
-  #grant(endpoint: KnownEndpoint): Entry {
+  #grant(endpoint: KnownEndpoint): Admission {
     const request = endpoint.begin(this.#now);
-    this.#slots.take(request.trust, endpoint.account);
-    this.#settle(endpoint);
+    this.#slots.take(request.endpointClass, endpoint.account);
+    this.#refresh(endpoint);
     return {
       kind: 'granted',
-      end: (ending, tooMuch) => this.#end(endpoint, request, { ending, tooMuch, now: this.#now }),
+      end: (speed, tooMuch) => this.#end(endpoint, request, { speed, tooMuch, now: this.#now }),
     };
   }
 
-  #end(endpoint: KnownEndpoint, request: Request, ended: Ended): void {
+  #end(endpoint: KnownEndpoint, request: RunningRequest, ended: RequestEnd): void {
     endpoint.end(request, ended);
     this.#slots.giveBack(request, endpoint.account);
     if (this.#isResting(endpoint)) endpoint.waiting.fresh().forEach((waiter) => this.#dismiss(waiter));
-    this.#look(endpoint);
+    this.#check(endpoint);
   }
 
   #isResting({ restsUntil }: KnownEndpoint): boolean {
     return restsUntil > this.#now;
   }
 
-  #tellFull(endpoint: KnownEndpoint): Entry {
+  #refuse(endpoint: KnownEndpoint): Admission {
     const why = endpoint.hungSince !== undefined ? 'hung' : this.#isResting(endpoint) ? 'busy' : 'full';
     this.#full[why] += 1;
-    endpoint.isOwedWord = true;
-    endpoint.isCalled = false;
-    this.#stand(endpoint);
+    endpoint.awaitsRoom = true;
+    endpoint.wasNotified = false;
+    this.#placeInQueue(endpoint);
     return { kind: 'full', why };
   }
 
-  /** One may stay to be the next probe, but where probes wait in turn: it would hold what others need in hand. */
+  /** Keeps one parked waiter as the next probe, unless probes wait in turn: it would hold memory that others need. */
   #dismissParked({ waiting }: KnownEndpoint): void {
     const areAll = !this.#slots.isHungHalfFree();
     for (const waiter of waiting.parked({ areAll })) this.#dismiss(waiter);
@@ -218,57 +215,55 @@ export class Endpoints {
 
   #dismiss(waiter: Waiter): void {
     this.#inHand.remove(waiter);
-    waiter.resolve(this.#tellFull(waiter.endpoint));
+    waiter.resolve(this.#refuse(waiter.endpoint));
   }
 
-  /** Something happened to the endpoint that may concern those that wait, for it or for others. */
-  #look(endpoint: KnownEndpoint): void {
-    this.#listen(endpoint);
+  /** Applies what happened to the endpoint to all that wait, for it or for others. */
+  #check(endpoint: KnownEndpoint): void {
+    this.#detectSilence(endpoint);
     if (endpoint.hungSince !== undefined) this.#dismissParked(endpoint);
-    this.#settle(endpoint);
+    this.#refresh(endpoint);
     this.#serve();
   }
 
-  /** Hands places on that are free. */
+  /** Gives free slots to owners of parked deliveries and to waiters. */
   #serve(): void {
-    this.#words.say();
-    let endpoint = this.#lines.next(this.#slots);
-    for (; endpoint !== undefined; endpoint = this.#lines.next(this.#slots)) {
-      endpoint.line?.turn(endpoint);
-      endpoint.line = undefined;
+    this.#notifier.notify();
+    let endpoint = this.#slotQueues.take(this.#slots);
+    for (; endpoint !== undefined; endpoint = this.#slotQueues.take(this.#slots)) {
       const waiter = this.#mayBegin(endpoint) ? endpoint.waiting.next() : undefined;
       if (waiter !== undefined) this.#inHand.remove(waiter);
-      if (waiter === undefined) this.#settle(endpoint);
+      if (waiter === undefined) this.#refresh(endpoint);
       else waiter.resolve(this.#grant(endpoint));
     }
   }
 
-  /** Says that there is room to the owner that waits for that word, and has the endpoint stand where it belongs. */
-  #settle(endpoint: KnownEndpoint): void {
-    if (endpoint.isOwedWord) {
-      const room = this.#roomOf(endpoint);
-      if (room !== 'place' && room.rows > 0) this.#words.tell(endpoint);
+  /** Notifies an owner that awaits room where there is some, and puts the endpoint in the queue where it belongs. */
+  #refresh(endpoint: KnownEndpoint): void {
+    if (endpoint.awaitsRoom) {
+      const demand = this.#demandOf(endpoint);
+      if (demand !== 'slot' && demand.rows > 0) this.#notifier.notifyOwner(endpoint);
     }
-    this.#stand(endpoint);
+    this.#placeInQueue(endpoint);
   }
 
-  #stand(endpoint: KnownEndpoint): void {
-    if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#lines.stand(endpoint, this.#now);
-    else if (endpoint.isOwedWord && this.#roomOf(endpoint) === 'place') this.#words.stand(endpoint);
+  #placeInQueue(endpoint: KnownEndpoint): void {
+    if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#slotQueues.enqueue(endpoint, this.#now);
+    else if (endpoint.awaitsRoom && this.#demandOf(endpoint) === 'slot') this.#notifier.enqueue(endpoint);
     else {
-      endpoint.line?.delete(endpoint);
-      endpoint.line = undefined;
+      endpoint.queue?.delete(endpoint);
+      endpoint.queue = undefined;
     }
-    endpoint.lookLater(this.#options.clock, () => this.#look(endpoint));
+    endpoint.scheduleCheck(this.#options.clock, () => this.#check(endpoint));
   }
 
-  #roomOf(endpoint: KnownEndpoint): Room | 'place' {
+  #demandOf(endpoint: KnownEndpoint): ParkedDemand | 'slot' {
     const maySeveralProbe = this.#slots.isHungHalfFree();
-    return roomOf(endpoint, { now: this.#now, maySeveralProbe, hasPlace: (each) => this.#hasPlace(each) });
+    return parkedDemand(endpoint, { now: this.#now, maySeveralProbe, hasSlot: (each) => this.#hasSlot(each) });
   }
 }
 
-/** Whether it is, as far as is known here, of a delivery without an attempt. */
-function isNew(wish: PatientWish): boolean {
-  return wish === 'fresh' || wish === 'parked';
+/** Whether the delivery had no attempt yet, as far as is known here. */
+function isNew(origin: PatientOrigin): boolean {
+  return origin === 'fresh' || origin === 'parked';
 }

@@ -1,8 +1,8 @@
-import { Account, Hosts, Neighbours, type HostLimits } from './account.ts';
+import { AccountUsage, Hosts, HostUsage, type HostLimits } from './account-usage.ts';
 import type { EndpointKey } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
-import { Ring } from './ring.ts';
-import type { Holding } from './slots.ts';
+import { LinkedMap } from './linked-map.ts';
+import type { AccountSlots } from './slots.ts';
 import { Window, type WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
@@ -12,8 +12,8 @@ export type KnownEndpointsOptions = WindowLimits & {
   forgetAfterMs: number;
   host: HostLimits;
   /** The size of a new endpoint's window. */
-  startSize: (account: Holding) => number;
-  /** What this process has, of 1, of the limits of an account's endpoints. Asked again and again: it changes. */
+  startSize: (account: AccountSlots) => number;
+  /** This process's part of the limits of an account's endpoints, from 0 to 1. It changes. */
   partOf: (account: string) => number;
 };
 
@@ -25,8 +25,8 @@ const UNKNOWN_HOST = '';
 /** The endpoints that are remembered, the least recently used first. */
 export class KnownEndpoints {
   readonly #options: KnownEndpointsOptions;
-  readonly #byName = new Ring<string, KnownEndpoint>();
-  readonly #accounts = new Map<string, Account>();
+  readonly #byName = new LinkedMap<string, KnownEndpoint>();
+  readonly #accounts = new Map<string, AccountUsage>();
   readonly #hosts: Hosts;
 
   constructor(options: KnownEndpointsOptions) {
@@ -54,39 +54,39 @@ export class KnownEndpoints {
     if (known === undefined) this.#byName.set(key.endpoint, endpoint);
     else this.#byName.toEnd(key.endpoint);
     endpoint.touchedAt = now;
-    // Two at a time: one for the one that came, one to get ahead of those that came before.
+    // Two at a time: one for the endpoint that came, one to catch up.
     this.#forgetOldest(endpoint);
     this.#forgetOldest(endpoint);
-    if (key.host !== undefined && endpoint.neighbours.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
+    if (key.host !== undefined && endpoint.hostUsage.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
     return endpoint;
   }
 
   #newEndpoint({ account: accountName, endpoint: name, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
     const partOf = () => this.#options.partOf(accountName);
-    const account = this.#accounts.get(accountName) ?? new Account(accountName, partOf);
+    const account = this.#accounts.get(accountName) ?? new AccountUsage(accountName, partOf);
     this.#accounts.set(accountName, account);
-    const neighbours = this.#join(account, UNKNOWN_HOST);
+    const hostUsage = this.#join(account, UNKNOWN_HOST);
     const window = new Window(this.#options, { size: this.#options.startSize(account), part: () => account.part });
-    return new KnownEndpoint({ name, account, neighbours, window, ...(isKnownHung ? { hungSince: now } : {}) });
+    return new KnownEndpoint({ name, account, hostUsage, window, ...(isKnownHung ? { hungSince: now } : {}) });
   }
 
   /**
-   * A newcomer is trusted where another was answered quickly just now, and none waits for longer: a thousand
-   * accounts may share one host.
+   * Moves an endpoint to its host. A new one counts as quick where the host has just answered quickly and keeps none
+   * waiting: a thousand accounts may share one host.
    */
   #move(endpoint: KnownEndpoint, hostName: string): void {
-    const { account, line } = endpoint;
-    line?.delete(endpoint);
-    account.leave(endpoint.neighbours);
-    endpoint.neighbours = this.#join(account, hostName);
-    line?.add(endpoint);
-    const { host } = endpoint.neighbours;
-    if (host.isQuick && host.silent === 0) endpoint.trustItsHost();
+    const { account, queue } = endpoint;
+    queue?.delete(endpoint);
+    account.leave(endpoint.hostUsage);
+    endpoint.hostUsage = this.#join(account, hostName);
+    queue?.add(endpoint);
+    const { host } = endpoint.hostUsage;
+    if (host.isQuick && host.silent === 0) endpoint.assumeQuick();
   }
 
-  #join(account: Account, hostName: string): Neighbours {
+  #join(account: AccountUsage, hostName: string): HostUsage {
     const limits = this.#options.host;
-    return account.join(hostName, () => new Neighbours(hostName, { account, host: this.#hosts.get(hostName), limits }));
+    return account.join(hostName, () => new HostUsage(hostName, { account, host: this.#hosts.get(hostName), limits }));
   }
 
   #forgetOldest(newest: KnownEndpoint): void {
@@ -94,16 +94,16 @@ export class KnownEndpoints {
       const isSurplus = this.#byName.size > this.#options.maxEndpoints;
       const isIdle = newest.touchedAt - endpoint.touchedAt > this.#options.forgetAfterMs;
       if (endpoint === newest || (!isSurplus && !isIdle)) return;
-      // One in use comes round again; it is not at the front for long.
+      // An endpoint in use moves to the end.
       if (endpoint.isInUse) this.#byName.toEnd(name);
       else this.#forget(endpoint);
       return;
     }
   }
 
-  #forget({ name, account, neighbours }: KnownEndpoint): void {
+  #forget({ name, account, hostUsage }: KnownEndpoint): void {
     this.#byName.delete(name);
-    account.leave(neighbours);
+    account.leave(hostUsage);
     if (account.isForgotten) this.#accounts.delete(account.name);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import type { Entry } from './endpoint.ts';
+import type { Admission } from './endpoint.ts';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
 import { Rest } from './rest.ts';
 
@@ -17,7 +17,7 @@ describe('a rest', () => {
       return ms;
     };
     expect(Array.from({ length: 8 }, next)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000));
-    rest.tookOne();
+    rest.accepted();
     expect(next()).toBe(1_000);
   });
 
@@ -73,13 +73,13 @@ describe('an endpoint that says "too much"', () => {
   test('gets nothing new until it has rested, and what has attempts behind it on time', async () => {
     const some = new SomeEndpoints();
     await saysTooMuch(some, { askedMs: 5_000 });
-    for (const wish of ['fresh', 'parked'] as const) expect(await some.told(one, wish)).toBe('busy');
-    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: 5_010 });
+    for (const origin of ['fresh', 'parked'] as const) expect(await some.told(one, origin)).toBe('busy');
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 5_010 });
     await some.once(one, 'quick', 1, 'retry');
     expect(await some.told(one, 'by hand')).toBe('granted');
     await some.clock.runFor(4_999);
-    expect(some.words).toEqual([one.endpoint]);
-    expect(some.endpoints.room(one).rows).toBeGreaterThan(0);
+    expect(some.notified).toEqual([one.endpoint]);
+    expect(some.endpoints.demand(one).rows).toBeGreaterThan(0);
     expect(await some.told(one)).toBe('granted');
   });
 
@@ -87,9 +87,9 @@ describe('an endpoint that says "too much"', () => {
     const some = new SomeEndpoints();
     const [first, ...others] = await some.begin(one, 4);
     const told: string[] = [];
-    const waits = (wish: 'fresh' | 'parked' | 'retry') =>
-      void some.enter(one, wish).then((entry: Entry) => told.push(`${wish} ${entry.kind}`));
-    for (const wish of ['fresh', 'parked', 'retry', 'retry'] as const) waits(wish);
+    const waits = (origin: 'fresh' | 'parked' | 'retry') =>
+      void some.admit(one, origin).then((admission: Admission) => told.push(`${origin} ${admission.kind}`));
+    for (const origin of ['fresh', 'parked', 'retry', 'retry'] as const) waits(origin);
     first?.('quick', { askedMs: 60_000 });
     await settled();
     expect(told).toEqual(['fresh full', 'parked full']);
@@ -103,7 +103,7 @@ describe('an endpoint that says "too much"', () => {
     const some = new SomeEndpoints({ slowMs: 60_000 });
     await saysTooMuch(some, { askedMs: 60_000 });
     const [first] = await Promise.all([some.begun(one, 'retry'), some.begun(one, 'retry')]);
-    const waiting = some.enter(one, 'retry');
+    const waiting = some.admit(one, 'retry');
     await some.clock.runFor(30_000);
     first?.('quick');
     expect((await waiting).kind).toBe('granted');

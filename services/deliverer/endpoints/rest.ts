@@ -3,16 +3,16 @@ import type { TooMuch } from './endpoint.ts';
 /** The first pause after "too much", doubled while it goes on. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** What it refused comes again within so long, as a carrier's does … */
+/** A retry of the refused delivery within this time, as a carrier's is, … */
 const SOON_MS = 10_000;
-/** … and is to be there before what is new. */
+/** … comes this long before new deliveries. */
 const AHEAD_MS = 250;
 
-type Said = TooMuch & { beganAt: number; now: number };
+type TooMuchAnswer = TooMuch & { beganAt: number; now: number };
 
 /**
- * For how long an endpoint that says "too much" gets nothing new: as long as it asks for, else for 1, 2, 4 … 60 s while it
- * goes on; and until what it refused has come again, where that is soon: else what is new would take its place, until it has no
+ * Keeps new deliveries from an endpoint that says "too much": for as long as it asks for, else for 1, 2, 4 … 60 s while it
+ * goes on; and until the refused delivery is retried, where that is soon: new ones would take its place until it has no
  * attempt left. Times are milliseconds of one clock, given by the caller.
  */
 export class Rest {
@@ -23,8 +23,8 @@ export class Rest {
     return this.#until;
   }
 
-  /** What was begun before the rest was over is no new sign, but may ask for more. */
-  tooMuch({ beganAt, now, askedMs, retryMs = Infinity }: Said): void {
+  /** A request that began during the rest does not double the pause, but may ask for a longer one. */
+  tooMuch({ beganAt, now, askedMs, retryMs = Infinity }: TooMuchAnswer): void {
     if (askedMs !== undefined) {
       this.#until = Math.max(this.#until, now + askedMs);
     } else if (beganAt >= this.#until) {
@@ -34,8 +34,8 @@ export class Rest {
     if (retryMs < SOON_MS) this.#until = Math.max(this.#until, now + retryMs + AHEAD_MS);
   }
 
-  /** It took one. */
-  tookOne(): void {
+  /** The endpoint answered a request without "too much". */
+  accepted(): void {
     this.#pauseMs = FIRST_MS;
   }
 }

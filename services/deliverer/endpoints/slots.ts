@@ -1,33 +1,33 @@
-import type { Ending } from './endpoint.ts';
+import type { ResponseSpeed } from './endpoint.ts';
 import { START_SIZE } from './window.ts';
 
-/** What is to be expected of an endpoint: what its last answer was like, `new` without one, or `hung`. */
-export type Trust = Ending | 'new';
+/** What to expect of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
+export type EndpointClass = ResponseSpeed | 'new';
 
-/** From the least trusted to the most. */
-export const TRUSTS = ['hung', 'new', 'slow', 'quick'] as const satisfies Trust[];
+/** From the worst to the best. */
+export const ENDPOINT_CLASSES = ['hung', 'new', 'slow', 'quick'] as const satisfies EndpointClass[];
 
-/** Parts of all slots, from 0 to 1. Each is held at most by the endpoints trusted so much, or less, together. */
-export type Shares = Record<Exclude<Trust, 'quick'>, number>;
+/** Parts of all slots, from 0 to 1: how much the endpoints of a class and all worse ones may hold together. */
+export type Shares = Record<Exclude<EndpointClass, 'quick'>, number>;
 
-/** What an account holds of the places of the unproven, and among them of the hung. */
-export type Holding = { unproven: number; hung: number };
+/** Slots that an account holds for new and hung endpoints (`unproven`), and among them for hung ones. */
+export type AccountSlots = { unproven: number; hung: number };
 
-/** An account holds at most this part of the places of the unproven, and of those of the hung, … */
+/** An account holds at most this part of the slots for unproven endpoints, and of those for hung ones, … */
 const ACCOUNT_PART = 1 / 8;
-/** … except while less than this part of them is used. */
+/** … unless less than this part of them is used. */
 const LENT_PART = 3 / 4;
 const HALF = 1 / 2;
 
 /**
- * Requests under way, over all endpoints. An endpoint that is trusted less holds at most a share, so that the others always have the
- * rest: none begins unless probes of hung ones ≤ their share, these and new ≤ theirs, these, slow and silent ≤ theirs, and
- * all ≤ the slots. One of a new endpoint that is silent makes way for others that are new: it was as good as hung.
+ * Counts requests under way over all endpoints. Worse classes hold at most a share, so that better ones always have the
+ * rest: a request begins only while probes of hung endpoints ≤ their share, these and new ≤ theirs, these, slow and silent
+ * ≤ theirs, and all ≤ the slots. A silent request to a new endpoint makes way for other new ones: it is as good as hung.
  */
 export class Slots {
-  readonly #limits: Record<Trust, number>;
-  readonly #held: Record<Trust, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
-  /** Requests to new endpoints that are among none of these. */
+  readonly #limits: Record<EndpointClass, number>;
+  readonly #held: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
+  /** Silent requests to new endpoints; `#held.new` does not count them. */
   #silent = 0;
 
   constructor(slots: number, shares: Shares) {
@@ -35,56 +35,59 @@ export class Slots {
     this.#limits = { hung: limit(shares.hung), new: limit(shares.new), slow: limit(shares.slow), quick: slots };
   }
 
-  held(): Record<Trust, number> {
+  held(): Record<EndpointClass, number> {
     return { ...this.#held };
   }
 
-  /** Places that those trusted so much could take now, of any account. */
-  free(trust: Trust): number {
-    return Math.max(0, Math.min(this.#freeInShare(trust), this.#freeInAll()));
+  /** Slots that endpoints of this class could take now, of any account. */
+  free(endpointClass: EndpointClass): number {
+    return Math.max(0, Math.min(this.#freeInShare(endpointClass), this.#freeInAll()));
   }
 
-  admits(trust: Trust, account: Holding): boolean {
-    return this.free(trust) > 0 && this.#isWithinPart(trust, account);
+  admits(endpointClass: EndpointClass, account: AccountSlots): boolean {
+    return this.free(endpointClass) > 0 && this.#isWithinPart(endpointClass, account);
   }
 
-  /** Nothing is lacking but a slot, which one that is better trusted holds. */
-  lacksOnlySlots(trust: Trust, account: Holding): boolean {
-    return this.#freeInAll() <= 0 && this.#freeInShare(trust) > 0 && this.#isWithinPart(trust, account);
+  /** Only a slot is missing, which an endpoint of a better class holds. */
+  lacksOnlySlots(endpointClass: EndpointClass, account: AccountSlots): boolean {
+    return this.#freeInAll() <= 0 && this.#freeInShare(endpointClass) > 0 && this.#isWithinPart(endpointClass, account);
   }
 
-  /** Less than half of the places of the hung are used. */
+  /** Less than half of the slots for hung endpoints are used. */
   isHungHalfFree(): boolean {
     return this.#held.hung < this.#limits.hung * HALF;
   }
 
-  /** With how many requests at once a new endpoint begins: with one where the places of the unproven are scarce. */
-  startSize(account: Holding): number {
+  /** The window with which a new endpoint begins: 1 where slots for unproven endpoints are scarce. */
+  startSize(account: AccountSlots): number {
     const isRoomy = this.#held.hung + this.#held.new + this.#silent < this.#limits.new * HALF;
     return isRoomy && account.unproven < part(this.#limits.new) ? START_SIZE : 1;
   }
 
-  take(trust: Trust, account: Holding): void {
-    this.#held[trust] += 1;
-    this.#count(trust, account, 1);
+  take(endpointClass: EndpointClass, account: AccountSlots): void {
+    this.#held[endpointClass] += 1;
+    this.#count(endpointClass, account, 1);
   }
 
-  /** One has been silent for longer than an answer takes. */
-  fallSilent({ trust }: { trust: Trust }): void {
-    if (trust !== 'new') return;
+  /** A request has been silent for longer than an answer takes. */
+  fallSilent({ endpointClass }: { endpointClass: EndpointClass }): void {
+    if (endpointClass !== 'new') return;
     this.#held.new -= 1;
     this.#silent += 1;
   }
 
-  giveBack({ trust, isSilent }: { trust: Trust; isSilent: boolean }, account: Holding): void {
-    if (trust === 'new' && isSilent) this.#silent -= 1;
-    else this.#held[trust] -= 1;
-    this.#count(trust, account, -1);
+  giveBack(
+    { endpointClass, isSilent }: { endpointClass: EndpointClass; isSilent: boolean },
+    account: AccountSlots,
+  ): void {
+    if (endpointClass === 'new' && isSilent) this.#silent -= 1;
+    else this.#held[endpointClass] -= 1;
+    this.#count(endpointClass, account, -1);
   }
 
-  #count(trust: Trust, account: Holding, by: 1 | -1): void {
-    if (trust === 'hung') account.hung += by;
-    if (trust === 'hung' || trust === 'new') account.unproven += by;
+  #count(endpointClass: EndpointClass, account: AccountSlots, by: 1 | -1): void {
+    if (endpointClass === 'hung') account.hung += by;
+    if (endpointClass === 'hung' || endpointClass === 'new') account.unproven += by;
   }
 
   #freeInAll(): number {
@@ -92,22 +95,22 @@ export class Slots {
     return this.#limits.quick - hung - fresh - slow - quick - this.#silent;
   }
 
-  #freeInShare(trust: Trust): number {
+  #freeInShare(endpointClass: EndpointClass): number {
     const { hung, new: fresh, slow } = this.#held;
-    if (trust === 'quick') return Infinity;
+    if (endpointClass === 'quick') return Infinity;
     const ofSlow = this.#limits.slow - hung - fresh - slow - this.#silent;
-    if (trust === 'slow') return ofSlow;
+    if (endpointClass === 'slow') return ofSlow;
     const ofNew = Math.min(ofSlow, this.#limits.new - hung - fresh);
-    return trust === 'new' ? ofNew : Math.min(ofNew, this.#limits.hung - hung);
+    return endpointClass === 'new' ? ofNew : Math.min(ofNew, this.#limits.hung - hung);
   }
 
-  #isWithinPart(trust: Trust, account: Holding): boolean {
-    if (trust === 'quick' || trust === 'slow') return true;
+  #isWithinPart(endpointClass: EndpointClass, account: AccountSlots): boolean {
+    if (endpointClass === 'quick' || endpointClass === 'slow') return true;
     const { hung, new: fresh } = this.#held;
     const limits = this.#limits;
     const lent = limits.new * LENT_PART;
     if (account.unproven >= part(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
-    return trust === 'new' || account.hung < part(limits.hung) || hung < limits.hung * LENT_PART;
+    return endpointClass === 'new' || account.hung < part(limits.hung) || hung < limits.hung * LENT_PART;
   }
 }
 

@@ -1,28 +1,30 @@
 export type WindowLimits = {
-  /** Requests at once that an endpoint may have at most. */
+  /** Requests at once to one endpoint, at most. */
   maxSize: number;
-  /** An answer is quick up to here; an endpoint that says nothing for longer is silent, unless that is its way. */
+  /**
+   * An answer is quick up to here; a request without an answer for longer is silent, unless the endpoint is usually slow.
+   */
   slowMs: number;
 };
 
 type WindowOptions = { size?: number; part?: () => number };
 
-/** As many a new endpoint begins with, and one that had no use for more goes back to. */
+/** Size of a new endpoint's window, and the size to which an unused one shrinks. */
 export const START_SIZE = 4;
 const SHRINK_AFTER_MS = 10_000;
-/** It grows to no size that was too much before this long has passed. */
+/** For this long a window does not grow to a size that was too much. */
 const CAUTIOUS_MS = 10_000;
-/** An endpoint is waited for this many times as long as it usually takes. */
+/** A request is silent after this many times the usual duration. */
 const USUAL_TIMES = 3;
-/** The part of a new answer in the usual duration. */
+/** Weight of a new answer in the usual duration. */
 const NEWEST_PART = 1 / 8;
-/** What a new endpoint is thought to take. */
+/** Usual duration of a new endpoint. */
 const UNKNOWN_MS = 10;
 
 /**
- * How many requests one endpoint may have under way: additive increase, multiplicative decrease (as in TCP). Grows by
- * one for each windowful of answers while it is used up, halves for timeouts and for "too much", once per round trip, and
- * is forgotten half by half while it is not needed. Times are milliseconds of one clock, given by the caller.
+ * Limits the concurrent requests of one endpoint: additive increase, multiplicative decrease (as in TCP). Grows by one for
+ * each windowful of answers while it is used up, halves for timeouts and for "too much", once per round trip, and shrinks
+ * by half while it is not needed. Times are milliseconds of one clock, given by the caller.
  */
 export class Window {
   readonly #limits: WindowLimits;
@@ -34,7 +36,7 @@ export class Window {
   #fullAt = -Infinity;
   #shrunkAt = -Infinity;
 
-  /** `part`: what of the endpoint's limits this window is, of 1. It may change. */
+  /** `part`: this process's part of the endpoint's limits, from 0 to 1. It may change. */
   constructor(limits: WindowLimits, { size = START_SIZE, part = () => 1 }: WindowOptions = {}) {
     this.#limits = limits;
     this.#part = part;
@@ -45,17 +47,17 @@ export class Window {
     return Math.floor(Math.min(this.#size, this.#most));
   }
 
-  /** An endpoint that says nothing for longer is silent. */
-  get patienceMs(): number {
+  /** A request without an answer for longer is silent. */
+  get silenceLimitMs(): number {
     return Math.max(this.#limits.slowMs, USUAL_TIMES * (this.#usualMs ?? UNKNOWN_MS));
   }
 
-  /** How many requests are likely to get their turn within so long. */
+  /** How many requests are likely to begin within this time. */
   servedWithin(durationMs: number): number {
     return Math.ceil((this.size * durationMs) / Math.max(this.#usualMs ?? UNKNOWN_MS, 1));
   }
 
-  /** A request begins; `out`: as many are under way with it. */
+  /** `out`: requests under way, with the one that begins. */
   begin(out: number, now: number): void {
     if (out === 1 && now - Math.max(this.#fullAt, this.#shrunkAt) > SHRINK_AFTER_MS) this.#shrink(now);
     if (out >= this.size) this.#fullAt = now;
@@ -66,15 +68,15 @@ export class Window {
     if (isTooMuch && beganAt >= this.#halvedAt) this.#tooMuch = { size: this.#size, at: now };
     if (isTooMuch) this.halve({ beganAt, now });
     const wasFull = this.#fullAt >= beganAt && !isTooMuch;
-    if (wasFull && durationMs <= this.patienceMs) {
-      // Of more while there were fewer deliverers: it is of more again once there are.
+    if (wasFull && durationMs <= this.silenceLimitMs) {
+      // A size from when there were fewer deliverers is kept for when there are fewer again.
       this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most, this.#smallEnough(now)));
     }
     this.#usualMs =
       this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
   }
 
-  /** Timeouts of requests that were under way together are one sign, not many; so is that it was too much. */
+  /** Timeouts of requests that were under way together count once, and so do answers of "too much". */
   halve({ beganAt, now }: { beganAt: number; now: number }): void {
     if (beganAt < this.#halvedAt) return;
     this.#size = Math.max(1, this.#size / 2);

@@ -1,10 +1,10 @@
 import type { Postgres } from '@waybell/runtime/postgres';
-import { asking } from '../parking/ask.ts';
+import { queryRowsIn } from '../parking/query-rows.ts';
 
-/** A delivery whose request is under way, as it is kept meanwhile. */
+/** A delivery stored while its request is under way. */
 export type OpenRequest = {
   id: string;
-  /** Guid of the message. */
+  /** Guid of the delivery's message. */
   delivery: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -16,18 +16,18 @@ export type OpenRequest = {
   body: Buffer;
 };
 
-/** Everything rejects with `Unavailable` while Postgres is away. */
+/** All methods reject with `Unavailable` while Postgres is away. */
 export type OpenRequestStore = {
-  /** Resolves when all of them are committed. `dueInMs`: when each is to be attempted again, unless it is removed before. */
+  /** Resolves when all are committed. `dueInMs`: when each is attempted again, unless it is removed before. */
   insert(requests: readonly (OpenRequest & { dueInMs: number })[]): Promise<void>;
-  /** Those of them that were not due yet: they are due only so much later. */
+  /** Postpones requests that are not due yet, to `dueInMs` from now. Resolves with their ids. */
   renew(requests: readonly { id: string; dueInMs: number }[]): Promise<string[]>;
   remove(ids: readonly string[]): Promise<void>;
-  /** They are due at once. */
+  /** Makes requests due at once. */
   bringForward(ids: readonly string[]): Promise<void>;
   /**
-   * Some that are due, the longest first; they are not due again for `forMs`. Each has a new id: by its old one, who had it
-   * before can neither put it off nor remove it.
+   * Claims due requests, the longest due first, for `forMs`. Each gets a new id: the process that had it before can neither
+   * postpone nor remove it by the old one.
    */
   claim(most: number, forMs: number): Promise<OpenRequest[]>;
 };
@@ -67,12 +67,12 @@ const CLAIM = {
     returning o.id, delivery, created_at::float8 as "createdAt", attempt, action, note, traceparent, body`,
 };
 
-/** Over connections that were opened with `PARKING_SETTINGS`: what is kept must outlive a crash of Postgres, too. */
+/** Needs connections with `PARKING_SETTINGS`: stored requests must survive a crash of Postgres. */
 export function openRequestsIn(postgres: Postgres): OpenRequestStore {
-  const ask = asking(postgres);
+  const queryRows = queryRowsIn(postgres);
   return {
     async insert(requests) {
-      await ask(INSERT, [
+      await queryRows(INSERT, [
         requests.map(({ id }) => id),
         requests.map(({ delivery }) => delivery),
         requests.map(({ createdAt }) => createdAt),
@@ -86,15 +86,15 @@ export function openRequestsIn(postgres: Postgres): OpenRequestStore {
     },
     async renew(requests) {
       const ids = requests.map(({ id }) => id);
-      const renewed = await ask<{ id: string }>(RENEW, [ids, requests.map(({ dueInMs }) => dueInMs)]);
+      const renewed = await queryRows<{ id: string }>(RENEW, [ids, requests.map(({ dueInMs }) => dueInMs)]);
       return renewed.map(({ id }) => id);
     },
     async remove(ids) {
-      await ask(REMOVE, [ids]);
+      await queryRows(REMOVE, [ids]);
     },
     async bringForward(ids) {
-      if (ids.length > 0) await ask(BRING_FORWARD, [ids]);
+      if (ids.length > 0) await queryRows(BRING_FORWARD, [ids]);
     },
-    claim: (most, forMs) => ask<OpenRequest>(CLAIM, [most, forMs]),
+    claim: (most, forMs) => queryRows<OpenRequest>(CLAIM, [most, forMs]),
   };
 }

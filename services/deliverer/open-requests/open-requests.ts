@@ -15,33 +15,33 @@ import type { OpenRequest, OpenRequestStore } from './open-request-store.ts';
 export type OpenRequestsOptions = {
   store: OpenRequestStore;
   broker: Pick<Broker, 'publish' | 'state'>;
-  /** From the start of a request to its status line, at most. */
+  /** Limits from the start of a request to its status line. */
   limits: Readonly<Record<InterfaceName, { responseMs: number }>>;
   log: Log;
   clock: Clock;
 };
 
-/** How much longer than a request may take it is kept, unless this process says that it lives: its outcome is to be recorded. */
+/** A stored request is due this long after the limit of the request, unless it is renewed: time to record the outcome. */
 const SPARE_MS = 30_000;
-/** So long before another process may take it, this one counts it as lost. */
+/** This process counts a request as lost this long before another may claim it. */
 const EARLY_MS = 10_000;
 const LOOK_MS = 10_000;
 const RENEW_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** Claimed at once, each with its body. */
+/** Requests claimed at once, each with its body. */
 const MOST = 16;
 /** A statement is several times as large as the bodies in it. */
 const HEAVIEST_INSERT_BYTES = 2 ** 21;
-/** What is kept is still in memory, and no longer counted among what is held: beyond this, bundles wait. */
+/** Stored deliveries stay in memory but no longer count as held. Beyond this many bytes bundles wait instead. */
 const MOST_BYTES = 2 ** 24;
 const COMPLAINT = 'open-requests.postgres-away';
 
 type UnderWay = { dueInMs: number; taken: () => void; watch?: Timer };
 
 /**
- * Keeps first attempts that are under way for long, or wait for their turn, in Postgres, so that the bundle they came in
- * can go. Each is gone from there once its outcome is safe. What a process left behind that died is attempted again when
- * it is due; a process that lives puts that off.
+ * Stores first attempts in Postgres that take long or wait for their turn, so that the bundle they came in can be
+ * acknowledged. Each is removed once its outcome is safe. Those of a process that died are attempted again when they are
+ * due; a process that lives postpones that.
  */
 export class OpenRequests implements AsyncDisposable {
   readonly #options: OpenRequestsOptions;
@@ -53,7 +53,7 @@ export class OpenRequests implements AsyncDisposable {
   readonly #toBringForward: string[] = [];
   #bringing: Promise<void> | undefined;
   #isRemoving = false;
-  /** Bytes of bodies that are kept, and whose requests are under way. */
+  /** Bytes of stored bodies whose requests are under way. */
   #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {
@@ -127,7 +127,7 @@ export class OpenRequests implements AsyncDisposable {
     for (const id of renewed) this.#watch(id);
   }
 
-  /** Unless it is put off until then, it counts as taken by another process. */
+  /** Counts a request as claimed by another process unless it is renewed in time. */
   #watch(id: string): void {
     const request = this.#underWay.get(id);
     if (request === undefined) return;
@@ -136,13 +136,15 @@ export class OpenRequests implements AsyncDisposable {
     request.watch.unref();
   }
 
-  /** What was given back is due at once; where Postgres does not answer, when it would have been. */
+  /** Makes returned requests due at once; where Postgres does not answer, they stay due as they were. */
   async #bringForward(): Promise<void> {
     await Promise.resolve();
     await this.#options.store.bringForward(this.#toBringForward.splice(0));
   }
 
-  /** What cannot be removed now is tried at the next look; once it is due it is recognised as a repeat. */
+  /**
+   * Requests that cannot be removed now are tried again at the next look; one that becomes due is recognised as a repeat.
+   */
   async #removeAll(): Promise<void> {
     if (this.#isRemoving) return;
     this.#isRemoving = true;

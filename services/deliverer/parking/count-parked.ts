@@ -1,6 +1,6 @@
 import type { ParkingStore } from './parking-store.ts';
 
-/** Has what is parked counted: of shards that are new here, and where a count was found to be wrong. */
+/** Counts parked rows again: of shards that are new here, and where a sum was found to be wrong. */
 export class CountParked {
   readonly #store: Pick<ParkingStore, 'recount'>;
   readonly #toCount = new Set<number>();

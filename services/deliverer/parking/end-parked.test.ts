@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { EndParked } from './end-parked.ts';
-import { Owned } from './owned.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
+import { OwnedEndpoints } from './owned-endpoints.ts';
+import type { ParkedRowsInHand } from './parked-rows-in-hand.ts';
 
 test.each([
   [{ count: 10, bytes: 0 }, 0],
@@ -18,8 +18,8 @@ test.each([
         return [];
       },
     },
-    owned: new Owned(),
-    inHand: { ...inHand, reading: (read: () => unknown) => read() } as unknown as RowsInHand,
+    owned: new OwnedEndpoints(),
+    inHand: { ...inHand, reading: (read: () => unknown) => read() } as unknown as ParkedRowsInHand,
     limit: { rows: 10, bytes: 1_000 },
     clock,
     isPaused: () => false,

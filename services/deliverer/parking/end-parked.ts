@@ -1,12 +1,12 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Owned } from './owned.ts';
+import type { OwnedEndpoints } from './owned-endpoints.ts';
 import { MOST_ROWS, type ParkingStore, type RowKey } from './parking-store.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
+import type { ParkedRowsInHand } from './parked-rows-in-hand.ts';
 import type { HeldRows } from './take-where-room.ts';
 
-/** Parked deliveries that are over, whatever their endpoint does: the handler says how each ends, and needs no room. */
-export type Over = {
-  /** Over for one reason at a time: a second one of this name takes the place of the first. */
+/** Parked deliveries that end without an attempt, whatever their endpoint does. The handler decides how each ends. */
+export type ParkedToEnd = {
+  /** A second one of the same name replaces the first. */
   name: string;
   account: string;
   subscriptions: readonly string[];
@@ -17,9 +17,9 @@ export type Over = {
 
 export type EndParkedOptions = {
   store: Pick<ParkingStore, 'take'>;
-  owned: Owned;
-  inHand: RowsInHand;
-  /** In hand, at most, before no more are ended. */
+  owned: OwnedEndpoints;
+  inHand: ParkedRowsInHand;
+  /** With this much in hand no more are taken. */
   limit: HeldRows;
   clock: Clock;
   isPaused: () => boolean;
@@ -27,14 +27,14 @@ export type EndParkedOptions = {
   onFailed: (error: unknown) => void;
 };
 
-/** At most 2,000 a second, and so never much of what the database and the broker can do. */
+/** At most 2,000 rows a second: a small part of what Postgres and the broker can do. */
 const PAUSE_MS = 32;
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-/** Takes what is over, a little at a time. */
+/** Takes parked deliveries that are to end, a few at a time. */
 export class EndParked {
   readonly #options: EndParkedOptions;
-  readonly #all = new Map<string, Over & { after: Map<string, RowKey | undefined> }>();
+  readonly #all = new Map<string, ParkedToEnd & { after: Map<string, RowKey | undefined> }>();
   #isEnding = false;
 
   constructor(options: EndParkedOptions) {
@@ -45,13 +45,13 @@ export class EndParked {
     return this.#all.has(name);
   }
 
-  begin(over: Over): void {
-    const after = new Map(over.subscriptions.map((subscription) => [subscription, undefined]));
-    this.#all.set(over.name, { ...over, after });
+  begin(toEnd: ParkedToEnd): void {
+    const after = new Map(toEnd.subscriptions.map((subscription) => [subscription, undefined]));
+    this.#all.set(toEnd.name, { ...toEnd, after });
     if (!this.#isEnding) void this.#end();
   }
 
-  /** It is not over after all. */
+  /** The deliveries of this name need not end after all. */
   stop(name: string): void {
     this.#all.delete(name);
   }
@@ -63,13 +63,13 @@ export class EndParked {
   async #end(): Promise<void> {
     const { clock, inHand, limit, isPaused, onFailed } = this.#options;
     this.#isEnding = true;
-    for (let [over] = this.#all.values(); over !== undefined; [over] = this.#all.values()) {
+    for (let [toEnd] = this.#all.values(); toEnd !== undefined; [toEnd] = this.#all.values()) {
       let pauseMs = PAUSE_MS;
       try {
-        if (!isPaused() && inHand.count < limit.rows && inHand.bytes < limit.bytes) await this.#endSome(over);
+        if (!isPaused() && inHand.count < limit.rows && inHand.bytes < limit.bytes) await this.#endSome(toEnd);
       } catch (error) {
         onFailed(error);
-        if (this.#all.delete(over.name)) this.#all.set(over.name, over);
+        if (this.#all.delete(toEnd.name)) this.#all.set(toEnd.name, toEnd);
         pauseMs = PAUSE_AFTER_FAILURE_MS;
       }
       await clock.sleep(pauseMs);
@@ -77,15 +77,15 @@ export class EndParked {
     this.#isEnding = false;
   }
 
-  async #endSome(over: Over & { after: Map<string, RowKey | undefined> }): Promise<void> {
+  async #endSome(toEnd: ParkedToEnd & { after: Map<string, RowKey | undefined> }): Promise<void> {
     const { store, owned, inHand, isPaused } = this.#options;
-    const { name, account, after, isOverLimit } = over;
-    const madeBefore = Math.min(over.madeBefore ?? Infinity, Number.MAX_SAFE_INTEGER);
+    const { name, account, after, isOverLimit } = toEnd;
+    const madeBefore = Math.min(toEnd.madeBefore ?? Infinity, Number.MAX_SAFE_INTEGER);
     const wanted = { endpoint: name, after: new Map(after), limit: MOST_ROWS, madeBefore };
     const [taken] = await inHand.reading(() => store.take([wanted]));
     const rows = taken?.rows ?? [];
-    // Something else came in between: the whole of it is looked at again.
-    if (this.#all.get(name) !== over || isPaused()) return;
+    // Replaced or stopped meanwhile.
+    if (this.#all.get(name) !== toEnd || isPaused()) return;
     for (const row of rows) {
       after.set(row.subscription, row);
       const of = owned.of(row.subscription);
@@ -93,9 +93,9 @@ export class EndParked {
       const { endpoint, shard } = of;
       inHand.take({ row, account, endpoint, shard }, { deaths: 0, isOverLimit });
     }
-    const isOwned = over.subscriptions.some((subscription) => owned.of(subscription) !== undefined);
-    // Behind the others, of which none is to wait for a million of one.
+    const isOwned = toEnd.subscriptions.some((subscription) => owned.of(subscription) !== undefined);
+    // Behind the others: none waits for a million rows of one.
     this.#all.delete(name);
-    if (isOwned && rows.length > 0) this.#all.set(name, over);
+    if (isOwned && rows.length > 0) this.#all.set(name, toEnd);
   }
 }

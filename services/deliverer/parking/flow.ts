@@ -11,8 +11,8 @@ import type { FindTarget } from '../find-target.ts';
 import { ParkingOwner } from './owner.ts';
 import { Park } from './park.ts';
 import type { ParkingStore, RowKey } from './parking-store.ts';
-import { Sums } from './sums.ts';
-import type { ParkedLimits } from './what-is-over.ts';
+import { SumChanges } from './sum-changes.ts';
+import type { ParkedLimits } from './find-parked-to-end.ts';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;
@@ -38,13 +38,13 @@ const NOTHING = {
   oldestMs: 0,
 };
 
-/** Decides which endpoints may be called now, and what becomes of what is parked for them. */
+/** Decides which endpoints may be called now, parks deliveries for the others, and takes them once there is room. */
 export class Flow {
   readonly endpoints: Endpoints;
-  /** How often something was parked, by why. */
+  /** Number of deliveries parked, by reason. */
   readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, busy: 0, egress: 0 };
   readonly #options: FlowOptions;
-  readonly #sums = new Sums();
+  readonly #sums = new SumChanges();
   readonly #park: Park;
   #owner: ParkingOwner | undefined;
 
@@ -61,7 +61,7 @@ export class Flow {
     this.#park = new Park({ store, broker, sums: this.#sums, clock, onParked });
   }
 
-  /** For the step that delivers. */
+  /** Tools of the step that delivers. */
   get tools(): Required<Pick<StepTools, 'park' | 'takeRows'>> {
     return {
       park: this.#park.park,
@@ -72,14 +72,14 @@ export class Flow {
     };
   }
 
-  /** What the step asks it. */
-  get rules(): Pick<DeliverStepOptions, 'enter' | 'isParked' | 'isHeld' | 'onRevived'> {
+  /** Questions that the step asks. */
+  get rules(): Pick<DeliverStepOptions, 'admit' | 'isParked' | 'isHeld' | 'onRevived'> {
     const { store } = this.#options;
     return {
-      enter: (key, wish) => this.endpoints.enter(key, wish),
+      admit: (key, origin) => this.endpoints.admit(key, origin),
       isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
-      // It would be found out at the next probe.
+      // Not needed: the next probe would find it out.
       onRevived: (subscription) => void store.wake(subscription).catch(() => undefined),
     };
   }
@@ -89,14 +89,14 @@ export class Flow {
     return { ...owned, isAway: this.#park.isAway };
   }
 
-  /** Nothing waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
+  /** From now on deliveries that cannot begin at once are parked, for another process or a later one. */
   [Symbol.dispose](): void {
     this.endpoints.close();
   }
 
   /**
-   * To be disposed of once what is in hand has come to its end: gives what it owns to others. A Postgres that hangs must
-   * not hold that up: then they have it when the lease is over.
+   * Releases the owned shards; to be disposed of once what is in hand is finished. Does not wait for a Postgres that hangs:
+   * then others take over when the lease is over.
    */
   get released(): AsyncDisposable {
     const limit = { clock: this.#options.clock, limitMs: RELEASE_LIMIT_MS };

@@ -1,10 +1,10 @@
 import { inTransaction, whenAvailable, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import { LEASE_MS, type ParkingStore } from './parking-store.ts';
-import { settleLeases, type Lease, type Settlement } from './share-out.ts';
+import { settleLeases, type ShardLease, type Settlement } from './share-out.ts';
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`;
 
-/** All of them, in order: one owner after the other, however many come at once. */
+/** Locks all shards in order: owners that come at once wait for each other. */
 const LOCK = {
   name: 'lock-parked-shards',
   text: `select shard, owner, leased_until < now() as "isExpired" from waybell.parked_shards order by shard for update`,
@@ -37,7 +37,7 @@ const COUNT_DEATHS = {
       select subscription from waybell.parked_heads where shard = any ($1::int[]) order by subscription for no key update)`,
 };
 
-/** Shards first, as leasing does. */
+/** Locks shards first, as leasing does. */
 const RELEASE = {
   name: 'release-parked-shards',
   text: `
@@ -46,11 +46,11 @@ const RELEASE = {
       select shard from waybell.parked_shards where owner = $1 order by shard for update)`,
 };
 
-/** `actions`: those that this process delivers. An owner that does not say which ones takes all. */
+/** `actions`: those that this process delivers. An owner whose row names none takes all. */
 export function leasesIn(postgres: Postgres, actions: readonly string[]): Pick<ParkingStore, 'lease' | 'release'> {
   return {
     async lease(owner, keep) {
-      // The transaction begins after this, and by its clock the lease ends: never before it does by the owner's.
+      // The owner counts its lease from before this: by its clock the lease ends first.
       const { owned, taken, leaving, deliverers } = await whenAvailable(postgres, () =>
         inTransaction(postgres, async (client) => {
           const leases = await lock(client);
@@ -68,7 +68,7 @@ export function leasesIn(postgres: Postgres, actions: readonly string[]): Pick<P
   };
 }
 
-async function lock(client: Queryable): Promise<Lease[]> {
+async function lock(client: Queryable): Promise<ShardLease[]> {
   const { rows } = await client.query<{ shard: number; owner: string | null; isExpired: boolean | null }>(LOCK);
   return rows.map(({ shard, owner, isExpired }) => ({
     shard,

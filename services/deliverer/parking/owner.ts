@@ -7,24 +7,24 @@ import { runEvery } from '@waybell/runtime/run-every';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTarget } from '../find-target.ts';
 import { CountParked } from './count-parked.ts';
-import { Lease } from './lease.ts';
-import { Owned, type OwnedEndpoint } from './owned.ts';
-import { RENEW_MS, type Head, type ParkingStore, type RowKey } from './parking-store.ts';
+import { OwnedShards } from './owned-shards.ts';
+import { OwnedEndpoints, type OwnedEndpoint } from './owned-endpoints.ts';
+import { RENEW_MS, type ParkedHead, type ParkingStore, type RowKey } from './parking-store.ts';
 import { RemoveSettled } from './remove-settled.ts';
-import { RowsInHand } from './rows-in-hand.ts';
+import { ParkedRowsInHand } from './parked-rows-in-hand.ts';
 import { shardOf } from './shard-of.ts';
-import type { Sums } from './sums.ts';
+import type { SumChanges } from './sum-changes.ts';
 import { TakeWhereRoom } from './take-where-room.ts';
-import { WhatIsOver, type ParkedLimits } from './what-is-over.ts';
+import { FindParkedToEnd, type ParkedLimits } from './find-parked-to-end.ts';
 
 export type OwnerOptions = {
   store: ParkingStore;
   endpoints: Endpoints;
-  sums: Sums;
+  sums: SumChanges;
   broker: Pick<Broker, 'state' | 'onState'>;
   findTarget: FindTarget;
   parked: ParkedLimits;
-  /** Older deliveries are over. */
+  /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   clock: Clock;
   now: () => number;
@@ -36,21 +36,21 @@ const REVIEW_MS = 30_000;
 const COMPLAINT = 'parking.away: what is parked waits';
 
 /**
- * Owns parked deliveries: brings those whose endpoint has room, or that are over, into hand, where each is handled like
- * one that a queue sent, and deletes them when what they became is safe. See docs/decisions/0004-flow.md.
+ * Owns parked deliveries: takes those whose endpoint has room, or that are to end, has each handled like one from a queue,
+ * and deletes it when what it caused is safe. See docs/decisions/0004-flow.md.
  */
 export class ParkingOwner {
   readonly #options: OwnerOptions;
-  readonly #lease: Lease;
-  readonly #owned = new Owned();
-  readonly #inHand: RowsInHand;
+  readonly #shards: OwnedShards;
+  readonly #owned = new OwnedEndpoints();
+  readonly #inHand: ParkedRowsInHand;
   readonly #take: TakeWhereRoom;
-  readonly #over: WhatIsOver;
+  readonly #toEnd: FindParkedToEnd;
   readonly #removal: RemoveSettled;
   readonly #pausedFor = new Set<string>();
   readonly #work: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
-  /** What a look came to is not known, or shards are new: heads may have been missed. */
+  /** A look failed, or shards are new: due heads may have been missed. */
   #isUnsure = false;
   readonly #count: CountParked;
   #last: Promise<void> = Promise.resolve();
@@ -61,37 +61,37 @@ export class ParkingOwner {
     this.#onFailed = throttledWarning(log, COMPLAINT, clock);
     const onFailed = this.#onFailed;
     this.#count = new CountParked(store);
-    this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
+    this.#shards = new OwnedShards({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
     const onSettled = () => void this.#removal.go();
-    this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
+    this.#inHand = new ParkedRowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
     const common = {
       ...options,
       owned: this.#owned,
       inHand: this.#inHand,
       isPaused: () => this.#isPaused,
-      isLeaving: (shard: number) => this.#lease.isLeaving(shard),
+      isLeaving: (shard: number) => this.#shards.isLeaving(shard),
       onMiscounted: (account: string) => this.#count.want([shardOf(account)]),
       onFailed,
     };
     const onNothing = (some: readonly OwnedEndpoint[]) =>
-      void this.#inTurn(() => this.#lookBehind(some)).catch(onFailed);
+      void this.#inTurn(() => this.#recheckEmpty(some)).catch(onFailed);
     this.#take = new TakeWhereRoom({ ...common, limit: parked.held, onNothing });
-    this.#over = new WhatIsOver(common);
+    this.#toEnd = new FindParkedToEnd(common);
     this.#removal = new RemoveSettled(common);
     broker.onState((state) => state === 'writable' && this.#take.go());
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     this.#work = [
-      // Beside the others: a look that takes long must not cost the lease, and to look at millions takes longer than one.
+      // In parallel: a long look must not cost the lease, and counting millions of rows takes longer still.
       again(RENEW_MS, () => this.#renew()),
       again(LOOK_MS, () => this.#count.go()),
-      again(LOOK_MS, () => this.#over.keepBounds(this.#lease.shards())),
+      again(LOOK_MS, () => this.#toEnd.enforceLimits(this.#shards.current())),
       again(LOOK_MS, () => this.#inTurn(() => this.#look())),
       again(REVIEW_MS, () => this.#inTurn(() => this.#review())),
     ];
   }
 
-  /** What the line may do with it: the same as with what takes from a queue. */
+  /** Controls for the line, the same as those of a queue's consumer. */
   get consumer(): Consumer {
     return {
       pause: async (reason) => void this.#pausedFor.add(reason),
@@ -103,7 +103,7 @@ export class ParkingOwner {
     };
   }
 
-  /** There is room at an endpoint, or a row for it is in hand no more. */
+  /** An endpoint has room, or a row for it is no longer in hand. */
   hasRoom(endpoint: string): void {
     const owned = this.#owned.get(endpoint);
     if (owned === undefined) this.#take.go();
@@ -111,20 +111,20 @@ export class ParkingOwner {
   }
 
   /**
-   * What this process has, of 1, of the limits of an account's endpoints. They hold for all deliverers together, to each of which come
-   * as many deliveries. Who sends what is parked for the account has them whole: all that waits goes by that way.
+   * This process's part of the limits of an account's endpoints, from 0 to 1. The deliverers share them equally, as each
+   * gets as many deliveries; the owner of what is parked for the account has them whole, as all that waits goes through it.
    */
   partOf(account: string): number {
-    return this.#owned.hasAccount(account) ? 1 : 1 / this.#lease.deliverers;
+    return this.#owned.hasAccount(account) ? 1 : 1 / this.#shards.deliverers;
   }
 
-  /** Whether what was made of a parked delivery may be published: this process has it still. */
+  /** Whether this process still has a parked delivery, and so may publish what it caused. */
   holds(key: RowKey): boolean {
-    this.#lease.shards();
+    this.#shards.current();
     return this.#inHand.has(key);
   }
 
-  /** Figures of this process: its endpoints with parked deliveries, and for how long one of them has had room and got none. */
+  /** Figures of this process. `withRoomMs`: how long an endpoint has had room and got no row, at most. */
   figures() {
     const { clock, endpoints } = this.#options;
     let [hung, withRoomMs] = [0, 0];
@@ -132,8 +132,8 @@ export class ParkingOwner {
       if (endpoints.isHung(endpoint)) hung += 1;
       withRoomMs = Math.max(withRoomMs, clock.now() - (roomSince ?? clock.now()));
     }
-    const { all, oldestMs } = this.#over;
-    const { deliverers } = this.#lease;
+    const { all, oldestMs } = this.#toEnd;
+    const { deliverers } = this.#shards;
     return {
       deliverers,
       hung,
@@ -148,23 +148,23 @@ export class ParkingOwner {
   async [Symbol.asyncDispose](): Promise<void> {
     const { store, sums } = this.#options;
     await Promise.all(this.#work.map((each) => each[Symbol.asyncDispose]()));
-    this.#over.close();
+    this.#toEnd.close();
     await this.#removal.go();
     try {
       await sums.flush((changes) => store.addToSums(changes));
     } catch (error) {
       this.#onFailed(error);
     }
-    await this.#lease.release().catch(this.#onFailed);
+    await this.#shards.release().catch(this.#onFailed);
   }
 
   get #isPaused(): boolean {
-    // What was taken while the lease ran out is no longer its own.
-    const isOwner = this.#lease.shards().length > 0;
+    // Rows taken while the lease ran out are no longer its own.
+    const isOwner = this.#shards.current().length > 0;
     return !isOwner || this.#pausedFor.size > 0 || this.#options.broker.state() !== 'writable';
   }
 
-  /** One after the other: a head that is deleted here must not be met there. */
+  /** Runs work one after the other: a head must not be deleted by one and read by another. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);
@@ -172,54 +172,54 @@ export class ParkingOwner {
   }
 
   async #renew(): Promise<void> {
-    const fresh = await this.#lease.renew(this.#inHand.shards());
+    const fresh = await this.#shards.renew(this.#inHand.shards());
     if (fresh.length === 0) return;
     this.#isUnsure = true;
     this.#count.want(fresh);
     void this.#inTurn(() => this.#look()).catch(this.#onFailed);
   }
 
-  /** All heads once more: a word that one is due may have been given to its owner before. */
+  /** Reads all heads again: an earlier owner may have been told that one is due. */
   async #review(): Promise<void> {
     this.#isUnsure = true;
-    await this.#over.findTooOld();
+    await this.#toEnd.endTooOld();
   }
 
   async #look(): Promise<void> {
     const { store, sums, clock } = this.#options;
     await sums.flush((changes) => store.addToSums(changes));
-    const shards = this.#lease.shards();
+    const shards = this.#shards.current();
     if (shards.length === 0) return;
     await this.#meetHeads(shards);
-    await this.#over.see();
+    await this.#toEnd.checkChanged();
     await this.#markHung();
     for (const owned of this.#owned.all()) if (owned.isAtEnd && owned.restartAt <= clock.now()) this.#take.want(owned);
     this.#take.go();
     void this.#removal.go();
   }
 
-  /** What is new, or what something happened to; all there is, where that may have been missed. */
+  /** Reads heads that are new or changed; all of them where some may have been missed. */
   async #meetHeads(shards: readonly number[]): Promise<void> {
     const { store } = this.#options;
     const areAll = this.#isUnsure;
-    // Before it is asked: shards may be new meanwhile.
+    // Reset before asking: shards may be new meanwhile.
     this.#isUnsure = false;
     const heads = await (areAll ? store.heads(shards) : store.dueHeads(shards)).catch((error: unknown) => {
       this.#isUnsure = true;
       throw error;
     });
-    const owned = new Set(this.#lease.shards());
-    // The lease may have ended meanwhile: what another owns now is none of its business.
+    const owned = new Set(this.#shards.current());
+    // The lease may have ended meanwhile.
     for (const head of heads.filter(({ shard }) => owned.has(shard))) this.#meet(head, areAll);
   }
 
-  #meet(head: Head, isOneOfAll: boolean): void {
+  #meet(head: ParkedHead, isOneOfAll: boolean): void {
     const { endpoints } = this.#options;
     const { owned, isKnown } = this.#owned.put(head);
-    this.#over.changed(head.subscription);
-    // What hung when another had it hangs for this process too, until it answers.
-    endpoints.room(owned);
-    // Something happened to the subscription, or it answered what was sent by hand.
+    this.#toEnd.changed(head.subscription);
+    // An endpoint that hung for its previous owner hangs for this one too, until it answers.
+    endpoints.demand(owned);
+    // The subscription changed, or its endpoint answered a delivery sent by hand.
     if (isKnown && !isOneOfAll) endpoints.probeSoon(owned.endpoint);
     if (!isKnown || !isOneOfAll) owned.restartAt = -Infinity;
     this.#take.want(owned);
@@ -238,8 +238,8 @@ export class ParkingOwner {
     if (changed.well.length > 0) await store.markHung(changed.well, false);
   }
 
-  /** Nothing of these endpoints may be taken now: some of it later, or there is nothing. */
-  async #lookBehind(some: readonly OwnedEndpoint[]): Promise<void> {
+  /** Nothing of these endpoints can be taken now: schedules the next read, and removes heads without rows. */
+  async #recheckEmpty(some: readonly OwnedEndpoint[]): Promise<void> {
     const { store, clock } = this.#options;
     const subscriptions = some.flatMap(({ after }) => [...after.keys()]);
     if (subscriptions.length === 0) return;

@@ -3,7 +3,7 @@ import type { Parked, Publication } from '@waybell/line/messages';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { aRow, ENDPOINT } from '../testing/parked.ts';
 import { Park } from './park.ts';
-import { Sums } from './sums.ts';
+import { SumChanges } from './sum-changes.ts';
 import { MemoryParking } from './testing/memory-parking.ts';
 
 const WAITS: Publication = { kind: 'publish', exchange: 'waiting', routingKey: 'key', body: Buffer.from('{}') };
@@ -23,7 +23,7 @@ function setUp() {
   const sets = { inserts: store.insert.bind(store) };
   const insert: typeof sets.inserts = (rows) => sets.inserts(rows);
   const has = store.has.bind(store);
-  const park = new Park({ store: { insert, has }, broker, sums: new Sums(), clock, onParked: () => undefined });
+  const park = new Park({ store: { insert, has }, broker, sums: new SumChanges(), clock, onParked: () => undefined });
   return { clock, store, published, park, sets };
 }
 

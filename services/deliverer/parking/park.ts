@@ -5,31 +5,37 @@ import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { placeOf, type ParkingStore, type SoughtKey } from './parking-store.ts';
-import type { Sums } from './sums.ts';
+import type { SumChanges } from './sum-changes.ts';
 
 export type ParkOptions = {
   store: Pick<ParkingStore, 'insert' | 'has'>;
   broker: Pick<Broker, 'publish' | 'state'>;
-  sums: Sums;
+  sums: SumChanges;
   clock: Clock;
   onParked: (why: ParkReason) => void;
 };
 
-/** What is not answered by then is not waited for: what comes back from a waiting queue finds out whether it was parked after all. */
+/**
+ * Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `isParked` finds out
+ * whether it was parked after all.
+ */
 const ANSWER_LIMIT_MS = 1_000;
-/** For so long nothing else tries, so that each need not wait for its own limit; nor while what is not waited for has no answer, which would pile up. */
+/**
+ * After a failure nothing is tried for this long, so that deliveries need not each wait for the limit; nor while an
+ * abandoned statement has no answer, as more would pile up.
+ */
 const AWAY_MS = 1_000;
 
 /** A statement is several times as large as the bodies in it. */
 const HEAVIEST_INSERT_BYTES = 2 ** 21;
 
-/** Puts deliveries where they wait for their endpoint: together, into Postgres; and while that is away into waiting queues. */
+/** Parks deliveries in Postgres, many by one statement; while Postgres is away, in the waiting queue of the broker. */
 export class Park {
   readonly #options: ParkOptions;
   readonly #insert: (parked: Parked) => Promise<void>;
   readonly #has: (key: SoughtKey) => Promise<boolean>;
   #awayUntil = -Infinity;
-  /** Asked, and not waited for any more. */
+  /** Statements that are no longer waited for and have no answer. */
   #unanswered = 0;
 
   constructor(options: ParkOptions) {
@@ -47,7 +53,7 @@ export class Park {
     return this.#unanswered > 0 || this.#options.clock.now() < this.#awayUntil;
   }
 
-  /** Resolves when it is safe there. Rejects with `Unavailable` where it is not, or not known to be. */
+  /** Resolves when the delivery is stored. Rejects with `Unavailable` where it is not, or may not be. */
   readonly park = async (parked: Parked): Promise<void> => {
     const { otherwise, row } = parked;
     if ((await this.#inTime(() => this.#insert(parked).then(() => true))) !== true) await this.#wait(otherwise);
@@ -55,8 +61,8 @@ export class Park {
   };
 
   /**
-   * Whether that is parked, moved at least so often. While Postgres is away it is taken not to be: no process can take it from
-   * there either, and once what follows is remembered it is known as a repeat.
+   * Whether an attempt is parked, with at least this hop. False while Postgres is away: no process can take the row then
+   * either, and a copy made of it later is known as a repeat.
    */
   readonly isParked = async (key: SoughtKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;
 
@@ -66,7 +72,7 @@ export class Park {
     return [];
   }
 
-  /** What Postgres answers; undefined where it does not, or not in time. */
+  /** The answer of Postgres; undefined where there is none in time. */
   async #inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
     if (this.isAway) return undefined;
     const { clock } = this.#options;
@@ -95,7 +101,7 @@ export class Park {
 
   async #wait(otherwise: Publication): Promise<void> {
     const { broker } = this.#options;
-    // To publish would wait for the broker for as long as that blocks; Postgres may be back sooner.
+    // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());
     await broker.publish(otherwise);
   }

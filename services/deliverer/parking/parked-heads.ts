@@ -1,6 +1,7 @@
 import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Ask } from './ask.ts';
-import type { Head, ParkingStore } from './parking-store.ts';
+import type { QueryRows } from './query-rows.ts';
+import type { SubscriptionGuid } from './parked-rows.ts';
+import type { ParkedHead, ParkingStore } from './parking-store.ts';
 
 const LOOK = (shards: string) => `
   update waybell.parked_heads h set look_at = 'infinity' from (
@@ -12,7 +13,7 @@ const LOOK = (shards: string) => `
 
 const DUE = { name: 'look-at-parked-heads', text: LOOK('$1::int[]') };
 
-/** Asked for once they are marked as seen: a URL that changes from then on makes them due again. */
+/** Read after the heads are marked as seen: a URL that changes from then on makes them due again. */
 const DESCRIBED = `
   h.subscription, h.account, h.shard, h.is_hung as "isHung", h.deaths,
   encode(waybell.endpoint_of(t.account_guid, t.callback_url), 'hex') as endpoint
@@ -35,7 +36,7 @@ const MARK_HUNG = {
 
 const NO_ROW = 'not exists (select from waybell.parked p where p.subscription = h.subscription)';
 
-// One that is held is being parked for.
+// Skips locked heads: rows are being parked for them.
 const LOCK_EMPTY = {
   name: 'lock-empty-heads',
   text: `select subscription from waybell.parked_heads h where subscription = any ($1::uuid[]) and ${NO_ROW}
@@ -46,24 +47,23 @@ const DELETE_EMPTY = {
   text: `delete from waybell.parked_heads h where subscription = any ($1::uuid[]) and ${NO_ROW} returning subscription`,
 };
 
-type InSubscription = { subscription: string };
 type Heads = Pick<ParkingStore, 'heads' | 'dueHeads' | 'wake' | 'markHung' | 'removeEmpty'>;
 
-export function headsIn(postgres: Postgres, ask: Ask): Heads {
+export function headsIn(postgres: Postgres, queryRows: QueryRows): Heads {
   return {
     async heads(shards) {
-      await ask(DUE, [shards]);
-      return ask<Head>(HEADS_OF_SHARDS, [shards]);
+      await queryRows(DUE, [shards]);
+      return queryRows<ParkedHead>(HEADS_OF_SHARDS, [shards]);
     },
     async dueHeads(shards) {
-      const due = await ask<InSubscription>(DUE, [shards]);
-      return due.length === 0 ? [] : ask<Head>(HEADS, [guidsOf(due)]);
+      const due = await queryRows<SubscriptionGuid>(DUE, [shards]);
+      return due.length === 0 ? [] : queryRows<ParkedHead>(HEADS, [guidsOf(due)]);
     },
     async wake(subscription) {
-      await ask(WAKE, [subscription]);
+      await queryRows(WAKE, [subscription]);
     },
     async markHung(subscriptions, isHung) {
-      if (subscriptions.length > 0) await ask(MARK_HUNG, [subscriptions, isHung]);
+      if (subscriptions.length > 0) await queryRows(MARK_HUNG, [subscriptions, isHung]);
     },
     async removeEmpty(subscriptions) {
       if (subscriptions.length === 0) return [];
@@ -72,16 +72,16 @@ export function headsIn(postgres: Postgres, ask: Ask): Heads {
   };
 }
 
-/** Looked at again under the lock by a statement of its own, which sees what was parked until then. */
+/** Checks again under the lock, by a statement of its own, which sees what was parked until then. */
 async function removeEmpty(postgres: Postgres, subscriptions: readonly string[]): Promise<string[]> {
   return inTransaction(postgres, async (client) => {
-    const locked = await client.query<InSubscription>({ ...LOCK_EMPTY, values: [subscriptions] });
+    const locked = await client.query<SubscriptionGuid>({ ...LOCK_EMPTY, values: [subscriptions] });
     if (locked.rows.length === 0) return [];
-    const gone = await client.query<InSubscription>({ ...DELETE_EMPTY, values: [guidsOf(locked.rows)] });
+    const gone = await client.query<SubscriptionGuid>({ ...DELETE_EMPTY, values: [guidsOf(locked.rows)] });
     return guidsOf(gone.rows);
   });
 }
 
-function guidsOf(rows: readonly InSubscription[]): string[] {
+function guidsOf(rows: readonly SubscriptionGuid[]): string[] {
   return rows.map(({ subscription }) => subscription);
 }

@@ -1,8 +1,8 @@
 import type { ParkedRow } from '@waybell/line/messages';
-import type { Ask } from './ask.ts';
+import type { QueryRows } from './query-rows.ts';
 import type { ParkingStore, RowKey } from './parking-store.ts';
 
-/** A head is held by its key until its rows are in, so that it is not deleted before they can be seen. */
+/** Locks each head's key until its rows are in, so that the head is not deleted before they can be seen. */
 const PUT_IN = {
   name: 'put-in-parked',
   text: `
@@ -24,7 +24,7 @@ const PUT_IN = {
     select subscription from held`,
 };
 
-/** Committed before the rows come: then a changed URL finds it. */
+/** Committed before the rows come, so that a changed URL finds the heads. */
 const MAKE_HEADS = {
   name: 'make-parked-heads',
   text: `
@@ -44,7 +44,7 @@ const KEYS = `unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::int[])
 const SAME_ATTEMPT = `(p.subscription, p.created_at, p.delivery, p.attempt)
   = (k.subscription, k.created_at, k.delivery, k.attempt)`;
 
-/** A first attempt may also be kept as an open request, by a process that has it under way or died over it. */
+/** A first attempt may also be stored as an open request, by a process that makes it or died over it. */
 const HAS = {
   name: 'has-parked',
   text: `select exists (select from waybell.parked p where ${SAME_ATTEMPT} and p.hop >= k.hop)
@@ -53,7 +53,7 @@ const HAS = {
          from ${KEYS} order by place`,
 };
 
-/** What an owner does with a row it has survived: owners that died over it counted against this head. */
+/** Resets the deaths of heads, as their owner has survived a row. */
 const REMOVE = {
   name: 'remove-parked',
   text: `
@@ -63,19 +63,19 @@ const REMOVE = {
     update waybell.parked_heads set deaths = 0 where deaths <> 0 and subscription in (select subscription from gone)`,
 };
 
-type InSubscription = { subscription: string };
+export type SubscriptionGuid = { subscription: string };
 
-export function rowsIn(ask: Ask): Pick<ParkingStore, 'insert' | 'has' | 'remove'> {
+export function rowsIn(queryRows: QueryRows): Pick<ParkingStore, 'insert' | 'has' | 'remove'> {
   return {
     async insert(rows) {
       const unknown: string[] = [];
       let left = [...rows];
       while (left.length > 0) {
-        const held = await ask<InSubscription>(PUT_IN, columnsOf(left));
+        const held = await queryRows<SubscriptionGuid>(PUT_IN, columnsOf(left));
         const headless = without([...new Set(left.map(({ subscription }) => subscription))], held);
         if (headless.length === 0) break;
-        // One that is deleted again before the rows are in is made again.
-        const known = await ask<InSubscription>(MAKE_HEADS, [headless]);
+        // A head that is deleted before the rows are in is made again.
+        const known = await queryRows<SubscriptionGuid>(MAKE_HEADS, [headless]);
         unknown.push(...without(headless, known));
         const made = new Set(known.map(({ subscription }) => subscription));
         left = left.filter(({ subscription }) => made.has(subscription));
@@ -84,19 +84,19 @@ export function rowsIn(ask: Ask): Pick<ParkingStore, 'insert' | 'has' | 'remove'
     },
     async has(keys) {
       if (keys.length === 0) return [];
-      const found = await ask<{ isParked: boolean }>(HAS, [
+      const found = await queryRows<{ isParked: boolean }>(HAS, [
         ...keyColumns(keys),
         keys.map(({ mayBeOpen }) => mayBeOpen),
       ]);
       return found.map(({ isParked }) => isParked);
     },
     async remove(keys) {
-      if (keys.length > 0) await ask(REMOVE, keyColumns(keys));
+      if (keys.length > 0) await queryRows(REMOVE, keyColumns(keys));
     },
   };
 }
 
-function without(subscriptions: readonly string[], found: readonly InSubscription[]): string[] {
+function without(subscriptions: readonly string[], found: readonly SubscriptionGuid[]): string[] {
   const others = new Set(found.map(({ subscription }) => subscription));
   return subscriptions.filter((subscription) => !others.has(subscription));
 }

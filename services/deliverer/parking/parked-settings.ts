@@ -1,7 +1,7 @@
 import { bytes, count } from '@waybell/runtime/environment';
-import type { ParkedLimits } from './what-is-over.ts';
+import type { ParkedLimits } from './find-parked-to-end.ts';
 
-/** How much may wait for endpoints; beyond, the oldest end as `parked_over_limit`. */
+/** Limits of what is parked; beyond them the oldest deliveries end as `parked_over_limit`. */
 export const parkedSettings = {
   PARKED_MAX_ROWS: count({ per: 'account', default: 1_000_000, desc: 'parked deliveries of one account, at most' }),
   PARKED_MAX_BYTES: bytes({
@@ -23,7 +23,7 @@ export const parkedSettings = {
 
 type ParkedSettings = Record<keyof typeof parkedSettings | 'DELIVER_HELD' | 'DELIVER_HELD_BYTES', number>;
 
-/** Share of what may be held, for deliveries that were parked before, beside those from the queues. */
+/** Share of what may be held, for parked deliveries beside those from the queues. */
 const HELD_PART = 1 / 2;
 
 export function readParked(settings: ParkedSettings): ParkedLimits {

@@ -1,6 +1,6 @@
 import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Ask } from './ask.ts';
-import type { Newest, ParkingStore, Sum } from './parking-store.ts';
+import type { QueryRows } from './query-rows.ts';
+import type { NewestRows, ParkingStore, ParkedSum } from './parking-store.ts';
 
 const ADD = {
   name: 'add-to-parked-sums',
@@ -23,7 +23,7 @@ const SUMS = {
     union all (select 'largest', account, rows, bytes from kept order by bytes desc, rows desc, account limit 1)`,
 };
 
-/** Measured before they are sorted, which would take bodies along. */
+/** Measures bodies before the sort, which would carry them along. */
 const NEWEST_WITHIN = `
   with kept as materialized (
     select created_at, coalesce(octet_length(body), 0) as size from waybell.parked where subscription = any ($1::uuid[])
@@ -34,7 +34,7 @@ const NEWEST_WITHIN = `
     window newest as (order by created_at desc rows unbounded preceding)
   ) counted`;
 
-/** Goes from subscription to subscription, without looking at their rows. */
+/** Skips from subscription to subscription, without reading their rows. */
 const ADOPT = `
   with recursive parked (subscription) as (
     (select subscription from waybell.parked order by subscription limit 1)
@@ -64,47 +64,49 @@ const DROP = `
     select h.account from waybell.parked_heads h
     where h.shard = any ($1::int[]) and exists (select from waybell.parked p where p.subscription = h.subscription))`;
 
-/** To look at millions of rows, which is done by the owner that takes a shard over, and for a bound, a statement may take so long. */
-const LOOKED_AT_WITHIN_MS = 120_000;
+/** Limit for statements that read millions of rows: after a shard was taken over, and to enforce limits. */
+const LONG_STATEMENT_MS = 120_000;
 
 export function sumsIn(
   postgres: Postgres,
-  ask: Ask,
+  queryRows: QueryRows,
 ): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount' | 'newestWithin'> {
   return {
     async addToSums(changes) {
       if (changes.length === 0) return;
       const [accounts, rows] = [changes.map(({ account }) => account), changes.map((change) => change.rows)];
-      await ask(ADD, [accounts, rows, changes.map(({ bytes }) => bytes)]);
+      await queryRows(ADD, [accounts, rows, changes.map(({ bytes }) => bytes)]);
     },
     async sums(shards) {
-      const found = await ask<Sum & { what: 'all' | 'own' | 'largest' }>(SUMS, [shards]);
-      const of = (wanted: string): Sum[] => found.flatMap(({ what, ...sum }) => (what === wanted ? [sum] : []));
+      const found = await queryRows<ParkedSum & { what: 'all' | 'own' | 'largest' }>(SUMS, [shards]);
+      const of = (wanted: string): ParkedSum[] => found.flatMap(({ what, ...sum }) => (what === wanted ? [sum] : []));
       const [{ rows, bytes } = { rows: 0, bytes: 0 }] = of('all');
       const [largest] = of('largest');
       return { all: { rows, bytes }, own: of('own'), ...(largest === undefined ? {} : { largest }) };
     },
     async newestWithin(subscriptions, { rows, bytes }) {
-      const [found] = await atLength(postgres, (asking) => asking<Newest>(NEWEST_WITHIN, [subscriptions, rows, bytes]));
+      const [found] = await atLength(postgres, (query) =>
+        query<NewestRows>(NEWEST_WITHIN, [subscriptions, rows, bytes]),
+      );
       if (found === undefined) throw new Error('an aggregate without its row');
       return found;
     },
     recount: (shards) =>
-      atLength(postgres, async (asking) => {
-        for (const text of [ADOPT, COUNT, DROP]) await asking(text, [shards]);
+      atLength(postgres, async (query) => {
+        for (const text of [ADOPT, COUNT, DROP]) await query(text, [shards]);
       }),
   };
 }
 
-type AskAtLength = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
+type QueryAtLength = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
 
-/** In one transaction, of which each statement may take long. */
-function atLength<T>(postgres: Postgres, work: (asking: AskAtLength) => Promise<T>): Promise<T> {
+/** Runs statements that may take long, in one transaction. */
+function atLength<T>(postgres: Postgres, work: (query: QueryAtLength) => Promise<T>): Promise<T> {
   return whenAvailable(postgres, () =>
     inTransaction(postgres, async (client) => {
-      await client.query(`set local statement_timeout = ${LOOKED_AT_WITHIN_MS}`);
+      await client.query(`set local statement_timeout = ${LONG_STATEMENT_MS}`);
       return work(async <Row extends object>(text: string, values: unknown[]) => {
-        const query = { text, values, query_timeout: LOOKED_AT_WITHIN_MS };
+        const query = { text, values, query_timeout: LONG_STATEMENT_MS };
         return (await client.query<Row>(query)).rows;
       });
     }),

@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Flow } from './flow.ts';
 
-/** What is parked, as this process sees it, read when it is scraped. Never by endpoint: there may be any number. */
+/** Metrics of what is parked, as this process sees it, read when scraped. Not by endpoint: there may be any number. */
 export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metrics: Metrics): void {
   const gauge = (name: string, help: string, value: () => number) =>
     gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);

@@ -1,5 +1,5 @@
 import type { Postgres } from '@waybell/runtime/postgres';
-import { asking } from './ask.ts';
+import { queryRowsIn } from './query-rows.ts';
 import { leasesIn } from './leases.ts';
 import { headsIn } from './parked-heads.ts';
 import { rowsIn } from './parked-rows.ts';
@@ -8,9 +8,9 @@ import type { ParkingStore } from './parking-store.ts';
 import { sumsIn } from './parked-sums.ts';
 
 /**
- * What its connections are to be opened with. A row must outlive a crash of Postgres before its message is acknowledged.
- * And each look goes to rows by their key, also while Postgres has not counted how many a table holds that was empty a minute ago:
- * a plan that was good then would sort everything that is parked.
+ * Settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. And each statement
+ * finds rows by their key, also while Postgres takes a table for empty that was so a minute ago: the plan for that would
+ * sort everything that is parked.
  */
 export const PARKING_SETTINGS = {
   synchronous_commit: 'on',
@@ -21,14 +21,17 @@ export const PARKING_SETTINGS = {
   jit: 'off',
 };
 
-/** What is parked, in Postgres, over connections that were opened with `PARKING_SETTINGS`; `actions`: those that this process delivers. */
+/**
+ * Stores parked deliveries in Postgres, over connections with `PARKING_SETTINGS`. `actions`: those that this process
+ * delivers.
+ */
 export function parkInPostgres(postgres: Postgres, actions: readonly string[]): ParkingStore {
-  const ask = asking(postgres);
+  const queryRows = queryRowsIn(postgres);
   return {
-    ...rowsIn(ask),
-    ...takeIn(ask),
-    ...headsIn(postgres, ask),
+    ...rowsIn(queryRows),
+    ...takeIn(queryRows),
+    ...headsIn(postgres, queryRows),
     ...leasesIn(postgres, actions),
-    ...sumsIn(postgres, ask),
+    ...sumsIn(postgres, queryRows),
   };
 }

@@ -1,19 +1,19 @@
-import type { Owned } from './owned.ts';
+import type { OwnedEndpoints } from './owned-endpoints.ts';
 import type { ParkingStore } from './parking-store.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
-import type { Sums } from './sums.ts';
+import type { ParkedRowsInHand } from './parked-rows-in-hand.ts';
+import type { SumChanges } from './sum-changes.ts';
 
 export type RemoveSettledOptions = {
   store: Pick<ParkingStore, 'remove'>;
-  owned: Owned;
-  inHand: RowsInHand;
-  sums: Sums;
+  owned: OwnedEndpoints;
+  inHand: ParkedRowsInHand;
+  sums: SumChanges;
   onFailed: (error: unknown) => void;
 };
 
 const MOST_REMOVED = 500;
 
-/** Deletes rows of which all that they caused is safe elsewhere: what is settled in one go, and while that is under way, together. */
+/** Deletes rows when all that they caused is safe elsewhere: those settled meanwhile together, by one statement. */
 export class RemoveSettled {
   readonly #options: RemoveSettledOptions;
   #underWay: Promise<void> | undefined;

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { SHARDS } from './parking-store.ts';
 
-/** A shard and its owner: none, or one that may have let its lease run out. */
-export type Lease = { shard: number; owner: string | undefined; isExpired: boolean };
+/** A shard with its owner, if any, whose lease may have expired. */
+export type ShardLease = { shard: number; owner: string | undefined; isExpired: boolean };
 
-/** What an owner does with shards: keeps or takes them, or gives them back. */
+/** Which shards an owner keeps, takes and releases. */
 export type Settlement = {
   owned: number[];
-  /** Shards that it owns now, and that another had, or none. */
+  /** Owned shards that another had, or none. */
   taken: number[];
-  /** Shards that it takes, and that their owner did not release. */
+  /** Taken shards that their owner did not release. */
   orphaned: number[];
   released: number[];
-  /** Shards that it owns and that are no longer its share: kept only until what is in hand of them has come to its end. */
+  /** Owned shards that are no longer its share: kept only until their rows in hand are finished. */
   leaving: number[];
 };
 
-/** What one of the owners that live is to do now. All that see the same owners come to the same shares. */
+/** Decides which shards one living owner has. All that see the same owners compute the same shares. */
 export function settleLeases(
-  leases: readonly Lease[],
+  leases: readonly ShardLease[],
   { owner, others, keep }: { owner: string; others: readonly string[]; keep: ReadonlySet<number> },
 ): Settlement {
   const shares = shareOut([owner, ...others]);
@@ -41,24 +41,26 @@ export function settleLeases(
 }
 
 /**
- * Rendezvous hashing, of which no owner gets more than an equal share: each shard goes to the owner that wants it most and has
- * room for it, so that few shards move when an owner comes or goes.
+ * Rendezvous hashing with equal shares: each shard goes to the owner with the highest weight for it that has capacity left,
+ * so that few shards move when an owner comes or goes.
  */
 function shareOut(owners: readonly string[]): Map<number, string> {
   const most = Math.ceil(SHARDS / owners.length);
-  const room = new Map(owners.map((owner) => [owner, most]));
+  const capacity = new Map(owners.map((owner) => [owner, most]));
   const shares = new Map<number, string>();
   for (let shard = 0; shard < SHARDS; shard += 1) {
-    const [first] = [...room.keys()].toSorted((one, other) => (wish(one, shard) < wish(other, shard) ? 1 : -1));
-    if (first === undefined) throw new Error('one owner has room for every shard');
+    const [first] = [...capacity.keys()].toSorted((one, other) =>
+      weightOf(one, shard) < weightOf(other, shard) ? 1 : -1,
+    );
+    if (first === undefined) throw new Error('owners have capacity for all shards');
     shares.set(shard, first);
-    const left = (room.get(first) ?? 0) - 1;
-    if (left === 0) room.delete(first);
-    else room.set(first, left);
+    const left = (capacity.get(first) ?? 0) - 1;
+    if (left === 0) capacity.delete(first);
+    else capacity.set(first, left);
   }
   return shares;
 }
 
-function wish(owner: string, shard: number): string {
+function weightOf(owner: string, shard: number): string {
   return createHash('sha256').update(`${owner} ${shard}`).digest('hex');
 }

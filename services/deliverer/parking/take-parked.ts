@@ -1,11 +1,11 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import type { ParkReason } from '@waybell/line/outcomes';
-import type { Ask } from './ask.ts';
-import { MOST_BYTES, type ParkingStore, type RowKey, type Wanted } from './parking-store.ts';
+import type { QueryRows } from './query-rows.ts';
+import { MOST_BYTES, type ParkingStore, type RowKey, type RowsWanted } from './parking-store.ts';
 
 /**
- * Each subscription is read along the primary key from where its reader was, and no further than what is wanted: what was
- * deleted before there costs nothing. Bodies are measured without being read, and read only of what is taken.
+ * Reads each subscription along the primary key, on after a row and no further than needed: rows deleted before it cost
+ * nothing. Bodies are measured without being read; only those of taken rows are read.
  */
 const TAKE = {
   name: 'take-parked',
@@ -55,7 +55,7 @@ const OLDEST = {
 
 type TakenRow = {
   place: number;
-  /** How many there are of those that are wanted, however much they weigh. */
+  /** Number of rows found, whatever they weigh. */
   found: number;
   subscription: string;
   createdAt: number;
@@ -71,14 +71,14 @@ type TakenRow = {
 
 type OldestRow = { subscription: string; createdAt: number; mayBeTakenInMs: number };
 
-export function takeIn(ask: Ask): Pick<ParkingStore, 'take' | 'oldest'> {
+export function takeIn(queryRows: QueryRows): Pick<ParkingStore, 'take' | 'oldest'> {
   return {
     async take(wanted) {
       const taken = wanted.map(({ endpoint }) => ({ endpoint, rows: new Array<ParkedRow>() }));
       const columns = columnsOf(wanted);
       if (columns[0]?.length === 0) return taken;
       const found = new Map<number, number>();
-      for (const row of await ask<TakenRow>(TAKE, columns)) {
+      for (const row of await queryRows<TakenRow>(TAKE, columns)) {
         taken[row.place]?.rows.push(readRow(row));
         found.set(row.place, row.found);
       }
@@ -86,16 +86,16 @@ export function takeIn(ask: Ask): Pick<ParkingStore, 'take' | 'oldest'> {
     },
     async oldest(subscriptions) {
       if (subscriptions.length === 0) return new Map();
-      const found = await ask<OldestRow>(OLDEST, [subscriptions]);
+      const found = await queryRows<OldestRow>(OLDEST, [subscriptions]);
       return new Map(found.map(({ subscription, ...oldest }) => [subscription, oldest]));
     },
   };
 }
 
-// Before every row.
+// Sorts before every row.
 const START: Omit<RowKey, 'subscription'> = { createdAt: -1, delivery: '', attempt: 0, hop: 0 };
 
-function columnsOf(wanted: readonly Wanted[]): unknown[][] {
+function columnsOf(wanted: readonly RowsWanted[]): unknown[][] {
   const readers = wanted.flatMap(({ after, limit, madeBefore = null }, place) =>
     [...after].map(([subscription, from = START]) => ({ place, subscription, from, limit, madeBefore })),
   );

@@ -1,37 +1,40 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import type { Owned, OwnedEndpoint } from './owned.ts';
-import { MOST_BYTES, MOST_ROWS, type ParkingStore, type Taken } from './parking-store.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
+import type { OwnedEndpoints, OwnedEndpoint } from './owned-endpoints.ts';
+import { MOST_BYTES, MOST_ROWS, type ParkingStore, type TakenRows } from './parking-store.ts';
+import type { ParkedRowsInHand } from './parked-rows-in-hand.ts';
 
 export type HeldRows = { rows: number; bytes: number };
 
 export type TakeWhereRoomOptions = {
   store: Pick<ParkingStore, 'take'>;
-  endpoints: Pick<Endpoints, 'room'>;
-  owned: Owned;
-  inHand: RowsInHand;
+  endpoints: Pick<Endpoints, 'demand'>;
+  owned: OwnedEndpoints;
+  inHand: ParkedRowsInHand;
   limit: HeldRows;
   clock: Clock;
   isPaused: () => boolean;
-  /** Another is to have that shard. */
+  /** Whether another deliverer is to have the shard. */
   isLeaving: (shard: number) => boolean;
   onFailed: (error: unknown) => void;
-  /** Called with the endpoints from which nothing may be taken now. */
+  /** Called with endpoints of which nothing can be taken now. */
   onNothing: (endpoints: readonly OwnedEndpoint[]) => void;
 };
 
-/** Rows of one endpoint in hand: as many as are under way at most, and as many that wait. */
+/** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
 const MOST_OF_ONE = 2 * MOST_ROWS;
-/** Endpoints that one statement looks through. */
-const LARGEST_LOOK = 32;
-/** A deaths count that makes a row a suspect: see `suspicion.ts` of the hand-over. */
+/** Endpoints that one statement reads. */
+const MOST_READS = 32;
+/** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
 const RESTART_MS = 1_000;
-/** Behind a long transaction the first rows are found past many dead ones: no more than a part of the time goes there. */
+/**
+ * Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the
+ * last read took.
+ */
 const RESTART_TIMES = 20;
 
-/** Takes parked rows where their endpoint has room: the oldest first, one look for all endpoints that have. */
+/** Takes parked rows for endpoints with room, the oldest first, many endpoints by one statement. */
 export class TakeWhereRoom {
   readonly #options: TakeWhereRoomOptions;
   readonly #wanting = new Set<OwnedEndpoint>();
@@ -41,7 +44,7 @@ export class TakeWhereRoom {
     this.#options = options;
   }
 
-  /** There may be something to take for it. */
+  /** There may be rows to take for the endpoint. */
   want(owned: OwnedEndpoint): void {
     this.#wanting.add(owned);
     this.go();
@@ -55,14 +58,14 @@ export class TakeWhereRoom {
     const { store, inHand, clock, onFailed } = this.#options;
     this.#isTaking = true;
     try {
-      // So that all that want something in one go are asked for together.
+      // All endpoints that want rows in the same turn are read together.
       await Promise.resolve();
-      for (let looks = this.#looks(); looks.length > 0; looks = this.#looks()) {
+      for (let reads = this.#planReads(); reads.length > 0; reads = this.#planReads()) {
         const beganAt = clock.now();
-        const taken = await inHand.reading(() => store.take(looks.map(({ wanted }) => wanted)));
+        const taken = await inHand.reading(() => store.take(reads.map(({ wanted }) => wanted)));
         const byEndpoint = new Map(taken.map((each) => [each.endpoint, each]));
-        for (const look of looks) this.#took(look, byEndpoint.get(look.owned.endpoint), clock.now() - beganAt);
-        this.#tellOfNothing(looks);
+        for (const read of reads) this.#applyRead(read, byEndpoint.get(read.owned.endpoint), clock.now() - beganAt);
+        this.#reportNothing(reads);
       }
     } catch (error) {
       onFailed(error);
@@ -71,40 +74,40 @@ export class TakeWhereRoom {
     }
   }
 
-  #tellOfNothing(looks: readonly Look[]): void {
+  #reportNothing(reads: readonly PlannedRead[]): void {
     const { inHand, onNothing } = this.#options;
-    const empty = looks.filter(({ owned }) => owned.isAtEnd && inHand.countOf(owned.endpoint) === 0);
+    const empty = reads.filter(({ owned }) => owned.isAtEnd && inHand.countOf(owned.endpoint) === 0);
     if (empty.length > 0) onNothing(empty.map(({ owned }) => owned));
   }
 
-  #looks(): Look[] {
+  #planReads(): PlannedRead[] {
     const { inHand, limit, isPaused } = this.#options;
-    const looks: Look[] = [];
+    const reads: PlannedRead[] = [];
     let rows = limit.rows - inHand.count;
-    // Each may bring so much, and only then is known what it weighs.
-    const most = Math.min(LARGEST_LOOK, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
+    // Each read may bring this many bytes; how many is only known afterwards.
+    const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
     for (const owned of this.#wanting) {
-      if (isPaused() || rows <= 0 || looks.length >= most) break;
-      const look = this.#look(owned, rows);
-      if (look === undefined) this.#wanting.delete(owned);
+      if (isPaused() || rows <= 0 || reads.length >= most) break;
+      const read = this.#planRead(owned, rows);
+      if (read === undefined) this.#wanting.delete(owned);
       else {
-        rows -= look.rows;
-        looks.push(look);
+        rows -= read.rows;
+        reads.push(read);
       }
     }
-    return looks;
+    return reads;
   }
 
-  #look(owned: OwnedEndpoint, most: number): Look | undefined {
+  #planRead(owned: OwnedEndpoint, most: number): PlannedRead | undefined {
     const { endpoints, inHand, clock } = this.#options;
     if (this.#options.owned.get(owned.endpoint) !== owned || this.#options.isLeaving(owned.shard)) return undefined;
-    const { rows, askAt } = endpoints.room(owned);
+    const { rows, askAt } = endpoints.demand(owned);
     this.#askAt(owned, rows > 0 ? undefined : askAt);
     if (rows === 0) {
       owned.roomSince = undefined;
       return undefined;
     }
-    // What is on its way to its endpoint does not count there yet.
+    // Rows on their way to the endpoint do not count there yet.
     const room = MOST_OF_ONE - inHand.countOf(owned.endpoint);
     if (room <= 0) return undefined;
     const isRestart = owned.restartAt <= clock.now();
@@ -115,7 +118,7 @@ export class TakeWhereRoom {
     owned.roomSince ??= clock.now();
     if (isRestart) for (const subscription of owned.after.keys()) owned.after.set(subscription, undefined);
     const wantedRows = owned.deaths >= DEADLY ? 1 : Math.min(rows, most, MOST_ROWS, room);
-    // From the first, those in hand come again.
+    // A read from the first row finds those in hand again.
     const limit = wantedRows + (isRestart ? inHand.countOf(owned.endpoint) : 0);
     return {
       owned,
@@ -125,11 +128,15 @@ export class TakeWhereRoom {
     };
   }
 
-  #took({ owned, rows: most, isRestart, wanted }: Look, taken: Taken | undefined, tookMs: number): void {
+  #applyRead(
+    { owned, rows: most, isRestart, wanted }: PlannedRead,
+    taken: TakenRows | undefined,
+    tookMs: number,
+  ): void {
     const { inHand, clock, isPaused } = this.#options;
     const rows = taken?.rows ?? [];
     owned.isAtEnd = rows.length < wanted.limit && taken?.isCut !== true;
-    // Behind the others, which may be more than one statement looks through.
+    // Behind the others, which may be more than one statement reads.
     this.#wanting.delete(owned);
     if (!owned.isAtEnd) this.#wanting.add(owned);
     else owned.roomSince = undefined;
@@ -146,16 +153,16 @@ export class TakeWhereRoom {
     }
   }
 
-  /** Asks again then, and not before; undefined: when it is told that there is room. */
+  /** Sets when the endpoint is asked again; undefined: when it has room. */
   #askAt(owned: OwnedEndpoint, at: number | undefined): void {
     const { clock } = this.#options;
-    owned.asking?.[Symbol.dispose]();
-    owned.asking = at === undefined ? undefined : clock.after(Math.max(0, at - clock.now()), () => this.want(owned));
-    owned.asking?.unref();
+    owned.askTimer?.[Symbol.dispose]();
+    owned.askTimer = at === undefined ? undefined : clock.after(Math.max(0, at - clock.now()), () => this.want(owned));
+    owned.askTimer?.unref();
   }
 }
 
-type Look = {
+type PlannedRead = {
   owned: OwnedEndpoint;
   rows: number;
   isRestart: boolean;

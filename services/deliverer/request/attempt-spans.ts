@@ -10,46 +10,45 @@ import {
 import { firstAttempt } from '@waybell/line/delivery';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
-import type { Call, Called } from './call-endpoint.ts';
+import type { AttemptRequest, AttemptResult } from './attempt.ts';
 import type { Trace } from './trace.ts';
 
 /** Makes one request, and notes in the trace how it goes. */
-export type CallOnce = (call: Call, trace: Trace) => Promise<Called>;
+export type CallOnce = (request: AttemptRequest, trace: Trace) => Promise<AttemptResult>;
 
 type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
 
 /**
- * Makes a span of each request of a delivery that is traced, and one of each part of it: the name looked up, the
- * connection and TLS, where they were made for it, and the wait for the status line. The request carries the trace of
- * its span.
+ * Makes a span for each request of a traced delivery, and one for each phase: DNS, connect and TLS, where they were made for
+ * it, the wait for the status line and the body. The request carries the trace of its span.
  */
 export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
-  return async (call, noted) => {
-    const parent = contextOf(call.delivery.traceparent);
-    if (parent === undefined) return callOnce(call, noted);
-    // One reckoning for all of them: no part is to begin before the whole.
+  return async (request, noted) => {
+    const parent = contextOf(request.delivery.traceparent);
+    if (parent === undefined) return callOnce(request, noted);
+    // One conversion for all spans: no phase begins before the request.
     const epochMs = Date.now() - clock.now();
     const startTime = epochMs + noted.startedAt;
-    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(call) }, parent);
-    if (!span.isRecording()) return callOnce(call, noted);
+    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(request) }, parent);
+    if (!span.isRecording()) return callOnce(request, noted);
     let failure: string | undefined = 'unavailable';
     try {
-      const delivery = { ...call.delivery, traceparent: traceparentOf(span) };
-      const called = await callOnce({ ...call, delivery }, noted);
-      failure = called.reason;
-      span.setAttributes(answerOf(called));
-      return called;
+      const delivery = { ...request.delivery, traceparent: traceparentOf(span) };
+      const result = await callOnce({ ...request, delivery }, noted);
+      failure = result.reason;
+      span.setAttributes(answerOf(result));
+      return result;
     } finally {
       const inside = trace.setSpan(ROOT_CONTEXT, span);
       const endedAt = clock.now();
-      startParts(partsOf(noted, endedAt), { tracer, inside, epochMs, failure });
+      startPhaseSpans(phasesOf(noted, endedAt), { tracer, inside, epochMs, failure });
       if (failure !== undefined) span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
       span.end(epochMs + endedAt);
     }
   };
 }
 
-function requestOf({ delivery, callbackUrl }: Call): Attributes {
+function requestOf({ delivery, callbackUrl }: AttemptRequest): Attributes {
   const { hostname, port, protocol } = URL.parse(callbackUrl) ?? {};
   const resent = delivery.attempt - firstAttempt(delivery);
   return {
@@ -61,8 +60,8 @@ function requestOf({ delivery, callbackUrl }: Call): Attributes {
   };
 }
 
-/** The address without what may be a secret in it. */
-function answerOf({ url, ip, status }: Called): Attributes {
+/** `url` has no secrets. */
+function answerOf({ url, ip, status }: AttemptResult): Attributes {
   return {
     ...(url !== undefined && { 'url.full': url }),
     ...(ip !== undefined && { 'network.peer.address': ip }),
@@ -71,14 +70,14 @@ function answerOf({ url, ip, status }: Called): Attributes {
 }
 
 /** Times by the clock of the deliverer. */
-type Part = { name: string; from: number; until: number; isCut: boolean };
+type RequestPhase = { name: string; from: number; until: number; isCut: boolean };
 
-/** What a request went through, in order; the last part ends with it where it did not come to its own end. */
-function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): Part[] {
-  const parts: Part[] = [];
+/** Phases of a request, in order. The last one ends with the request where it was cut short. */
+function phasesOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): RequestPhase[] {
+  const phases: RequestPhase[] = [];
   let from = startedAt;
   const add = (name: string, until: number | undefined) => {
-    parts.push({ name, from, until: until ?? endedAt, isCut: until === undefined });
+    phases.push({ name, from, until: until ?? endedAt, isCut: until === undefined });
     from = until ?? endedAt;
   };
   if (connection !== undefined && connection.begunAt >= startedAt) {
@@ -93,14 +92,14 @@ function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, ende
   }
   if (isUnderWay) add('wait for status', firstByteAt);
   if (firstByteAt !== undefined) add('read body', endedAt);
-  return parts;
+  return phases;
 }
 
 /** `epochMs`: when the clock began. */
-type Inside = { tracer: Tracer; inside: Context; epochMs: number; failure: string | undefined };
+type SpanContext = { tracer: Tracer; inside: Context; epochMs: number; failure: string | undefined };
 
-function startParts(parts: readonly Part[], { tracer, inside, epochMs, failure }: Inside): void {
-  for (const { name, from, until, isCut } of parts) {
+function startPhaseSpans(phases: readonly RequestPhase[], { tracer, inside, epochMs, failure }: SpanContext): void {
+  for (const { name, from, until, isCut } of phases) {
     const span = tracer.startSpan(name, { startTime: epochMs + from }, inside);
     if (isCut && failure !== undefined)
       span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });

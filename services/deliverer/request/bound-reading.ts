@@ -5,10 +5,10 @@ import { InvalidResponse } from './invalid-response.ts';
 const LOOK_EVERY_MS = 100;
 
 /**
- * Ends a connection on which more than about `limitBytes` come for one request, or after it, whatever they are. Who reads heads
- * counts headers and the exchange the body; nothing else counts interim responses, blanks, chunk extensions, and what TLS
- * says of itself after the handshake: one receiver that sends these as fast as they are read would keep this process busy
- * until its limit has passed. They are counted where they come in, beneath TLS, ten times a second.
+ * Ends a connection on which more than about `limitBytes` come for one request, or after it. The head reader counts headers
+ * and the exchange the body; nothing else counts interim responses, blanks, chunk extensions and TLS messages after the
+ * handshake: a receiver that sends these as fast as they are read would keep this process busy until the time limit. Counts
+ * bytes beneath TLS, ten times a second.
  */
 export function boundingReading(connect: Connector, limitBytes: number): Connector {
   const open = new Map<Socket, Connection>();
@@ -26,7 +26,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       const [error, socket] = connected;
       if (error === null) {
         open.set(socket, target.connection);
-        // The machine's time counts, as what it spares is this process.
+        // The system's timer, not a given clock: it protects this process.
         looking ??= setInterval(look, LOOK_EVERY_MS).unref();
         socket.once('close', () => {
           open.delete(socket);

@@ -2,22 +2,23 @@ import type { Tracer } from '@opentelemetry/api';
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { Axios } from 'axios';
-import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import type { AttemptRequest, AttemptResult } from './attempt.ts';
 import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
 import { boundingReading } from './bound-reading.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
-import { reaching, type Reach } from '../egress/reach.ts';
+import type { Reach } from '../egress/egress.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import type { Connector } from './connection.ts';
+import { reaching } from './reach.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
@@ -26,56 +27,35 @@ import { shownUrl } from './shown-url.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { readTooMuch } from './too-much.ts';
-import type { TooMuch } from '../endpoints/endpoint.ts';
 import { maskedHead } from './masked-head.ts';
 import { readTrace, type Trace } from './trace.ts';
 import { throughUndici, type RequestLimits } from './exchange.ts';
 
-export type Call = {
-  delivery: Delivery;
-  callbackUrl: string;
-  verificationToken: string;
-  /** What it is signed with, `whsec_…`; none: it is not signed. */
-  signingSecrets: readonly string[];
-};
-
 /**
- * `isOurs`: it failed for something of ours, and says nothing about the receiver. `tooMuch`: the receiver wants to be left
- * alone for a while.
+ * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Throws
+ * Unavailable where there is no way out: a proxy or a file descriptor is missing.
  */
-export type Judged = Answer & { isDelivered: boolean; isOurs?: true; tooMuch?: TooMuch };
-
-/**
- * One HTTP request; every way it can end is an answer. `isLast`: its delivery has no attempt after this one. Throws Unavailable
- * where there is no way out: it lacks a proxy, or a descriptor.
- */
-export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>;
-
-/**
- * `lostAt`: where a request came to nothing. `here`: this machine has a fault. `connecting`: there was no
- * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
- */
-export type Called = Omit<Judged, 'isOurs'> & { lostAt?: 'here' | 'connecting' | 'sent' };
+export type CallEndpoint = (request: AttemptRequest & { isLast: boolean }) => Promise<AttemptResult>;
 
 export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
 export type EndpointOptions = {
   limits: TimeLimits;
   networks: CallbackNetworks;
-  /** None, unless given, but port 0. */
+  /** Only port 0, unless given. */
   deniedPorts?: ReadonlySet<number>;
-  /** Through which callbacks leave; directly, unless given. */
+  /** Callbacks leave directly, unless given. */
   proxy?: URL | undefined;
   connectTimeoutMs: number;
   /**
-   * Idle connections are closed after this long, before receivers close theirs, and so that a changed address is looked up and
-   * checked again.
+   * Idle connections are closed after this long: before receivers close them, and so that a changed address is looked up
+   * and checked again.
    */
   keepAliveMs: number;
   userAgent: string;
   /** As the system resolves names, unless given. */
   resolveHost?: ResolveHost;
-  /** The same, whatever is remembered, for what is asked whether it is there; `resolveHost`, unless given. */
+  /** Resolves without remembered answers, for `reach`; `resolveHost`, unless given. */
   resolveAfresh?: ResolveHost;
   observe?: CallbackObserver;
   /** Whether receivers get the trace that a request belongs to. */
@@ -87,20 +67,23 @@ export type EndpointOptions = {
   clock?: Clock;
 };
 
-// What is read of headers and of a body, and as much again: room for interim responses, and for what TLS adds.
+// Twice what is read of headers and body: interim responses and TLS add to it.
 const RESPONSE_BYTES = 256 * 1024;
 const NO_PORTS: ReadonlySet<number> = new Set();
 const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
-// An idle TLS connection is 50 to 100 KB of this process; twice as many origins as slots.
+// An idle TLS connection takes 50 to 100 KB.
 const MAX_ORIGINS = 1_024;
-/** A receiver that is only asked whether it is there need not get all the time that a request has. */
+/** Limit for `reach`, shorter than that of a request. */
 const REACH_LIMIT_MS = 3_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
-/** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
+/**
+ * Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and
+ * never followed.
+ */
 export function openEndpoints(
   options: EndpointOptions,
-): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
+): { callEndpoint: (request: AttemptRequest) => Promise<AttemptResult>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
   const searches = allowsAny(options.networks);
@@ -110,16 +93,16 @@ export function openEndpoints(
   const connector = safeConnector({ ...connecting, resolveHost });
   const routes = watchOwnRoutes();
   const pools = openPools(connector, { clock, keepAliveMs: options.keepAliveMs });
-  // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter heeds none.
+  // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter uses none.
   const http = new Axios({ method: 'post' });
   const limitsFor = {
     shipper: { ...BODY_LIMITS, ...options.limits.shipper },
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
-  const callOnce: CallOnce = async (call, trace) => {
-    const { delivery, callbackUrl } = call;
+  const callOnce: CallOnce = async (request, trace) => {
+    const { delivery, callbackUrl } = request;
     observe.requested(delivery.interface);
-    const headers = { ...requestHeaders(call, now), 'user-agent': options.userAgent };
+    const headers = { ...requestHeaders(request, now), 'user-agent': options.userAgent };
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const url = URL.parse(callbackUrl);
     const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
@@ -156,7 +139,7 @@ export function openEndpoints(
       limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS),
       clock,
     }),
-    callEndpoint: (call) => callTraced(call, { startedAt: clock.now() }),
+    callEndpoint: (request) => callTraced(request, { startedAt: clock.now() }),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
       await tunnel?.[Symbol.asyncDispose]();
@@ -171,10 +154,10 @@ function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; k
     connect: boundingReading(rewritingHeads(connect), RESPONSE_BYTES),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // Where a receiver says for how long it keeps one (`Keep-Alive: timeout=5`), we do for a second less, and never longer.
+    // A connection closes a second before a receiver says that it does (`Keep-Alive: timeout=5`).
     keepAliveTimeoutThreshold: 1_000,
     pipelining: 1,
-    // The limits are the adapter's: these two watch for idleness, which a slow drip would never show.
+    // The adapter has the limits: these two measure idleness, which a slow drip never reaches.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -185,18 +168,18 @@ function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
   return invalid === undefined ? {} : { brokenRule: invalid.brokenRule };
 }
 
-async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<Called['lostAt']> {
+async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<AttemptResult['lostAt']> {
   if (trace.isUnderWay) return 'sent';
   if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
 }
 
-/** Resolves where there is a file descriptor to be had. */
+/** Resolves when a file descriptor is free. */
 async function openOne(): Promise<void> {
   await (await open(devNull)).close();
 }
 
-/** What an answer with this status is. */
+/** Judges a response by its status. */
 export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
   if (status >= 200 && status < 300) return { isDelivered: true, status };
   return { isDelivered: false, status, reason: reasonOfStatus(status) };
@@ -206,16 +189,16 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
   return url === null ? {} : { url: shownUrl(url) };
 }
 
-/** What a receiver was told and may send back: records are for other people. */
+/** Secrets that a receiver was sent and may send back. People who read records must not see them. */
 function secretsIn(headers: CallbackHeaders, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
-  // A receiver may show what follows a signature's version alone.
+  // A receiver may show a signature without its version.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }
 
-/** What goes with the body; times in milliseconds since 1970. */
-export function requestHeaders({ delivery, ...secrets }: Call, now: () => number): CallbackHeaders {
+/** Headers of a request; `now` in milliseconds since 1970. */
+export function requestHeaders({ delivery, ...secrets }: AttemptRequest, now: () => number): CallbackHeaders {
   const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
   return callbackHeaders({ id, timestampS, body, attempt, isTest: byHand?.why === 'test', ...secrets });

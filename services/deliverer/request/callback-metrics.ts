@@ -3,13 +3,13 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Handshake } from './connect-tls.ts';
 
-/** Told of requests and connections as they are made. */
+/** Called for requests and connections as they are made. */
 export type CallbackObserver = {
   requested: (interfaceName: InterfaceName) => void;
   connected: (handshake: Handshake) => void;
 };
 
-/** Connections opened per request, and how many of them had to agree on TLS from the start. */
+/** Counts requests, and connections by the kind of their TLS handshake. */
 export function countCallbacks(metrics: Metrics): CallbackObserver {
   const requests = new Counter({
     name: 'waybell_callback_requests_total',

@@ -4,43 +4,42 @@ import { buildConnector } from 'undici';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { Connector } from './connection.ts';
 
-/** How a connection came about: without TLS, by a whole handshake, or by resuming an earlier session. */
+/** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
 export type Handshake = 'none' | 'full' | 'resumed';
 
 export type ConnectTlsOptions = {
-  /** Opens what TLS is spoken over: notes in the target's connection what becomes known, but not the wire. */
+  /** Opens the plain connection, and notes what becomes known in the target's `connection`, but not `wire`. */
   open: Connector;
   connectTimeoutMs: number;
-  /** Called once for each connection that was made. */
+  /** Called once per connection. */
   connected: (handshake: Handshake) => void;
 };
 
 // Room for 10,000 origins with sessions of 3 KB; those with a small certificate are under 1 KB.
 const SESSIONS_BYTES = 32 * 2 ** 20;
-// A resumed session is not checked again: neither the name in the certificate nor that it is still valid.
+// A resumed session is not checked again, neither its certificate's name nor its validity.
 const SESSION_MAX_AGE_MS = 3_600_000;
-/** Servers offer two; each that comes is digested. */
+/** Servers offer two sessions per connection. */
 const MOST_SESSIONS = 4;
 
 /**
- * Connects, and for https agrees on TLS over that. Resumes the session that a host and port had before, which spares a
- * receiver its signature and both sides the certificates; undici's own memory would hold 100 sessions, and those only until
- * the next garbage collection.
+ * Connects, with TLS for https. Resumes the last session of a host and port, which saves the receiver a signature and both
+ * sides the certificates; undici's own cache holds 100 sessions, and only until the next garbage collection.
  */
 export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsOptions): Connector {
   const options = {
     allowH2: false,
     maxCachedSessions: 0,
-    // One for all: undici would have one made for each connection.
+    // One for all: undici would make one for each connection.
     secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
-    // Said, so that no variable of Node's can turn it off.
+    // Explicit, so that no environment variable of Node can turn it off.
     rejectUnauthorized: true,
   };
   const sessions = new LRUCache<string, Buffer>({
     maxSize: SESSIONS_BYTES,
     sizeCalculation: (session) => session.length,
     ttl: SESSION_MAX_AGE_MS,
-    // Counted from the whole handshake: sessions that resume each other do not grow old separately.
+    // The age counts from the full handshake, not from a resumption.
     noUpdateTTL: true,
   });
 
@@ -59,11 +58,11 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
       const timeout = Math.max(1, connectTimeoutMs - (connection.clock.now() - connection.begunAt));
       const secure = buildConnector({ ...options, timeout, ...(session === undefined ? {} : { session }) });
       const name = withoutRootDot(hostname);
-      // Many servers know no name with a dot at its end (RFC 6066, 3: it is sent without).
+      // SNI has no dot at the end (RFC 6066, 3).
       const servername = name === hostname ? {} : { servername: name };
       secure({ ...target, ...servername, httpSocket: wire }, (...made) => {
         const [failure, socket] = made;
-        // Nor may a session that a server cannot digest keep us away from it.
+        // The session may be what the server failed at.
         if (failure !== null) sessions.delete(host);
         else if (socket instanceof TLSSocket) {
           connection.securedAt = connection.clock.now();

@@ -3,29 +3,28 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { buildConnector } from 'undici';
 import type { HeadReader } from './head-reader.ts';
 
-/** What is known of a connection so far: where it leads, and when each part of making it was done, by its clock. */
+/** A connection as far as it is known: its address, and when each phase of making it ended, by its clock. */
 export type Connection = {
   readonly clock: Clock;
   readonly begunAt: number;
-  /** The address it leads to, or that is being tried, or that it must not lead to. */
+  /** The address that it is connected to, that is being tried, or that is blocked. */
   ip?: string;
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
-  /** What its bytes come over, beneath TLS, and how many had come when the last request over it began. */
+  /** The socket beneath TLS, and how many bytes had come over it when the last request began. */
   wire?: Socket;
   readBefore?: number;
-  /** Reads the heads of its responses. */
   head?: HeadReader;
-  /** Requests that began over it. */
+  /** Number of requests begun over it. */
   requests?: number;
 };
 
-/** The address to connect to, and the place to note what becomes known on the way. */
+/** The address to connect to, with the connection in which to note what becomes known. */
 export type ConnectTarget = buildConnector.Options & { connection: Connection };
 export type Connector = (target: ConnectTarget, done: buildConnector.Callback) => void;
 
-/** Notes what a socket goes through until it is connected. */
+/** Notes address and times while a socket connects. */
 export function noteConnecting(socket: Socket, connection: Connection): void {
   const { clock } = connection;
   socket.once('lookup', () => (connection.resolvedAt = clock.now()));
@@ -34,14 +33,14 @@ export function noteConnecting(socket: Socket, connection: Connection): void {
   socket.once('connect', () => (connection.connectedAt = clock.now()));
 }
 
-/** What comes over it from now on is said to the request that begins. */
+/** Counts bytes and reads responses from now on for the request that begins. */
 export function beginRequest(connection: Connection): void {
   connection.readBefore = connection.wire?.bytesRead ?? 0;
   connection.requests = (connection.requests ?? 0) + 1;
   connection.head?.expectResponse();
 }
 
-/** How much has come over it since its last request began, TLS' own messages included. */
+/** Bytes that came since the last request began, including TLS's own. */
 export function bytesSince({ wire, readBefore = 0 }: Connection): number {
   return (wire?.bytesRead ?? 0) - readBefore;
 }

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * The beginning of an answer's body, as text that JSON and Postgres can hold: no text in Postgres has a NUL in it.
- * Nothing of a character that is cut in two; what is not UTF-8 shows as U+FFFD.
+ * Decodes the beginning of a body to text that JSON and Postgres can hold: NUL, which Postgres refuses, and bytes that are
+ * not UTF-8 become U+FFFD. Omits a character that is cut in two.
  */
 export function excerpt(chunks: readonly Buffer[]): string {
   if (chunks.length === 0) return '';

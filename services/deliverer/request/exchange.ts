@@ -4,11 +4,11 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
-import type { Attendant, Requests } from './origin-pools.ts';
+import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
-/** The receiver, or the way to it, was too slow; `code` says in which part. */
+/** The receiver, or the network, was too slow; `code` says in which phase. */
 export class TimeLimitPassed extends Error {
   readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
   constructor(code: TimeLimitPassed['code']) {
@@ -18,7 +18,7 @@ export class TimeLimitPassed extends Error {
   }
 }
 
-/** A receiver closed the connection as idle, and said so to a request that was on its way. */
+/** A receiver closed the connection as idle, with a 408, while a request was on its way. */
 class ConnectionWasIdle extends Error {}
 
 /** Limits of one request, in milliseconds from its start unless said otherwise, and bytes. */
@@ -26,18 +26,18 @@ export type RequestLimits = {
   /** Until the request is handed over; undefined where only the response has a limit. */
   handoverMs?: number;
   responseMs: number;
-  /** The body is of no consequence: it is read this long after the status and this far, and then let go. */
+  /** The body changes nothing: it is read for this long after the status and up to this size. */
   bodyMs: number;
   bodyBytes: number;
-  /** This much of the body is kept, for people to read. */
+  /** Bytes of the body kept for people to read. */
   keptBytes: number;
 };
 
-/** What a request has to keep to, and where it notes how it goes. */
+/** URL, headers and limits of a request, and the trace in which it notes how it goes. */
 export type RequestTerms = {
-  /** Read once for all uses; null where it is none. */
+  /** Null where the callback URL is not valid. */
   url: URL | null;
-  /** All that are sent, but for the length: those of axios would be checked and copied one by one, and undici checks them too. */
+  /** All headers but the length. Not passed through axios, which would check and copy each; undici checks them too. */
   headers: Record<string, string>;
   limits: RequestLimits;
   trace: Trace;
@@ -45,11 +45,11 @@ export type RequestTerms = {
 };
 
 /**
- * Sends one request of axios' through an undici dispatcher, on its terms. Nothing is followed or inflated. One that came to nothing
- * over a connection which was kept from an earlier request is sent again at once, over a new one: whoever closes an idle connection cannot know
- * that a request is on its way (RFC 9112, 9.3.1). What that comes to is the outcome.
+ * An axios adapter over an undici dispatcher. Follows no redirect and inflates nothing. A request that failed over a
+ * connection kept from an earlier request is sent again at once, over a new one: a receiver that closes an idle connection
+ * cannot know that a request is on its way (RFC 9112, 9.3.1). The result of the second request counts.
  */
-export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAdapter {
+export function throughUndici(requests: RequestDispatcher, terms: RequestTerms): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
@@ -59,17 +59,17 @@ export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAda
         : terms.headers;
       const message = messageOf(config.data as Buffer, headers);
       const request = { origin, path: pathname + search, method: 'POST' as const, ...message };
-      const exchange = new Exchange(terms, {
+      const exchange = new HttpExchange(terms, {
         ended: (error, response) => {
           if (error !== undefined) reject(error);
           else resolve({ ...response, config, statusText: '' });
         },
-        sendAnew: () => requests.dispatch(request, exchange, 'a new connection'),
+        sendAgain: () => requests.dispatch(request, exchange, 'a new connection'),
       });
       try {
         requests.dispatch(request, exchange);
       } catch (error) {
-        // A scheme that is not HTTP's: nothing was begun that could end.
+        // Not a scheme of HTTP.
         exchange.refused(error);
       }
     });
@@ -77,31 +77,31 @@ export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAda
 
 const TAKEN_AT_ONCE_BYTES = 16 * 1024;
 
-// Bytes in, bytes out: no transformRequest of axios' defaults has touched them.
+// The body is bytes: axios has no transformRequest here.
 function messageOf(
   body: Buffer,
   headers: Record<string, string>,
 ): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
-  // undici calls a buffer sent when the socket has queued it; an iterable, when the socket let it go.
-  // undici takes iterables, which its types do not say of this method.
+  // undici calls a buffer sent when the socket has queued it, an iterable when the socket has written it.
+  // It takes iterables, though its types do not say so of this method.
   return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
 }
 
 type Response = { status: number; headers: Record<string, string>; data: string };
-type Ways = {
+type ExchangeCallbacks = {
   ended: (error: Error | undefined, response: Response) => void;
-  /** Sends the request over a new connection. Throws where requests have been cut. */
-  sendAnew: () => void;
+  /** Sends the request over a new connection. Throws once requests have been cut. */
+  sendAgain: () => void;
 };
 
-/** What some servers say to an idle connection before they close it (RFC 9110, 15.5.9). */
+/** Some servers send this over an idle connection before they close it (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408;
 
-/** One request and its response: undici calls it as things happen, a timer when they do not. */
-class Exchange implements Attendant {
+/** One request and its response. undici calls it for what happens, a timer for what does not. */
+class HttpExchange implements ConnectionObserver {
   readonly #limits: RequestLimits;
-  readonly #ways: Ways;
+  readonly #callbacks: ExchangeCallbacks;
   readonly #trace: Trace;
   readonly #clock: Clock;
   #connection: () => Connection | undefined = () => undefined;
@@ -114,11 +114,11 @@ class Exchange implements Attendant {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, ways: Ways) {
+  constructor({ limits, trace, clock }: RequestTerms, callbacks: ExchangeCallbacks) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
-    this.#ways = ways;
+    this.#callbacks = callbacks;
     this.#timer = this.#untilHandedOver();
   }
 
@@ -131,7 +131,7 @@ class Exchange implements Attendant {
     return this.#limits.responseMs - (this.#clock.now() - this.#trace.startedAt);
   }
 
-  attend(connection: () => Connection | undefined): void {
+  onConnection(connection: () => Connection | undefined): void {
     this.#connection = connection;
   }
 
@@ -146,7 +146,7 @@ class Exchange implements Attendant {
   }
 
   onRequestSent(): void {
-    // What is to be sent anew is not sent, though undici says so, late, of the connection that ended.
+    // undici says so late of the connection that ended: a request to be sent again is not sent yet.
     if (this.#controller !== undefined) this.#isHandedOver = true;
   }
 
@@ -174,11 +174,11 @@ class Exchange implements Attendant {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     // Once there is a status, nothing that happens to the body changes it.
     if (this.#isOver || this.#status !== 0) return this.#end(undefined);
-    if (this.#isOverKept() && (error instanceof ConnectionWasIdle || !this.#hasResponseBegun())) this.#sendAnew(error);
+    if (this.#isOverKept() && (error instanceof ConnectionWasIdle || !this.#hasResponseBegun())) this.#sendAgain(error);
     else this.#end(error);
   }
 
-  /** Whether it went, or was to go, over a connection that had an earlier request; what is sent anew never does. */
+  /** Whether it went, or was to go, over a connection that had an earlier request. A request sent again never does. */
   #isOverKept(): boolean {
     const connection = this.#connection();
     if (connection === undefined) return false;
@@ -190,15 +190,15 @@ class Exchange implements Attendant {
     return this.#begunOver === connection && connection?.head?.hasBegun !== false;
   }
 
-  #sendAnew(error: Error): void {
+  #sendAgain(error: Error): void {
     this.#controller = undefined;
     this.#isHandedOver = false;
     this.#trace.isUnderWay = false;
-    // The limit of the handover begins anew, that of the response does not.
+    // Restarts the limit of the handover, not that of the response.
     this.#timer[Symbol.dispose]();
     this.#timer = this.#untilHandedOver();
     try {
-      this.#ways.sendAnew();
+      this.#callbacks.sendAgain();
     } catch {
       this.#end(error);
     }
@@ -214,7 +214,7 @@ class Exchange implements Attendant {
   }
 
   #timeIsUp(): void {
-    // The timer of the handover is left to run out: most responses come before it does.
+    // The handover's timer is not stopped at the handover: most responses come before it fires.
     const leftMs = this.#isHandedOver ? this.#leftMs() : 0;
     if (leftMs >= 1) {
       this.#timer = this.#clock.after(leftMs, () => this.#timeIsUp());
@@ -236,6 +236,6 @@ class Exchange implements Attendant {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#ways.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
+    this.#callbacks.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
   }
 }

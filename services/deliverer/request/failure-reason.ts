@@ -1,7 +1,7 @@
 import type { FailureReason } from '@waybell/line/reasons';
 import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 
-/** Reasons are read from statuses and error codes, never from the text of a message. */
+/** Reasons come from statuses and error codes, never from the text of a message. */
 export function reasonOfStatus(status: number): FailureReason {
   if (status >= 300 && status < 400) return 'redirect';
   if (status >= 400 && status < 500) return 'http_4xx';
@@ -61,7 +61,7 @@ export function reasonOfError(error: unknown): FailureReason {
   for (const each of withCauses(error)) {
     const reason = reasonOfCode(codeOf(each));
     if (reason !== undefined) return reason;
-    // undici's parser error has a code only on paper.
+    // undici's parser error has no code, against its documentation.
     if (each.name === 'HTTPParserError') return 'invalid_response';
   }
   return 'unknown';
@@ -69,7 +69,7 @@ export function reasonOfError(error: unknown): FailureReason {
 
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 
-/** Whether this process, or its machine, has as many files and connections open as it may: no receiver is to blame. */
+/** Whether this process or its machine has no file descriptor left, which is no receiver's fault. */
 export function isForLackOfDescriptors(error: unknown): boolean {
   return withCauses(error).some((each) => NO_DESCRIPTOR.has(codeOf(each)));
 }

@@ -12,37 +12,37 @@ const BLANKS = /^[ \t\v\f\r\n]+/;
 const HEAD_END = /\n\r{0,2}\n/g;
 const MOST_END_BYTES = 4;
 const MOST_REMEMBERED = 2_048;
-// It is looked at again with each byte that comes of it: all of it until it is so long, then its beginning.
+// Up to this length the whole status line is checked again with each byte that comes, then its beginning only.
 const MOST_STATUS_LINE_BYTES = 16 * 1024;
 const CR_ALONE = /\r[^\r\n]/;
 
-/** Reads one head after another from what comes over a connection. */
+/** Reads the heads of the responses that come over a connection, one after another. */
 export class HeadReader {
   #isAwaited = false;
   #hasBegun = false;
-  // What came of a head that is not complete, a character for each byte.
+  // The part of a head that has come, a character for each byte.
   #text = '';
-  // A receiver says the same until its clock shows the next second; to read it again would cost four times as much.
+  // A receiver's head stays the same until its Date shows the next second; reading it again would cost four times as much.
   #last: { text: string; head: ResponseHead | BrokenRule } = { text: '', head: NO_STATUS_LINE };
 
-  /** A request begins: what comes next is the head of its response. */
+  /** A request begins: the next bytes are the head of its response. */
   expectResponse(): void {
     this.#isAwaited = true;
     this.#hasBegun = false;
     this.#text = '';
   }
 
-  /** Whether anything has come of the response to the last request. */
+  /** Whether the response to the last request has begun. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** What has come of a head that is not complete, or none. */
+  /** The part of a head that has come, or what was no head. */
   get held(): Buffer {
     return Buffer.from(this.#text, 'latin1');
   }
 
-  /** What to pass on of the next bytes; undefined until a head is complete. */
+  /** Returns what to pass on of the next bytes; undefined until a head is complete. */
   read(chunk: Buffer): Buffer | undefined | BrokenRule {
     if (!this.#isAwaited) return chunk;
     let from = Math.max(0, this.#text.length - MOST_END_BYTES + 1);
@@ -76,7 +76,7 @@ export class HeadReader {
   #readHead(text: string): ResponseHead | BrokenRule {
     if (text === this.#last.text) return this.#last.head;
     const head = readHead(text);
-    // A part of a text keeps all of it in memory.
+    // A slice keeps the whole text in memory.
     if (text.length <= MOST_REMEMBERED && this.#text.length <= MOST_REMEMBERED) this.#last = { text, head };
     return head;
   }
@@ -91,7 +91,7 @@ const beginsLikeHttp = (text: string): boolean => BEGINNING.startsWith(text.slic
 
 const headerBytes = (text: string, end: number): number => end - text.indexOf('\n') - 1;
 
-/** Why nothing that may follow makes a response of it. */
+/** Why no further bytes can make this a response; undefined where they can. */
 function whyHopeless(text: string): BrokenRule | undefined {
   if (text.includes('\n')) {
     if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;
@@ -99,7 +99,7 @@ function whyHopeless(text: string): BrokenRule | undefined {
   }
   if (text.length > MOST_HEADER_BYTES) return LINE_TOO_LONG;
   if (text.length > MOST_STATUS_LINE_BYTES) return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
-  // A line that ends as those of old Macs did, and an empty one.
+  // A line that ends in CR alone, and an empty one.
   const line = text.search(CR_ALONE);
   return line !== -1 && text.includes('\r\r', line + 1) ? CR_WITHOUT_LF : undefined;
 }

@@ -1,4 +1,4 @@
-/** What came is no response of HTTP; `brokenRule` says why, for people. */
+/** The receiver's bytes are no HTTP response; `brokenRule` says why, for people. */
 export class InvalidResponse extends Error {
   readonly code = 'INVALID_RESPONSE';
   readonly brokenRule: string;

@@ -1,23 +1,21 @@
-/** What stands in place of a secret. */
 const MASK = '***';
-/** A shorter value is no secret, and a shorter beginning tells nothing. */
+/** A shorter value is no secret, and a shorter beginning of one reveals nothing. */
 const LEAST = 4;
-/** One character, as JSON, HTML or a URL may write it; several only where UTF-8 needs them. */
+/** Escapes of one character in JSON, HTML or a URL; several of the URL's where UTF-8 needs them. */
 const WRITTEN =
   /\\u[\da-f]{4}|\\["\\/bfnrt]|&(?:amp|apos|gt|lt|quot);|&#\d{1,7};|&#x[\da-f]{1,6};|%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi;
-/** One of these that was cut in two. */
+/** An escape that is cut off at the end. */
 const CUT = /(?:\\(?:u[\da-f]{0,3})?|&(?:#?x?[\da-f]{0,7}|[a-z]{1,4})|(?:%[\da-f]{2}){0,3}(?:%[\da-f]?)?)$/i;
 const NAMED: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
 const SHORT: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** A text as it may be meant, and where in the text each of its characters begins; at last, where the text ends. */
-type Reading = { text: string; starts: number[] };
-type Span = [from: number, to: number];
+/** A text with its escapes decoded, and the index in the original at which each character begins; the last is its length. */
+type DecodedText = { text: string; starts: number[] };
+type TextRange = [from: number, to: number];
 
 /**
- * A receiver's answer without the secrets that it was told: as they are, and as JSON, HTML, forms and URLs write them.
- * The beginning of a secret that the text ends in is left out too. Takes time by the length of the text and of the secrets
- * alone: an attacker may choose both.
+ * Masks the secrets that a receiver was sent in its answer: as they are, and as JSON, HTML, forms and URLs escape them. Masks
+ * the beginning of a secret at the end of the text too. Takes linear time: an attacker may choose text and secrets.
  */
 export function masked(text: string, secrets: readonly string[]): string {
   const sought = [...new Set(secrets)].filter((secret) => secret.length >= LEAST);
@@ -25,14 +23,14 @@ export function masked(text: string, secrets: readonly string[]): string {
   const spans = sought.flatMap((secret) => readings.flatMap((reading) => spansOf(secret, reading, text)));
   let [shown, at] = ['', 0];
   for (const [from, to] of spans.toSorted(([one], [other]) => one - other)) {
-    // What overlaps is one.
+    // Overlapping ranges become one.
     if (from >= at) shown += text.slice(at, from) + MASK;
     at = Math.max(at, to);
   }
   return shown + text.slice(at);
 }
 
-/** The secrets in the query of a callback URL: its values, those included that stand there without a name. */
+/** The secrets in the query of a callback URL: all values, including those without a name. */
 export function secretsOfQuery(search: string): string[] {
   return search
     .slice(1)
@@ -40,14 +38,14 @@ export function secretsOfQuery(search: string): string[] {
     .map((parameter) => decoded(parameter.slice(parameter.indexOf('=') + 1).replaceAll('+', ' ')));
 }
 
-/** As it stands, as what it may be written in says, and that as a form, where a plus is a blank. */
-function readingsOf(text: string): Reading[] {
+/** The text as it is, with escapes decoded, and decoded as a form, where a plus is a blank. */
+function readingsOf(text: string): DecodedText[] {
   const plain = { text, starts: Array.from({ length: text.length + 1 }, (_, at) => at) };
   if (!/[%&+\\]/.test(text)) return [plain];
   return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
 }
 
-function readingOf(written: string): Reading {
+function readingOf(written: string): DecodedText {
   const starts: number[] = [];
   let [text, at] = ['', 0];
   const takeUntil = (end: number) => {
@@ -77,9 +75,9 @@ function characterOf(escape: string): string {
   return SHORT[second] ?? second;
 }
 
-/** Wherever a reading has the secret in it, or ends with its beginning. */
-function spansOf(secret: string, { text, starts }: Reading, written: string): Span[] {
-  const spans: Span[] = [];
+/** Ranges of the original where a decoded text contains the secret, or ends with its beginning. */
+function spansOf(secret: string, { text, starts }: DecodedText, written: string): TextRange[] {
+  const spans: TextRange[] = [];
   const start = (at: number) => starts[at] ?? written.length;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
     spans.push([start(at), start(at + secret.length)]);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
-import { openOriginPools, type OriginPoolsOptions, type Requests } from './origin-pools.ts';
+import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened: AsyncDisposable[] = [];
@@ -30,7 +30,7 @@ function pools(options: Partial<OriginPoolsOptions> = {}) {
   return made;
 }
 
-function get(from: Requests, origin: string, over?: 'a new connection'): Promise<number> {
+function get(from: RequestDispatcher, origin: string, over?: 'a new connection'): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;
     from.dispatch(

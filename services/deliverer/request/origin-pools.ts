@@ -3,38 +3,44 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { Client, Pool, type Dispatcher } from 'undici';
 import type { Connection, Connector } from './connection.ts';
 
-/** Told, before its request is sent, where to ask for the connection that it goes over or waits for. */
-export type Attendant = Dispatcher.DispatchHandler & { attend?: (connection: () => Connection | undefined) => void };
+/**
+ * A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for.
+ */
+export type ConnectionObserver = Dispatcher.DispatchHandler & {
+  onConnection?: (connection: () => Connection | undefined) => void;
+};
 
 type ClientOptions = Omit<Client.Options, 'connect'> & { connect: Connector; clock?: Clock };
 
 export type OriginPoolsOptions = ClientOptions & {
-  /** Origins with connections at once, at most: the one that was not asked for longest makes room. */
+  /** Origins with connections at once, at most: the least recently used is closed. */
   maxOrigins: number;
 };
 
-/** Sends a request over a connection that is idle or is made for it; `over`: over one that is made for it alone. */
-export type Requests = {
-  dispatch: (request: Dispatcher.DispatchOptions, handler: Attendant, over?: 'a new connection') => boolean;
+/** Sends a request over an idle connection or a new one; `over`: over a new one that no other request uses. */
+export type RequestDispatcher = {
+  dispatch: (request: Dispatcher.DispatchOptions, handler: ConnectionObserver, over?: 'a new connection') => boolean;
 };
 
-/** A pool of connections per origin, for as long as there is one. Disposing cuts what is under way. */
-export type OriginPools = Requests & AsyncDisposable & { size: () => number };
+/** A pool of connections per origin. Disposing cuts requests under way. */
+export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => number };
 
-/** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
+/**
+ * undici's Agent, but bounded: that keeps the connections of all origins, and walks over all origins whenever one closes.
+ */
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
   const open = new Set<Pool | Client>();
   let isClosed = false;
   const current = new LRUCache<string, Pool>({
     max: maxOrigins,
-    // What is under way is finished.
+    // Requests under way are finished.
     dispose: (pool) => void pool.close().then(() => open.delete(pool)),
   });
 
   function openPool(origin: string): Pool {
-    const pool = new Pool(origin, { factory: (url) => new AttendedClient(url, options) });
+    const pool = new Pool(origin, { factory: (url) => new ObservedClient(url, options) });
     const closeUnused = () => {
-      // A pool that is being destroyed says so once for each connection.
+      // A pool that is being destroyed emits this once per connection.
       if (pool.destroyed) return;
       const { connected, size } = pool.stats;
       if (connected === 0 && size === 0 && current.peek(origin) === pool) current.delete(origin);
@@ -45,11 +51,11 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     return pool;
   }
 
-  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
-    const client = new AttendedClient(new URL(origin), options);
+  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: ConnectionObserver): boolean {
+    const client = new ObservedClient(new URL(origin), options);
     open.add(client);
     const isReady = client.dispatch(request, handler);
-    // What is under way is finished.
+    // Requests under way are finished.
     void client.close().then(() => open.delete(client));
     return isReady;
   }
@@ -69,8 +75,8 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
   };
 }
 
-/** undici's client, which has one connection at a time, for requests that want to know about theirs. */
-class AttendedClient extends Client {
+/** undici's client, which has one connection at a time, and tells handlers which. */
+class ObservedClient extends Client {
   readonly #latest: () => Connection | undefined;
 
   constructor(origin: URL, { connect, clock = systemClock, ...options }: ClientOptions) {
@@ -85,8 +91,8 @@ class AttendedClient extends Client {
     this.#latest = () => connection;
   }
 
-  override dispatch(request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
-    handler.attend?.(this.#latest);
+  override dispatch(request: Dispatcher.DispatchOptions, handler: ConnectionObserver): boolean {
+    handler.onConnection?.(this.#latest);
     return super.dispatch(request, handler);
   }
 }

@@ -5,7 +5,7 @@ import { types } from 'node:util';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, Pool } from 'undici';
 
-/** A way to an address through a proxy: what is written to the socket arrives there, and nothing is read of it. */
+/** Opens connections to addresses through a proxy, by CONNECT. */
 export type Tunnel = AsyncDisposable & {
   /** Throws Unavailable where the proxy cannot be used, TunnelRefused where it does not reach the address. */
   open(to: LookupAddress, port: number, signal: AbortSignal): Promise<Socket>;
@@ -30,10 +30,10 @@ export function readProxy(setting: string): URL | undefined {
   return url;
 }
 
-// Each tunnel takes its connection away: undici keeps none of them, only what it takes to open the next.
+// Each tunnel takes its connection out of undici's pool.
 const AWAY = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** Opens tunnels by CONNECT (RFC 9110, 9.3.6) to addresses, not names: the proxy is to reach what was checked here. */
+/** Opens tunnels by CONNECT (RFC 9110, 9.3.6) to addresses, not names: the proxy must reach what was checked here. */
 export function tunnelThrough(proxy: URL, connectTimeoutMs: number): Tunnel {
   const pool = new Pool(proxy.origin, { connect: { timeout: connectTimeoutMs }, headersTimeout: 0 });
   const headers = credentials(proxy);
@@ -72,7 +72,7 @@ function isAway(error: unknown): boolean {
   return types.isNativeError(error) && 'code' in error && AWAY.has(String(error.code));
 }
 
-/** Resolves when something answers there, whatever it answers. */
+/** Resolves when the proxy answers, whatever it answers. */
 async function reach(proxy: URL): Promise<void> {
   const pool = new Pool(proxy.origin, { connectTimeout: 5_000, headersTimeout: 5_000, bodyTimeout: 5_000 });
   try {

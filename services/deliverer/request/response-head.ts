@@ -1,44 +1,47 @@
-/** The header section of a response may be so long: 64 KiB of lines, and what ends it. Those of servers in use are under 16 KiB. */
+/** Limit of a response's header section: 64 KiB of lines, and its end. Those of servers in use are under 16 KiB. */
 export const MOST_HEADER_BYTES = 65 * 1024;
 
-/** What came is no response: the rule of HTTP that it breaks, in words. */
+/** The rule of HTTP that the receiver's bytes break, in words. */
 export type BrokenRule = { brokenRule: string };
 
 export const NO_STATUS_LINE: BrokenRule = {
   brokenRule: 'its status line is not a version up to HTTP/2.0 and a status of three digits',
 };
 
-/** `rewritten`: the head as the strictest parser takes it. Absent of an interim response, which says nothing yet. */
+/** `rewritten`: the head in a form that the strictest parser accepts. An interim response has none. */
 export type ResponseHead = { status: number; rewritten: string } | { status: 'interim' };
 
 const STATUS_LINE = /^HTTP\/([0-2](?:\.\d)?)[ \t\v\f\r]+([1-9]\d\d)(?!\d)/i;
 const FOLD = /\n[ \t]+/g;
 const CONTROL = /[^\t\x20-\x7e\x80-\xff]/g;
-// As the grammar has it (RFC 9112, 4 and 5), without what it lets a client take beside.
+// The strict grammar (RFC 9112, 4 and 5), without what a client may accept beyond it.
 const PLAIN =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
-// Of a moment or a number of seconds.
+// Enough for a date or a number of seconds.
 const LONGEST_VALUE = 64;
 
-/** What is looked at: the frame of the body, and whether and when to come again. All else is left out. */
+/** Headers that are read: those that frame the body, and those about keeping the connection and coming again. */
 const READ = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'retry-after'] as const;
 const SHORTEST_NAME = Math.min(...READ.map((name) => name.length));
-/** Values of a name that comes several times are a list, as with commas (RFC 9110, 5.2). */
+/** Values of a repeated name are joined by commas (RFC 9110, 5.2). */
 type Fields = Partial<Record<(typeof READ)[number], string>>;
 const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
 
-/** The status line of what begins so, read as RFC 9112 (section 4) lets a client; undefined where it is none. */
+/**
+ * Reads the status line at the beginning of a text, as tolerantly as RFC 9112 (section 4) lets a client; undefined where
+ * there is none.
+ */
 export function readStatusLine(text: string): { version: string; status: number } | undefined {
   const [, version, status] = STATUS_LINE.exec(text) ?? [];
   return version === undefined ? undefined : { version, status: Number(status) };
 }
 
 /**
- * Reads the head of a response, its blank line included, with a character for each byte. It is as tolerant as RFC 9112
- * lets a client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1), any
- * bytes in names, values and the reason, lengths that are the same (6.3), or beside chunks, which prevail (6.1). A connection over which anything
- * came that is not plain, or a body without a certain end, is closed after it: nothing can hide behind one response that would be
- * taken for the next.
+ * Reads the head of a response, its blank line included, with a character for each byte. As tolerant as RFC 9112 lets a
+ * client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1),
+ * any bytes in names, values and the reason, repeated equal lengths (6.3), or lengths beside chunks, which prevail (6.1).
+ * After a head that is not plain, or a body without a certain end, the connection is closed, so that no bytes behind one
+ * response can be taken for the next.
  */
 export function readHead(text: string): ResponseHead | BrokenRule {
   const line = readStatusLine(text);
@@ -47,7 +50,7 @@ export function readHead(text: string): ResponseHead | BrokenRule {
   if (status === 101) return { brokenRule: 'it switches to another protocol, which was not asked for' };
   if (status < 200) return { status: 'interim' };
   const isPlain = PLAIN.test(text);
-  // A line that begins with a blank goes on with the one before; after the status line it says nothing (2.2).
+  // A line that begins with a blank continues the one before; after the status line it is ignored (2.2).
   const fields = readFields(isPlain ? text : text.replaceAll(FOLD, ' '));
   if ('brokenRule' in fields) return fields;
   const frame = frameOf(status, fields);
@@ -78,19 +81,19 @@ function readFields(text: string): Fields | BrokenRule {
 
 /** The name of a header that is read, without the blanks behind it. */
 function nameIn(text: string, from: number, until: number): keyof Fields | undefined {
-  // Most are not as long as these.
+  // Skips most names cheaply.
   if (until - from < SHORTEST_NAME) return undefined;
   const name = text.slice(from, until).trimEnd().toLowerCase();
   return isRead(name) ? name : undefined;
 }
 
-/** `isCertain`: nobody can take another place for its end. */
-type Frame = { line: string; isCertain: boolean };
+/** `isCertain`: there is only one place where the body can end. */
+type BodyFraming = { line: string; isCertain: boolean };
 
-/** Where the body ends (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
-function frameOf(status: number, fields: Fields): Frame | BrokenRule {
+/** Finds how the body is framed (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
+function frameOf(status: number, fields: Fields): BodyFraming | BrokenRule {
   const { 'transfer-encoding': coding, 'content-length': length } = fields;
-  // Such a response has no body; where it is said to have one, it may have been sent as well.
+  // Such a response has no body, but headers that claim one may come with one.
   if (status === 204 || status === 304) {
     return { line: '', isCertain: coding === undefined && (length === undefined || length === '0') };
   }
@@ -105,12 +108,12 @@ function frameOf(status: number, fields: Fields): Frame | BrokenRule {
   return length === undefined ? { line: '', isCertain: false } : frameOfLength(length);
 }
 
-function frameOfLength(said: string): Frame | BrokenRule {
+function frameOfLength(said: string): BodyFraming | BrokenRule {
   const isOne = NUMBER.test(said);
   const [length = NaN, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
   if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };
   if (Number.isNaN(length)) return { brokenRule: 'its Content-Length is no number' };
-  // A length that is none of a number here is never reached: as much is not read.
+  // A length beyond safe integers is never reached.
   return Number.isSafeInteger(length)
     ? { line: `content-length: ${length}\r\n`, isCertain: isOne }
     : { line: '', isCertain: false };
@@ -119,7 +122,7 @@ function frameOfLength(said: string): Frame | BrokenRule {
 const NUMBER = /^\d+$/;
 const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
 
-// Empty elements are none (RFC 9110, 5.6.1.2).
+// Empty elements do not count (RFC 9110, 5.6.1.2).
 const listed = (value: string): string[] =>
   value
     .toLowerCase()
@@ -135,7 +138,7 @@ function isToBeKept(version: string, connection = ''): boolean {
 
 const DATE = /\ndate[ \t]*:([^\r\n]*)/i;
 
-/** What the receiver's clock shows: looked for only where a moment may be said by it. */
+/** The receiver's Date, read only beside Retry-After. */
 function dateIn(text: string): string {
   const date = DATE.exec(text)?.[1]?.trim();
   return date === undefined ? '' : headerLine('date', date);

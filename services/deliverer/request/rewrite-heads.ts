@@ -4,10 +4,10 @@ import { HeadReader } from './head-reader.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
 /**
- * Reads the heads of responses before undici does, whose parser takes none that breaks a rule, has no setting for that, and
- * closes the connection for a 100 (Continue). It is shown a head that it takes; interim responses, which a client has to skip whether it
- * asked for them or not (RFC 9110, 15.2), and headers that nobody here looks at are left out. Bodies it gets as they come: nothing
- * that is wrong with one changes what its status says. What comes while no response is awaited it gets as well, and closes the connection.
+ * Rewrites the heads of responses before undici reads them: its parser refuses all that breaks a rule, has no setting for
+ * that, and closes the connection for a 100 (Continue). Leaves out interim responses, which a client must skip (RFC 9110,
+ * 15.2), and headers that are not read here. Passes bodies on as they come: an invalid body does not change its status.
+ * Passes on bytes that come while no response is awaited, too, for which undici closes the connection.
  */
 export function rewritingHeads(connect: Connector): Connector {
   return (target, done) =>

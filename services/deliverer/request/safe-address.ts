@@ -10,12 +10,12 @@ import { TunnelRefused, type Tunnel } from './proxy-tunnel.ts';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 
-/** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is such a one. */
+/** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
 export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   /** The address, or the port. */
   readonly place: string;
-  /** Its name led to the address: it may lead elsewhere tomorrow, or for others. */
+  /** A name led to the address: it may lead elsewhere tomorrow, or for others. */
   readonly isOfName: boolean;
   constructor(host: string, place: string) {
     super(`${host} is at ${place}, where callbacks are not sent`);
@@ -29,17 +29,19 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
   resolveHost: ResolveHost;
-  /** Present where callbacks leave through a proxy. */
+  /** Undefined where callbacks leave directly. */
   tunnel: Tunnel | undefined;
 };
 
-/** One of several addresses of a host has a quarter of the limit; Node's own 500 ms give up what a busy process is late to notice. */
+/**
+ * Each of several addresses of a host has a quarter of the limit; with Node's 500 ms a busy process gives up connections
+ * that are made.
+ */
 const ATTEMPT_SHARE = 1 / 4;
 
 /**
- * Opens connections for callbacks, and only to addresses and ports that are allowed. Of the addresses of a name those are
- * left out that are not, at every connection, so that a name cannot change its answer in between, nor a remembered
- * answer pass unchecked; literal addresses are their own answer.
+ * Opens connections for callbacks, only to allowed addresses and ports. Filters the addresses of a name at every connection,
+ * so that a name cannot change between check and use, nor a remembered answer pass unchecked.
  */
 export function safeConnector(options: SafeConnectorOptions): Connector {
   const { deniedPorts, tunnel, connectTimeoutMs, connected } = options;
@@ -54,13 +56,13 @@ export function safeConnector(options: SafeConnectorOptions): Connector {
     if (isForbiddenPort(target, deniedPorts)) {
       return done(new BlockedAddress(target.hostname, `port ${target.port}`), null);
     }
-    // No look-up happens for a literal address: it is checked here.
+    // A literal address is not looked up on connecting: it is checked here.
     if (isIP(target.hostname) === 0) return connect(target, done);
     find(target.hostname, (error) => (error === null ? connect(target, done) : done(error, null)));
   });
 }
 
-/** Opens plain connections, whatever is to be spoken over them. */
+/** Opens plain connections. */
 function directly(lookup: LookupFunction, connectTimeoutMs: number): Connector {
   const autoSelectFamilyAttemptTimeout = Math.ceil(connectTimeoutMs * ATTEMPT_SHARE);
   const connect = buildConnector({ timeout: connectTimeoutMs, autoSelectFamilyAttemptTimeout, lookup });
@@ -74,7 +76,7 @@ function directly(lookup: LookupFunction, connectTimeoutMs: number): Connector {
 
 const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
-/** Notes which address it is that a connection must not lead to. */
+/** Notes the blocked address in the connection. */
 function notingBlocked(connect: Connector): Connector {
   return (target, done) =>
     connect(target, (...made) => {
@@ -113,7 +115,7 @@ function asLookup(find: FindAddresses): LookupFunction {
 
 type Tunnelling = { tunnel: Tunnel; findAddresses: ResolveHost; connectTimeoutMs: number };
 
-/** Tries the addresses in turn; TLS is agreed on with the receiver, through the tunnel. */
+/** Opens tunnels to the addresses of a host, in turn. TLS is with the receiver, through the tunnel. */
 function tunnelling({ tunnel, findAddresses, connectTimeoutMs }: Tunnelling): Connector {
   async function open({ hostname, port, protocol, connection }: ConnectTarget): Promise<Socket> {
     const { clock } = connection;

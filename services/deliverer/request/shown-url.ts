@@ -1,6 +1,6 @@
 /**
- * A callback URL for people who look into what was sent: without what may be a secret, which are its user, its fragment
- * and the values of its query, those included that stand there without a name.
+ * A callback URL for people: without what may be a secret, which is its user, its fragment and all values of its query,
+ * including those without a name.
  */
 export function shownUrl({ origin, pathname, search }: URL): string {
   if (search === '') return origin + pathname;

@@ -1,6 +1,6 @@
 import type { TooMuch } from '../endpoints/endpoint.ts';
 
-/** What a response says of how long its receiver wants to be left alone; each as it came, empty where it did not. */
+/** Headers that say how long a receiver wants to be left alone; empty where absent. */
 export type RestHeaders = { retryAfter: string; date: string };
 
 /** Too Many Requests (RFC 6585, 4) and Service Unavailable (RFC 9110, 15.6.4). */
@@ -8,7 +8,7 @@ const TOO_MUCH = new Set([429, 503]);
 const LONGEST_MS = 300_000;
 const SECONDS = /^\d+(\.\d+)?$/;
 
-/** Undefined where the status does not say that it was too much. Of a header that came several times the last counts. */
+/** Undefined unless the status is 429 or 503. The last of several headers counts. */
 export function restHeaders(status: number, headers: Record<string, unknown>): RestHeaders | undefined {
   if (!TOO_MUCH.has(status)) return undefined;
   const last = (name: string) => {
@@ -19,9 +19,8 @@ export function restHeaders(status: number, headers: Record<string, unknown>): R
 }
 
 /**
- * Reads Retry-After: seconds, or a date, which is taken by the receiver's own clock where the response says what that shows
- * (RFC 9110, 10.2.3). At most five minutes; what asks for nothing, or cannot be read, is as if it were not there. `now`:
- * milliseconds since 1970.
+ * Reads Retry-After: seconds, or a date, by the receiver's own clock where the response has a Date (RFC 9110, 10.2.3). At most
+ * five minutes; a value that is not positive or cannot be read is ignored. `now`: milliseconds since 1970.
  */
 export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): TooMuch {
   const said = momentOf(date);
@@ -30,5 +29,5 @@ export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): Too
   return askedMs > 0 ? { askedMs: Math.min(askedMs, LONGEST_MS) } : {};
 }
 
-/** Date.parse takes anything with a number in it for a date. */
+/** Date.parse alone takes anything with a number in it for a date. */
 const momentOf = (text: string): number => (/^([a-z]{3,9},? |\d{4}-)/i.test(text) ? Date.parse(text) : NaN);

@@ -11,11 +11,11 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Call } from '../request/call-endpoint.ts';
+import type { AttemptRequest } from '../request/attempt.ts';
 import { makeDeliverer } from '../deliverer.ts';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';
-import type { Target } from '../find-target.ts';
+import type { DeliveryTarget } from '../find-target.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import type { Flow } from '../parking/flow.ts';
@@ -140,7 +140,7 @@ class Simulation {
     await this.#parking.insert(rows);
   }
 
-  async #call({ delivery }: Call) {
+  async #call({ delivery }: AttemptRequest) {
     const { guid, interface: interfaceName } = delivery;
     const beganAt = this.#clock.now();
     this.#waited(guid, beganAt - (this.#dueAt.get(guid) ?? beganAt));
@@ -169,13 +169,13 @@ class Simulation {
     return receiver;
   }
 
-  #targetOf(subscription: string): Target {
+  #targetOf(subscription: string): DeliveryTarget {
     const { account = subscription, host = subscription } = this.#receiverOf(subscription.slice(-12));
     return {
       state: 'active',
       isFeatureOn: true,
       isHung: false,
-      tellsSuccess: false,
+      reportsSuccess: false,
       account,
       callbackUrl: `https://${host}.example/${subscription}`,
       verificationToken: '',

@@ -1,5 +1,5 @@
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Ending, EndpointKey, Entry, TooMuch, Wish } from '../endpoints/endpoint.ts';
+import type { ResponseSpeed, EndpointKey, Admission, TooMuch, RequestOrigin } from '../endpoints/endpoint.ts';
 import { Endpoints } from '../endpoints/endpoints.ts';
 
 /** `name`: the path, or `host/path`. */
@@ -9,13 +9,13 @@ export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKe
   return { account, host, endpoint: `${account} ${name}`, ...what };
 }
 
-type End = (ending: Ending, tooMuch?: TooMuch) => void;
+type End = (speed: ResponseSpeed, tooMuch?: TooMuch) => void;
 
-/** Endpoints by a clock that is turned, and what tests do with them. */
+/** Endpoints by a turned clock, and helpers for tests. */
 export class SomeEndpoints {
   readonly clock = new TurnedClock();
-  /** Endpoints of which it was said that there is room. */
-  readonly words: string[] = [];
+  /** Endpoints whose owner was notified of room. */
+  readonly notified: string[] = [];
   readonly endpoints: Endpoints;
 
   constructor(what: Partial<ConstructorParameters<typeof Endpoints>[0]> = {}) {
@@ -25,25 +25,28 @@ export class SomeEndpoints {
       shares: { hung: 0.1, new: 0.2, slow: 0.5 },
       maxSize: 64,
       slowMs: 1_000,
-      patienceMs: 1_000,
+      maxWaitMs: 1_000,
       maxInHandEach: 64,
       maxInHand: 2_048,
       maxEndpoints: 1_000,
       forgetAfterMs: 3_600_000,
-      onRoom: (endpoint) => this.words.push(endpoint),
+      onRoom: (endpoint) => this.notified.push(endpoint),
       ...what,
     });
   }
 
-  enter(key: EndpointKey, wish: Wish = 'fresh'): Promise<Entry> {
-    return this.endpoints.enter(key, wish);
+  admit(key: EndpointKey, origin: RequestOrigin = 'fresh'): Promise<Admission> {
+    return this.endpoints.admit(key, origin);
   }
 
-  /** What it is told at once, or that it waits. */
-  async told(key: EndpointKey, wish: Wish = 'fresh'): Promise<'granted' | 'full' | 'hung' | 'busy' | 'waits'> {
-    const entry = await Promise.race([this.enter(key, wish), soon()]);
-    if (entry === undefined) return 'waits';
-    return entry.kind === 'granted' ? 'granted' : entry.why;
+  /** The admission that is given at once, or `waits`. */
+  async told(
+    key: EndpointKey,
+    origin: RequestOrigin = 'fresh',
+  ): Promise<'granted' | 'full' | 'hung' | 'busy' | 'waits'> {
+    const admission = await Promise.race([this.admit(key, origin), soon()]);
+    if (admission === undefined) return 'waits';
+    return admission.kind === 'granted' ? 'granted' : admission.why;
   }
 
   /** Begins as many requests as begin at once. */
@@ -54,24 +57,24 @@ export class SomeEndpoints {
   }
 
   /** Begins a request, which must be able to begin at once. Returns what ends it. */
-  async begun(key: EndpointKey, wish: Wish = 'fresh'): Promise<End> {
-    const entry = await Promise.race([this.enter(key, wish), soon()]);
-    if (entry?.kind !== 'granted') throw new Error(`${key.endpoint}: ${entry?.why ?? 'waits'}`);
-    return entry.end;
+  async begun(key: EndpointKey, origin: RequestOrigin = 'fresh'): Promise<End> {
+    const admission = await Promise.race([this.admit(key, origin), soon()]);
+    if (admission?.kind !== 'granted') throw new Error(`${key.endpoint}: ${admission?.why ?? 'waits'}`);
+    return admission.end;
   }
 
-  /** Has one request made, and ended so. */
-  async once(key: EndpointKey, ending: Ending, ms = 10, wish: Wish = 'fresh'): Promise<void> {
-    const end = await this.begun(key, wish);
+  /** Makes one request and ends it after `ms`. */
+  async once(key: EndpointKey, speed: ResponseSpeed, ms = 10, origin: RequestOrigin = 'fresh'): Promise<void> {
+    const end = await this.begun(key, origin);
     await this.clock.runFor(ms);
-    end(ending);
+    end(speed);
   }
 
-  /** Has it grow its window as far as it can. */
+  /** Grows the window of an endpoint as far as it can. */
   async grow(key: EndpointKey, rounds = 200): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       const ends: End[] = [];
-      const { rows } = this.endpoints.room(key);
+      const { rows } = this.endpoints.demand(key);
       for (let begun = 0; begun < rows / 2; begun += 1) ends.push(await this.begun(key));
       await this.clock.runFor(1);
       for (const end of ends) end('quick');

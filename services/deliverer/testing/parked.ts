@@ -3,21 +3,21 @@ import type { ParkedRow, Source } from '@waybell/line/messages';
 import { createLog } from '@waybell/runtime/log';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { endpointKey } from '../endpoints/endpoint.ts';
-import type { Target } from '../find-target.ts';
+import type { DeliveryTarget } from '../find-target.ts';
 import { ParkingOwner } from '../parking/owner.ts';
 import { MemoryParking } from '../parking/testing/memory-parking.ts';
-import { Sums } from '../parking/sums.ts';
+import { SumChanges } from '../parking/sum-changes.ts';
 import { SomeEndpoints } from './endpoints.ts';
 
 export const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';
 const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000002';
 const MAX_AGE_MS = 3_600_000;
 
-export const TARGET: Target = {
+export const TARGET: DeliveryTarget = {
   state: 'active',
   isFeatureOn: true,
   isHung: false,
-  tellsSuccess: false,
+  reportsSuccess: false,
   account: ACCOUNT,
   callbackUrl: 'https://example.com',
   verificationToken: 'token',
@@ -32,17 +32,17 @@ export function aRow(delivery: string, what: Partial<ParkedRow> = {}): ParkedRow
   return { ...place, why: 'full', action: 'carrier.order.created', note: '', body: Buffer.from('{}'), ...what };
 }
 
-/** An owner of what is parked in memory, by a clock that is turned; what it takes stays in hand until a test says otherwise. */
+/** A parking owner with a store in memory and a turned clock; rows that it takes stay in hand until a test settles them. */
 export class AnOwner implements AsyncDisposable {
   readonly clock: TurnedClock;
   readonly store: MemoryParking;
   readonly endpoints: SomeEndpoints;
   readonly owner: ParkingOwner;
-  /** All it ever took, by name. */
+  /** All rows ever taken, by name. */
   readonly taken = new Map<string, Source>();
   readonly cut: string[] = [];
-  target: Target = TARGET;
-  findTarget = async (): Promise<Target> => this.target;
+  target: DeliveryTarget = TARGET;
+  findTarget = async (): Promise<DeliveryTarget> => this.target;
   state: BrokerState = 'writable';
 
   constructor({ most = 1_000 }: { most?: number } = {}) {
@@ -53,7 +53,7 @@ export class AnOwner implements AsyncDisposable {
     const options = {
       store: this.store,
       endpoints: this.endpoints.endpoints,
-      sums: new Sums(),
+      sums: new SumChanges(),
       broker: { state: () => this.state, onState: () => undefined },
       findTarget: () => this.findTarget(),
       parked: { held: limit, ofAccount: { ...limit, rows: most }, ofAll: limit },

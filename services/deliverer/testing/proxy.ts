@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 export type TestProxy = AsyncDisposable & {
   url: string;
-  /** What CONNECT asked for so far, and the user it came with. */
+  /** Authority and user of each CONNECT so far. */
   asked: { authority: string | undefined; authorization: string | undefined }[];
 };
 

@@ -13,21 +13,21 @@ export type TestServer = AsyncDisposable & {
 /** A port without a listener: a privileged one, which no other process is given by chance. */
 export const NOBODY_PORT = 2;
 
-/** Connections stay until they are cut: after a while without a request they would be closed in the face of the next. */
+/** Connections stay until they are cut: an idle timeout could close one as the next request comes. */
 const UNTIL_CUT = { keepAliveTimeout: 0 };
 
 const LOOPBACK = '127.0.0.1';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+type RespondTo = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-export const httpServer = (answer: Answer, { host = LOOPBACK } = {}): Promise<TestServer> =>
+export const httpServer = (answer: RespondTo, { host = LOOPBACK } = {}): Promise<TestServer> =>
   start(
     createServer(UNTIL_CUT, (request, response) => void answer(request, response)),
     'http',
     host,
   );
 
-export const tlsServer = (options: ServerOptions, answer: Answer): Promise<TestServer> =>
+export const tlsServer = (options: ServerOptions, answer: RespondTo): Promise<TestServer> =>
   start(
     createSecureServer({ ...options, ...UNTIL_CUT }, (request, response) => void answer(request, response)),
     'https',
@@ -47,7 +47,7 @@ async function start(server: Server, scheme: string, host = LOOPBACK): Promise<T
   server.on('connection', (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    // That the other side goes away is what many tests are about.
+    // Clients that go away are part of many tests.
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });

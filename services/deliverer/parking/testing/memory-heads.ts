@@ -1,18 +1,18 @@
-import type { Head } from '../parking-store.ts';
+import type { ParkedHead } from '../parking-store.ts';
 import { shardOf } from '../shard-of.ts';
 
 /** The account of a subscription, and the endpoint that it calls. */
-export type Whose = { account: string; endpoint: string };
+export type CalledEndpoint = { account: string; endpoint: string };
 
-type KeptHead = Omit<Head, 'endpoint'> & { shard: number; isDue: boolean };
+type StoredHead = Omit<ParkedHead, 'endpoint'> & { shard: number; isDue: boolean };
 
-/** Heads, and what becomes of their subscriptions. */
+/** Heads, and changes of their subscriptions. */
 export class MemoryHeads {
-  readonly #whose: (subscription: string) => Whose | undefined;
-  readonly #changed = new Map<string, Whose>();
-  readonly #heads = new Map<string, KeptHead>();
+  readonly #whose: (subscription: string) => CalledEndpoint | undefined;
+  readonly #changed = new Map<string, CalledEndpoint>();
+  readonly #heads = new Map<string, StoredHead>();
 
-  constructor(whose: (subscription: string) => Whose | undefined) {
+  constructor(whose: (subscription: string) => CalledEndpoint | undefined) {
     this.#whose = whose;
   }
 
@@ -26,12 +26,12 @@ export class MemoryHeads {
     return true;
   }
 
-  change({ subscription, ...whose }: Whose & { subscription: string }): void {
+  change({ subscription, ...whose }: CalledEndpoint & { subscription: string }): void {
     this.#changed.set(subscription, whose);
     this.wake(subscription);
   }
 
-  whose(subscription: string): Whose | undefined {
+  whose(subscription: string): CalledEndpoint | undefined {
     return this.#changed.get(subscription) ?? this.#whose(subscription);
   }
 
@@ -40,12 +40,12 @@ export class MemoryHeads {
     if (head !== undefined) head.isDue = true;
   }
 
-  of(shards: readonly number[]): Head[] {
+  of(shards: readonly number[]): ParkedHead[] {
     const own = new Set(shards);
     return [...this.#heads.values()].filter(({ shard }) => own.has(shard)).flatMap((head) => this.#look(head));
   }
 
-  due(shards: readonly number[]): Head[] {
+  due(shards: readonly number[]): ParkedHead[] {
     const own = new Set(shards);
     const due = [...this.#heads.values()].filter(({ shard, isDue }) => isDue && own.has(shard));
     return due.flatMap((head) => this.#look(head));
@@ -69,7 +69,7 @@ export class MemoryHeads {
     if (head !== undefined) head.deaths = 0;
   }
 
-  #look(head: KeptHead): Head[] {
+  #look(head: StoredHead): ParkedHead[] {
     head.isDue = false;
     const { subscription, account, shard, isHung, deaths } = head;
     const endpoint = this.whose(subscription)?.endpoint;

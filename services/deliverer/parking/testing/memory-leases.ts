@@ -1,12 +1,12 @@
 import { LEASE_MS, SHARDS } from '../parking-store.ts';
 import { settleLeases, type Settlement } from '../share-out.ts';
 
-type Leased = { owner: string | undefined; until: number };
+type MemoryLease = { owner: string | undefined; until: number };
 
 /** The owner of each shard. */
 export class MemoryLeases {
   readonly #now: () => number;
-  readonly #leases: Leased[] = Array.from({ length: SHARDS }, () => ({ owner: undefined, until: -Infinity }));
+  readonly #leases: MemoryLease[] = Array.from({ length: SHARDS }, () => ({ owner: undefined, until: -Infinity }));
   readonly #seenAt = new Map<string, number>();
 
   constructor(now: () => number) {

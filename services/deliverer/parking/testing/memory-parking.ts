@@ -1,36 +1,36 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import {
-  type Newest,
+  type NewestRows,
   MOST_BYTES,
-  type Leased,
+  type LeaseResult,
   type ParkingStore,
   type RowKey,
-  type Sum,
-  type Taken,
-  type Wanted,
+  type ParkedSum,
+  type TakenRows,
+  type RowsWanted,
 } from '../parking-store.ts';
 import { shardOf } from '../shard-of.ts';
-import { MemoryHeads, type Whose } from './memory-heads.ts';
+import { MemoryHeads, type CalledEndpoint } from './memory-heads.ts';
 import { MemoryLeases } from './memory-leases.ts';
-import { compareKeys, MemoryRows, type KeptRow } from './memory-rows.ts';
+import { compareKeys, MemoryRows, type StoredRow } from './memory-rows.ts';
 
 export type MemoryParkingOptions = {
   /** Milliseconds. */
   now: () => number;
   /** Finds account and endpoint of a subscription; undefined where there is none. */
-  whose: (subscription: string) => Whose | undefined;
+  whose: (subscription: string) => CalledEndpoint | undefined;
 };
 
-/** What `parkInPostgres` promises, in memory and by a clock that is given. */
+/** A parking store in memory, by a given clock, with the promises of `parkInPostgres`. */
 export class MemoryParking implements ParkingStore {
-  /** Whether everything rejects with `Unavailable`. */
+  /** Whether all methods reject with `Unavailable`. */
   isAway = false;
   readonly #now: () => number;
   readonly #heads: MemoryHeads;
   readonly #leases: MemoryLeases;
   readonly #rows = new Map<string, MemoryRows>();
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new Map<string, ParkedSum>();
   #onFilled: (() => void)[] = [];
 
   constructor({ now, whose }: MemoryParkingOptions) {
@@ -39,7 +39,7 @@ export class MemoryParking implements ParkingStore {
     this.#leases = new MemoryLeases(now);
   }
 
-  /** Rows. */
+  /** Number of rows. */
   get count(): number {
     let count = 0;
     for (const { size } of this.#rows.values()) count += size;
@@ -51,8 +51,8 @@ export class MemoryParking implements ParkingStore {
     if (this.count === 0) await new Promise<void>((resolve) => this.#onFilled.push(resolve));
   }
 
-  /** Something happened to a subscription: it calls another URL, was switched off, ended, or its account has other features. */
-  changed(subscription: Whose & { subscription: string }): void {
+  /** Makes a subscription's head due: it calls another URL, was switched off, ended, or its account has other features. */
+  changed(subscription: CalledEndpoint & { subscription: string }): void {
     this.#heads.change(subscription);
   }
 
@@ -93,7 +93,7 @@ export class MemoryParking implements ParkingStore {
     }
   }
 
-  async lease(owner: string, keep: ReadonlySet<number>): Promise<Leased> {
+  async lease(owner: string, keep: ReadonlySet<number>): Promise<LeaseResult> {
     this.#beThere();
     const { owned, taken, leaving, orphaned, deliverers } = this.#leases.lease(owner, keep);
     this.#heads.countDeaths(orphaned);
@@ -120,7 +120,7 @@ export class MemoryParking implements ParkingStore {
     this.#heads.wake(subscription);
   }
 
-  async take(wanted: readonly Wanted[]): Promise<Taken[]> {
+  async take(wanted: readonly RowsWanted[]): Promise<TakenRows[]> {
     this.#beThere();
     return wanted.map((each) => ({ endpoint: each.endpoint, ...this.#takeOf(each) }));
   }
@@ -147,7 +147,7 @@ export class MemoryParking implements ParkingStore {
     for (const subscription of subscriptions) this.#heads.markHung(subscription, isHung);
   }
 
-  async addToSums(changes: readonly Sum[]): Promise<void> {
+  async addToSums(changes: readonly ParkedSum[]): Promise<void> {
     this.#beThere();
     for (const change of changes) this.#add(change);
   }
@@ -176,7 +176,7 @@ export class MemoryParking implements ParkingStore {
     }
   }
 
-  async newestWithin(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<Newest> {
+  async newestWithin(subscriptions: readonly string[], most: Omit<ParkedSum, 'account'>): Promise<NewestRows> {
     this.#beThere();
     const found = subscriptions.flatMap((subscription) => [...(this.#rows.get(subscription)?.after() ?? [])]);
     let [rows, bytes, since] = [0, 0, Infinity];
@@ -196,9 +196,9 @@ export class MemoryParking implements ParkingStore {
     });
   }
 
-  #takeOf({ after, limit, madeBefore }: Wanted): Pick<Taken, 'rows' | 'isCut'> {
+  #takeOf({ after, limit, madeBefore }: RowsWanted): Pick<TakenRows, 'rows' | 'isCut'> {
     const now = this.#now();
-    const found: KeptRow[] = [];
+    const found: StoredRow[] = [];
     for (const [subscription, key] of after) {
       let left = limit;
       for (const row of this.#rows.get(subscription)?.after(key) ?? []) {
@@ -228,7 +228,7 @@ export class MemoryParking implements ParkingStore {
     return Math.ceil(soonest - now);
   }
 
-  #add({ account, rows, bytes }: Sum): void {
+  #add({ account, rows, bytes }: ParkedSum): void {
     const sum = this.#sums.get(account) ?? { account, rows: 0, bytes: 0 };
     sum.rows += rows;
     sum.bytes += bytes;

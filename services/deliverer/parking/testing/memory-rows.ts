@@ -2,19 +2,22 @@ import type { ParkedRow } from '@waybell/line/messages';
 import type { RowKey } from '../parking-store.ts';
 
 /** `notBefore` by the clock of the store. */
-export type KeptRow = ParkedRow & { notBefore: number };
+export type StoredRow = ParkedRow & { notBefore: number };
 
-/** Rows of one subscription in the order of their keys. What goes from or comes to one end moves little, however many there are. */
+/**
+ * Rows of one subscription in the order of their keys. Inserting or removing at either end moves few rows, however many
+ * there are.
+ */
 export class MemoryRows {
-  #rows: (KeptRow | undefined)[] = [];
-  /** The index of the first row: before it is room. */
+  #rows: (StoredRow | undefined)[] = [];
+  /** The index of the first row; the places before it are empty. */
   #first = 0;
 
   get size(): number {
     return this.#rows.length - this.#first;
   }
 
-  insert(row: KeptRow): void {
+  insert(row: StoredRow): void {
     const at = this.#from(row);
     const there = this.#rows[at];
     if (there !== undefined && compareKeys(there, row) === 0) return;
@@ -33,13 +36,13 @@ export class MemoryRows {
       this.#rows.copyWithin(this.#first + 1, this.#first, at);
       this.#rows[this.#first] = undefined;
       this.#first += 1;
-      this.#giveRoomBack();
+      this.#compact();
     } else this.#rows.splice(at, 1);
     return true;
   }
 
-  /** From the first, or after one, whether that is still there or not. */
-  *after(key?: RowKey): Generator<KeptRow> {
+  /** Rows from the first, or after a key, whether its row is still there or not. */
+  *after(key?: RowKey): Generator<StoredRow> {
     let at = key === undefined ? this.#first : this.#from(key);
     const there = this.#rows[at];
     if (key !== undefined && there !== undefined && compareKeys(there, key) === 0) at += 1;
@@ -49,7 +52,7 @@ export class MemoryRows {
     }
   }
 
-  /** Whether it is there, moved so often or more often. */
+  /** Whether the attempt has a row, with at least this hop. */
   has(key: RowKey): boolean {
     const there = this.#rows[this.#from(key)];
     return there !== undefined && compareKeys({ ...there, hop: key.hop }, key) === 0;
@@ -67,14 +70,14 @@ export class MemoryRows {
     return low;
   }
 
-  #giveRoomBack(): void {
+  #compact(): void {
     if (this.#first < 1_024 || this.#first * 2 < this.#rows.length) return;
     this.#rows = this.#rows.slice(this.#first);
     this.#first = 0;
   }
 }
 
-/** Within a subscription. */
+/** Orders the keys of one subscription. */
 export function compareKeys(one: RowKey, other: RowKey): number {
   const text = one.delivery < other.delivery ? -1 : one.delivery > other.delivery ? 1 : 0;
   return one.createdAt - other.createdAt || text || one.attempt - other.attempt || one.hop - other.hop;

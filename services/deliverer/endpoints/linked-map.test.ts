@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Ring } from './ring.ts';
+import { LinkedMap } from './linked-map.ts';
 
 describe('a ring', () => {
   test('is a map that can put things last', () => {
@@ -8,7 +8,7 @@ describe('a ring', () => {
     expect(() =>
       fc.assert(
         fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-          const ring = new Ring<number, string>();
+          const ring = new LinkedMap<number, string>();
           const map = new Map<number, string>();
           for (const [number, [what, key]] of steps.entries()) {
             const value = what === 'toEnd' ? map.get(key) : `${number}`;

@@ -1,48 +1,48 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { LEASE_MS, type ParkingStore } from './parking-store.ts';
 
-export type LeaseOptions = {
+export type OwnedShardsOptions = {
   store: Pick<ParkingStore, 'lease' | 'release'>;
   /** Names this process. */
   owner: string;
   clock: Clock;
-  /** The lease of these shards is over, or was lost. */
+  /** Called when the lease of some shards has ended or was lost. */
   onLost: (isLost: (shard: number) => boolean) => void;
 };
 
 /**
- * The shards that this process owns, by its own monotonic clock: from before it asked, for as long as that was granted. A
- * process that stood still finds at once that it owns nothing any more.
+ * The shards that this process has a lease of. Counts the lease by its own monotonic clock, from before it asked: a process
+ * that stood still finds at once that it owns nothing any more.
  */
-export class Lease {
-  readonly #options: LeaseOptions;
+export class OwnedShards {
+  readonly #options: OwnedShardsOptions;
   #shards: ReadonlySet<number> = new Set();
   #leaving: ReadonlySet<number> = new Set();
   #until = -Infinity;
   #deliverers = 1;
   #timer: Timer | undefined;
 
-  constructor(options: LeaseOptions) {
+  constructor(options: OwnedShardsOptions) {
     this.#options = options;
   }
 
-  /** The shards that are owned now; none once the lease is over. */
-  shards(): number[] {
+  /** Empty once the lease is over. */
+  current(): number[] {
     this.#check();
     return [...this.#shards];
   }
 
-  /** How many deliverers share the work of this one, itself included; while Postgres is away, as many as there were. */
+  /** How many deliverers share the work of this one, itself included; the last known number while Postgres is away. */
   get deliverers(): number {
     return this.#deliverers;
   }
 
-  /** Another is to have it: what is in hand of it comes to its end, and no more is taken. */
+  /** Another deliverer is to have the shard: rows in hand are finished, and no more are taken. */
   isLeaving(shard: number): boolean {
     return this.#leaving.has(shard);
   }
 
-  /** Resolves with the shards that are new, or stay after all. `keep`: those of which there are rows in hand. */
+  /** Resolves with the shards that are new, or no longer leaving. `keep`: shards of rows in hand. */
   async renew(keep: ReadonlySet<number>): Promise<number[]> {
     const { store, owner, clock, onLost } = this.#options;
     const askedAt = clock.now();
@@ -50,7 +50,7 @@ export class Lease {
     this.#deliverers = deliverers;
     this.#check();
     const [before, now, fresh] = [this.#shards, new Set(owned), new Set(taken)];
-    // One that another had in between is lost, even though it is here again.
+    // A shard that another owned in between is lost, even though it is here again.
     const isLost = (shard: number) => before.has(shard) && (!now.has(shard) || fresh.has(shard));
     const wasLeaving = this.#leaving;
     this.#leaving = new Set(leaving);

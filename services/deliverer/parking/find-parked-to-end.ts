@@ -3,18 +3,18 @@ import { dropReason } from '../drop-reason.ts';
 import type { FindTarget } from '../find-target.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { EndParked } from './end-parked.ts';
-import type { Owned } from './owned.ts';
+import type { OwnedEndpoints } from './owned-endpoints.ts';
 import type { ParkingStore } from './parking-store.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
+import type { ParkedRowsInHand } from './parked-rows-in-hand.ts';
 import type { HeldRows } from './take-where-room.ts';
 
 /** How much may be parked: in hand at once, of one account, and of all together. */
 export type ParkedLimits = { held: HeldRows; ofAccount: HeldRows; ofAll: HeldRows };
 
-export type WhatIsOverOptions = {
+export type FindParkedToEndOptions = {
   store: Pick<ParkingStore, 'take' | 'sums' | 'oldest' | 'newestWithin'>;
-  owned: Owned;
-  inHand: RowsInHand;
+  owned: OwnedEndpoints;
+  inHand: ParkedRowsInHand;
   findTarget: FindTarget;
   parked: ParkedLimits;
   maxAgeMs: number;
@@ -22,25 +22,28 @@ export type WhatIsOverOptions = {
   now: () => number;
   isPaused: () => boolean;
   isLeaving: (shard: number) => boolean;
-  /** The account has less parked than its sum says. */
+  /** Called for an account that has less parked than its sum says. */
   onMiscounted: (account: string) => void;
   onFailed: (error: unknown) => void;
 };
 
 const MOST_LOOKED_UP = 1_000;
 
-/** Finds parked deliveries that are to end without an attempt: no subscription is to have them, they are too old, or too many. */
-export class WhatIsOver {
-  readonly #options: WhatIsOverOptions;
+/**
+ * Finds parked deliveries that are to end without an attempt: their subscription is gone or off, they are too old, or too
+ * many.
+ */
+export class FindParkedToEnd {
+  readonly #options: FindParkedToEndOptions;
   readonly #ends: EndParked;
-  /** Subscriptions to which something happened. */
-  readonly #toSee = new Set<string>();
-  /** What is parked for all accounts. */
+  /** Subscriptions that may have changed. */
+  readonly #toCheck = new Set<string>();
+  /** Rows and bytes parked for all accounts. */
   all: HeldRows = { rows: 0, bytes: 0 };
-  /** The age of the oldest of what is owned. */
+  /** Age of the oldest parked delivery that this process owns. */
   oldestMs = 0;
 
-  constructor(options: WhatIsOverOptions) {
+  constructor(options: FindParkedToEndOptions) {
     this.#options = options;
     this.#ends = new EndParked({ ...options, limit: options.parked.held });
   }
@@ -50,19 +53,19 @@ export class WhatIsOver {
   }
 
   changed(subscription: string): void {
-    this.#toSee.add(subscription);
+    this.#toCheck.add(subscription);
   }
 
-  /** Looks at what changed: ended, switched off, or its feature off. */
-  async see(): Promise<void> {
-    await Promise.all([...this.#toSee].map((subscription) => this.#see(subscription)));
+  /** Ends what is parked for changed subscriptions that ended, were switched off, or lost their feature. */
+  async checkChanged(): Promise<void> {
+    await Promise.all([...this.#toCheck].map((subscription) => this.#check(subscription)));
   }
 
   /**
-   * The oldest of an account beyond its own bound, and of the largest account beyond that of all. Sums say which
-   * to look at, and are counted anew where they were wrong; what ends is what is older than the newest that it may have.
+   * Ends the oldest deliveries of an account beyond its own limit, and of the largest account beyond the limit for all. Sums
+   * only say which account to look at, and are counted again where they were wrong.
    */
-  async keepBounds(shards: readonly number[]): Promise<void> {
+  async enforceLimits(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return;
     const { store, owned, parked, onMiscounted } = this.#options;
     const { all, own, largest } = await store.sums(shards);
@@ -78,8 +81,8 @@ export class WhatIsOver {
     }
   }
 
-  /** What grew too old while it was parked. */
-  async findTooOld(): Promise<void> {
+  /** Ends deliveries that grew too old while they were parked. */
+  async endTooOld(): Promise<void> {
     const { store, owned, maxAgeMs, now } = this.#options;
     const subscriptions = owned.subscriptions();
     let oldestAt = now();
@@ -94,15 +97,15 @@ export class WhatIsOver {
     this.oldestMs = now() - oldestAt;
   }
 
-  async #see(subscription: string): Promise<void> {
+  async #check(subscription: string): Promise<void> {
     let isOver = false;
     try {
       isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // It cannot be read: no matter of the others, and the handler of its deliveries says so.
+      // It cannot be read, which the handler of its deliveries reports; the others go on.
     }
-    this.#toSee.delete(subscription);
+    this.#toCheck.delete(subscription);
     if (isOver) this.#end(subscription);
     else this.#ends.stop(subscription);
   }
@@ -114,14 +117,14 @@ export class WhatIsOver {
   }
 }
 
-/** Sums drift a little, and to look for a few takes as long as for many. */
+/** Sums drift a little, and to find a few rows takes as long as to find many. */
 const WELL_BEYOND = 1.01;
 
 function isWellBeyond(sum: HeldRows, limit: HeldRows): boolean {
   return sum.rows > WELL_BEYOND * limit.rows || sum.bytes > WELL_BEYOND * limit.bytes;
 }
 
-/** What the largest may have, so that all together have no more than they may. */
+/** Limit for the largest account, so that all together stay within theirs. */
 function withinAll(largest: HeldRows, all: HeldRows, { ofAccount, ofAll }: ParkedLimits): HeldRows {
   const left = (of: keyof HeldRows) =>
     Math.max(0, Math.min(ofAccount[of], largest[of] - Math.max(0, all[of] - ofAll[of])));

@@ -4,29 +4,29 @@ import { newSourceId, type ParkedRow, type Source } from '@waybell/line/messages
 import { placeOf, type RowKey } from './parking-store.ts';
 
 /** A row that this process has taken, until it is deleted or given back. */
-export type RowInHand = { row: ParkedRow; account: string; endpoint: string; shard: number; source: Source };
+export type ParkedRowInHand = { row: ParkedRow; account: string; endpoint: string; shard: number; source: Source };
 
-export type RowsInHandOptions = {
+export type ParkedRowsInHandOptions = {
   consuming: ConsumeCallbacks;
-  /** Some are to be deleted: what each became is safe elsewhere. */
+  /** Called when rows are to be deleted: what they caused is safe. */
   onSettled: () => void;
-  /** One is in hand no more. */
-  onFreed: (of: RowInHand) => void;
+  /** Called when a row is no longer in hand. */
+  onFreed: (of: ParkedRowInHand) => void;
 };
 
-/** Parked rows in hand: each a source of one message, like one that a queue sent. */
-export class RowsInHand {
-  readonly #options: RowsInHandOptions;
-  readonly #byPlace = new Map<string, RowInHand>();
+/** Parked rows in hand, each a source of one message, like one from a queue. */
+export class ParkedRowsInHand {
+  readonly #options: ParkedRowsInHandOptions;
+  readonly #byPlace = new Map<string, ParkedRowInHand>();
   readonly #ofEndpoint = new Map<string, number>();
-  #toRemove: RowInHand[] = [];
-  /** For each reader at this moment: places of rows that were deleted meanwhile, and that it may still find. */
+  #toRemove: ParkedRowInHand[] = [];
+  /** For each read under way: keys of rows deleted meanwhile, which it may still find. */
   readonly #readers = new Set<Set<string>>();
   #bytes = 0;
-  /** Ever. */
+  /** Number of rows taken since the start. */
   taken = 0;
 
-  constructor(options: RowsInHandOptions) {
+  constructor(options: ParkedRowsInHandOptions) {
     this.#options = options;
   }
 
@@ -50,7 +50,7 @@ export class RowsInHand {
     return new Set(Array.from(this.#byPlace.values(), ({ shard }) => shard));
   }
 
-  take(taken: Omit<RowInHand, 'source'>, how: { deaths: number; isOverLimit: boolean }): void {
+  take(taken: Omit<ParkedRowInHand, 'source'>, how: { deaths: number; isOverLimit: boolean }): void {
     const { row } = taken;
     const source: Source = {
       id: newSourceId(),
@@ -58,15 +58,15 @@ export class RowsInHand {
       acknowledge: () => this.#acknowledge(inHand),
       giveBack: () => this.#free(inHand),
     };
-    const inHand: RowInHand = { ...taken, source };
+    const inHand: ParkedRowInHand = { ...taken, source };
     this.#byPlace.set(placeOf(row), inHand);
     this.#count(inHand, 1);
     this.taken += 1;
     this.#options.consuming.onTaken(source);
   }
 
-  /** What is to be deleted, and was not handed out before. */
-  toRemove(most: number): RowInHand[] {
+  /** Hands out rows to be deleted, each once. */
+  toRemove(most: number): ParkedRowInHand[] {
     return this.#toRemove.splice(0, most);
   }
 
@@ -74,7 +74,7 @@ export class RowsInHand {
     return this.#toRemove.length > 0;
   }
 
-  /** What `read` finds, but what was deleted while it read. */
+  /** Resolves with what `read` finds, without rows deleted meanwhile. */
   async reading<T extends { rows: ParkedRow[] }>(read: () => Promise<T[]>): Promise<T[]> {
     const gone = new Set<string>();
     this.#readers.add(gone);
@@ -86,18 +86,18 @@ export class RowsInHand {
     }
   }
 
-  removed(rows: readonly RowInHand[]): void {
+  removed(rows: readonly ParkedRowInHand[]): void {
     for (const reader of this.#readers) for (const { row } of rows) reader.add(placeOf(row));
     for (const row of rows) this.#free(row);
   }
 
-  /** They could not be deleted now; unless they were cut in the meantime they are to be. */
-  notRemoved(rows: readonly RowInHand[]): void {
+  /** Rows could not be deleted: keeps those that were not cut meanwhile for the next time. */
+  notRemoved(rows: readonly ParkedRowInHand[]): void {
     this.#toRemove.push(...rows.filter((row) => this.#isHeld(row)));
   }
 
-  /** Another process has these shards, or may have: what is under way here must not be published any more. */
-  cut(isCut: (row: RowInHand) => boolean): void {
+  /** Another process may own these rows: what they cause here must not be published any more. */
+  cut(isCut: (row: ParkedRowInHand) => boolean): void {
     for (const row of [...this.#byPlace.values()].filter(isCut)) {
       this.#free(row);
       this.#options.consuming.onCut(row.source);
@@ -105,27 +105,27 @@ export class RowsInHand {
     this.#toRemove = this.#toRemove.filter((row) => this.#isHeld(row));
   }
 
-  #acknowledge(row: RowInHand): void {
+  #acknowledge(row: ParkedRowInHand): void {
     if (!this.#isHeld(row)) return;
     this.#toRemove.push(row);
     this.#options.onSettled();
   }
 
-  #free(row: RowInHand): void {
+  #free(row: ParkedRowInHand): void {
     if (!this.#isHeld(row)) return;
     this.#byPlace.delete(placeOf(row.row));
     this.#count(row, -1);
     this.#options.onFreed(row);
   }
 
-  #count({ endpoint, row }: RowInHand, change: 1 | -1): void {
+  #count({ endpoint, row }: ParkedRowInHand, change: 1 | -1): void {
     this.#bytes += change * row.body.length;
     const count = this.countOf(endpoint) + change;
     if (count === 0) this.#ofEndpoint.delete(endpoint);
     else this.#ofEndpoint.set(endpoint, count);
   }
 
-  #isHeld(row: RowInHand): boolean {
+  #isHeld(row: ParkedRowInHand): boolean {
     return this.#byPlace.get(placeOf(row.row)) === row;
   }
 }

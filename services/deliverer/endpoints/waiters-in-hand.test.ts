@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
-import type { Entry } from './endpoint.ts';
+import type { Admission } from './endpoint.ts';
 
 const one = keyOf('one');
-const kindOf = (entry: Entry) => (entry.kind === 'granted' ? 'granted' : entry.why);
+const kindOf = (admission: Admission) => (admission.kind === 'granted' ? 'granted' : admission.why);
 
 describe('in hand', () => {
   test('a burst to an endpoint that answers quickly waits for its turn', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'quick', 2);
     const burst = Array.from({ length: 50 }, async () => {
-      const entry = await some.enter(one);
+      const admission = await some.admit(one);
       await some.clock.sleep(2);
-      if (entry.kind === 'granted') entry.end('quick');
-      return entry.kind;
+      if (admission.kind === 'granted') admission.end('quick');
+      return admission.kind;
     });
     await some.clock.runFor(1_000);
     expect(new Set(await Promise.all(burst))).toEqual(new Set(['granted']));
@@ -24,8 +24,8 @@ describe('in hand', () => {
     const some = new SomeEndpoints();
     await some.once(one, 'slow', 50_000);
     const ends = await some.begin(one, 4);
-    const fresh = some.enter(one);
-    const others = [some.enter(one, 'parked'), some.enter(one, 'by hand')];
+    const fresh = some.admit(one);
+    const others = [some.admit(one, 'parked'), some.admit(one, 'by hand')];
     await some.clock.runFor(1_000);
     expect(await fresh).toEqual({ kind: 'full', why: 'full' });
     await some.clock.runFor(40_000);
@@ -55,7 +55,7 @@ describe('in hand', () => {
   test('whatever is for a hung endpoint is told so at once, and but one parked one of those that waited', async () => {
     const some = new SomeEndpoints();
     const ends = await some.begin(one, 4);
-    const parked = Array.from({ length: 3 }, () => some.enter(one, 'parked'));
+    const parked = Array.from({ length: 3 }, () => some.admit(one, 'parked'));
     await some.clock.runFor(500);
     ends[0]?.('hung');
     await settled();
@@ -75,7 +75,7 @@ describe('in hand', () => {
     const more = await Promise.all(
       ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => some.begun(keyOf(name, { account: name }))),
     );
-    const waiting = some.enter(other);
+    const waiting = some.admit(other);
     await some.clock.runFor(900);
     await some.clock.runFor(1_500);
     expect(some.endpoints.figures().inHand).toBe(1);
@@ -86,7 +86,7 @@ describe('in hand', () => {
   test('none waits once it is closed', async () => {
     const some = new SomeEndpoints();
     await some.begin(one, 4);
-    const waiting = (['fresh', 'parked', 'by hand'] as const).map((wish) => some.enter(one, wish));
+    const waiting = (['fresh', 'parked', 'by hand'] as const).map((origin) => some.admit(one, origin));
     some.endpoints.close();
     expect(await Promise.all(waiting)).toEqual(Array.from({ length: 3 }, () => ({ kind: 'full', why: 'full' })));
     expect(await some.told(one, 'by hand')).toBe('full');

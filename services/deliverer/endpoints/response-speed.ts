@@ -1,6 +1,6 @@
 import type { Answer } from '@waybell/line/outcomes';
 import type { FailureReason } from '@waybell/line/reasons';
-import type { Ending } from './endpoint.ts';
+import type { ResponseSpeed } from './endpoint.ts';
 
 const TIMEOUTS: ReadonlySet<string> = new Set<FailureReason>([
   'connect_timeout',
@@ -8,8 +8,8 @@ const TIMEOUTS: ReadonlySet<string> = new Set<FailureReason>([
   'response_timeout',
 ]);
 
-/** Ordinary failures are answers, also those that come late. */
-export function endingOf({ durationMs, reason }: Answer, slowMs: number): Ending {
+/** An ordinary failure is an answer too; only timeouts are none. */
+export function responseSpeed({ durationMs, reason }: Answer, slowMs: number): ResponseSpeed {
   if (reason !== undefined && TIMEOUTS.has(reason)) return 'hung';
   return durationMs <= slowMs ? 'quick' : 'slow';
 }

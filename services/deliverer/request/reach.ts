@@ -1,12 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Connection, Connector } from '../request/connection.ts';
-import { BlockedAddress } from '../request/safe-address.ts';
-
-/** Whether a connection could be made, and where it was to lead, as far as that is known. */
-export type Reached = { isReached: boolean; address?: string };
-
-/** Connects to an origin as callbacks do, TLS included, and says nothing there. Never rejects. */
-export type Reach = (origin: string) => Promise<Reached>;
+import type { Reach } from '../egress/egress.ts';
+import type { Connection, Connector } from './connection.ts';
+import { BlockedAddress } from './safe-address.ts';
 
 export type ReachOptions = {
   connect: Connector;
@@ -15,6 +10,7 @@ export type ReachOptions = {
   clock: Clock;
 };
 
+/** Connects as callbacks do, TLS included, and sends nothing. */
 export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
   return (origin) =>
     new Promise((resolve) => {
@@ -30,7 +26,7 @@ export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
       const to = { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, connection };
       connect(to, (error, socket) => {
         socket?.on('error', () => undefined).destroy();
-        // Where a name must not lead is no place that receivers could share.
+        // Receivers cannot share an address that callbacks must not reach.
         if (error instanceof BlockedAddress) delete connection.ip;
         end(error === null);
       });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Connector } from '../request/connection.ts';
-import { BlockedAddress } from '../request/safe-address.ts';
+import type { Connector } from './connection.ts';
+import { BlockedAddress } from './safe-address.ts';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { reaching } from './reach.ts';
 

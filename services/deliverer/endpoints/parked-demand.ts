@@ -1,16 +1,18 @@
-import type { Room } from './endpoint.ts';
+import type { ParkedDemand } from './endpoint.ts';
 import { PROBE_LEAST_MS, type KnownEndpoint } from './known-endpoint.ts';
 
-/** What is asked for at most. */
 const MOST_ROWS = 64;
 
-export type Surroundings = { now: number; maySeveralProbe: boolean; hasPlace: (endpoint: KnownEndpoint) => boolean };
+type DemandOptions = { now: number; maySeveralProbe: boolean; hasSlot: (endpoint: KnownEndpoint) => boolean };
 
 /**
- * How many parked deliveries of an endpoint are wanted: so many that twice its window is in hand, one of a hung one, none
- * of one that rests; or that it lacks a place which others hold.
+ * How many parked deliveries an endpoint can take now: so many that twice its window is in hand, one while it is hung, none
+ * while it rests. `slot`: the endpoint waits for a slot that others hold.
  */
-export function roomOf(endpoint: KnownEndpoint, { now, maySeveralProbe, hasPlace }: Surroundings): Room | 'place' {
+export function parkedDemand(
+  endpoint: KnownEndpoint,
+  { now, maySeveralProbe, hasSlot }: DemandOptions,
+): ParkedDemand | 'slot' {
   const { window, waiting, hungSince, restsUntil } = endpoint;
   if (restsUntil > now) return { rows: 0, askAt: restsUntil };
   const inHand = waiting.countOf('parked');
@@ -19,6 +21,6 @@ export function roomOf(endpoint: KnownEndpoint, { now, maySeveralProbe, hasPlace
     const dueAt = endpoint.probeDueAt();
     return { rows: 0, askAt: dueAt > now ? dueAt : now + PROBE_LEAST_MS };
   }
-  if (!hasPlace(endpoint)) return 'place';
+  if (!hasSlot(endpoint)) return 'slot';
   return { rows: hungSince === undefined ? Math.min(2 * window.size - inHand, MOST_ROWS) : 1 };
 }

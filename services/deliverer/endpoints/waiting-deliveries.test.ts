@@ -1,17 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PatientWish } from './endpoint.ts';
-import type { KnownEndpoint } from './known-endpoint.ts';
-import { Waiting, type Waiter } from './waiting.ts';
+import type { PatientOrigin } from './endpoint.ts';
+import { WaitingDeliveries } from './waiting-deliveries.ts';
 
-function waitingFor(wishes: readonly PatientWish[]) {
-  const waiting = new Waiting();
-  // An endpoint that is asked nothing here.
-  const endpoint = {} as KnownEndpoint;
-  for (const wish of wishes) waiting.add({ endpoint, wish, resolve: () => undefined });
+type Waiter = { origin: PatientOrigin };
+
+function waitingFor(origins: readonly PatientOrigin[]) {
+  const waiting = new WaitingDeliveries<Waiter>();
+  for (const origin of origins) waiting.add({ origin });
   return waiting;
 }
 
-function served(waiting: Waiting, count: number): Waiter[] {
+function served(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
   return Array.from({ length: count }, () => {
     const waiter = waiting.next();
     if (waiter === undefined) throw new Error('nobody waits');
@@ -23,8 +22,8 @@ function served(waiting: Waiting, count: number): Waiter[] {
 describe('waiting', () => {
   test('gives fresh and parked ones every other place while both wait, and by hand goes first', () => {
     const waiting = waitingFor(['parked', 'parked', 'parked', 'fresh', 'fresh', 'by hand', 'fresh', 'fresh', 'parked']);
-    const wishes = served(waiting, 9).map(({ wish }) => wish);
-    expect(wishes).toEqual(['by hand', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked']);
+    const origins = served(waiting, 9).map(({ origin }) => origin);
+    expect(origins).toEqual(['by hand', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked']);
     expect(waiting.next()).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { endingOf } from './ending.ts';
+import { responseSpeed } from './response-speed.ts';
 
 describe('endingOf', () => {
   test.each([
@@ -9,7 +9,7 @@ describe('endingOf', () => {
     ['a slow failure', { durationMs: 20_000, status: 500, reason: 'status' }, 'slow'],
     ['a refused connection', { durationMs: 1, reason: 'connection_refused' }, 'quick'],
     ['a timeout', { durationMs: 3_000, reason: 'response_timeout' }, 'hung'],
-  ] as const)('of %s', (_, answer, ending) => {
-    expect(endingOf(answer as Parameters<typeof endingOf>[0], 1_000)).toBe(ending);
+  ] as const)('of %s', (_, answer, speed) => {
+    expect(responseSpeed(answer as Parameters<typeof responseSpeed>[0], 1_000)).toBe(speed);
   });
 });

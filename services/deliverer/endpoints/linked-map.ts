@@ -1,13 +1,18 @@
-type Link<K, V> = { readonly key: K; value: V; before: Link<K, V> | undefined; after: Link<K, V> | undefined };
+type LinkedEntry<K, V> = {
+  readonly key: K;
+  value: V;
+  before: LinkedEntry<K, V> | undefined;
+  after: LinkedEntry<K, V> | undefined;
+};
 
 /**
- * A map in the order in which things came. Everything takes the same time, however many there are: a Map that is taken
- * from at its front walks over what was there.
+ * A map in insertion order, as a linked list: all operations take constant time. A plain Map whose first entries are deleted
+ * again and again walks over the gaps.
  */
-export class Ring<K, V> {
-  readonly #links = new Map<K, Link<K, V>>();
-  #first: Link<K, V> | undefined;
-  #last: Link<K, V> | undefined;
+export class LinkedMap<K, V> {
+  readonly #links = new Map<K, LinkedEntry<K, V>>();
+  #first: LinkedEntry<K, V> | undefined;
+  #last: LinkedEntry<K, V> | undefined;
 
   get size(): number {
     return this.#links.size;
@@ -17,14 +22,14 @@ export class Ring<K, V> {
     return this.#links.get(key)?.value;
   }
 
-  /** What is new comes last; what is there keeps its place. */
+  /** A new key comes last; a known one keeps its place. */
   set(key: K, value: V): this {
     const known = this.#links.get(key);
     if (known !== undefined) {
       known.value = value;
       return this;
     }
-    const link: Link<K, V> = { key, value, before: undefined, after: undefined };
+    const link: LinkedEntry<K, V> = { key, value, before: undefined, after: undefined };
     this.#links.set(key, link);
     this.#append(link);
     return this;
@@ -48,7 +53,7 @@ export class Ring<K, V> {
     for (let link = this.#first; link !== undefined; link = link.after) yield [link.key, link.value];
   }
 
-  #append(link: Link<K, V>): void {
+  #append(link: LinkedEntry<K, V>): void {
     link.before = this.#last;
     link.after = undefined;
     if (this.#last === undefined) this.#first = link;
@@ -56,7 +61,7 @@ export class Ring<K, V> {
     this.#last = link;
   }
 
-  #cut({ before, after }: Link<K, V>): void {
+  #cut({ before, after }: LinkedEntry<K, V>): void {
     if (before === undefined) this.#first = after;
     else before.after = after;
     if (after === undefined) this.#last = before;

@@ -1,16 +1,16 @@
-import type { Sum } from './parking-store.ts';
+import type { ParkedSum } from './parking-store.ts';
 
-/** What this process parked and deleted of each account since that was written down last. */
-export class Sums {
-  #changes = new Map<string, Sum>();
+/** Counts what this process parked and deleted for each account since the changes were last stored. */
+export class SumChanges {
+  #changes = new Map<string, ParkedSum>();
 
-  add({ account, rows, bytes }: Sum): void {
+  add({ account, rows, bytes }: ParkedSum): void {
     const known = this.#changes.get(account) ?? { account, rows: 0, bytes: 0 };
     this.#changes.set(account, { account, rows: known.rows + rows, bytes: known.bytes + bytes });
   }
 
-  /** Hands them to `write`; keeps those that could not be written. */
-  async flush(write: (changes: readonly Sum[]) => Promise<void>): Promise<void> {
+  /** Hands the changes to `write`; keeps them where that fails. */
+  async flush(write: (changes: readonly ParkedSum[]) => Promise<void>): Promise<void> {
     const changes = [...this.#changes.values()].filter(({ rows, bytes }) => rows !== 0 || bytes !== 0);
     this.#changes = new Map();
     if (changes.length === 0) return;

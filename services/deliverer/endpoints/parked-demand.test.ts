@@ -7,72 +7,72 @@ const one = keyOf('one');
 describe('room', () => {
   test('is for twice the window of an endpoint that answers, and none while a window of parked ones waits', async () => {
     const some = new SomeEndpoints();
-    expect(some.endpoints.room(one)).toEqual({ rows: 8 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 8 });
     const ends = await some.begin(one, 4);
-    for (let row = 0; row < 3; row += 1) void some.enter(one, 'parked');
-    expect(some.endpoints.room(one)).toEqual({ rows: 5 });
-    void some.enter(one, 'parked');
-    expect(some.endpoints.room(one)).toEqual({ rows: 0 });
+    for (let row = 0; row < 3; row += 1) void some.admit(one, 'parked');
+    expect(some.endpoints.demand(one)).toEqual({ rows: 5 });
+    void some.admit(one, 'parked');
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0 });
     await settled();
-    expect(some.words).toEqual([]);
+    expect(some.notified).toEqual([]);
     ends[0]?.('quick');
     await settled();
-    expect(some.words).toEqual([one.endpoint]);
-    expect(some.endpoints.room(one).rows).toBeGreaterThan(0);
+    expect(some.notified).toEqual([one.endpoint]);
+    expect(some.endpoints.demand(one).rows).toBeGreaterThan(0);
   });
 
   test('is for 64 at most', async () => {
     const some = new SomeEndpoints();
     await some.grow(one);
-    expect(some.endpoints.room(one)).toEqual({ rows: 64 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 64 });
   });
 
   test('of a hung endpoint is for its next probe, when that may begin', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'hung', 500);
-    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: 1_000 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 1_000 });
     await some.clock.runFor(500);
-    expect(some.endpoints.room(one)).toEqual({ rows: 1 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
     const end = await some.begun(one, 'parked');
-    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: 2_000 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 2_000 });
     end('quick');
     await settled();
-    expect(some.words).toEqual([one.endpoint]);
+    expect(some.notified).toEqual([one.endpoint]);
     // Its window was halved.
-    expect(some.endpoints.room(one)).toEqual({ rows: 4 });
+    expect(some.endpoints.demand(one)).toEqual({ rows: 4 });
   });
 
   test('is told to each that was told that there is none in hand, when a request has ended', async () => {
     const some = new SomeEndpoints({ maxInHandEach: 1 });
     const ends = await some.begin(one, 4);
-    void some.enter(one);
+    void some.admit(one);
     expect(await some.told(one)).toBe('full');
     await settled();
-    expect(some.words).toEqual([]);
+    expect(some.notified).toEqual([]);
     ends[0]?.('quick');
     await settled();
-    expect(some.words).toEqual([one.endpoint]);
+    expect(some.notified).toEqual([one.endpoint]);
   });
 
   test('of a share is told in turn to as many as there are places, and to the next where none makes use of it', async () => {
     const some = new SomeEndpoints({ slots: 10 });
     const end = await some.begun(keyOf('blocker', { isKnownHung: true }));
     const keys = ['a', 'b', 'c'].map((name) => keyOf(name, { account: name, isKnownHung: true }));
-    for (const key of keys) expect(some.endpoints.room(key)).toEqual({ rows: 0 });
+    for (const key of keys) expect(some.endpoints.demand(key)).toEqual({ rows: 0 });
     end('hung');
     await settled();
-    expect(some.words).toEqual(['a a']);
+    expect(some.notified).toEqual(['a a']);
     const [a, b, c] = keys;
     // It would overtake the third.
     expect(await some.told(b ?? one)).toBe('hung');
-    expect(some.endpoints.room(a ?? one)).toEqual({ rows: 1 });
+    expect(some.endpoints.demand(a ?? one)).toEqual({ rows: 1 });
     await some.clock.runFor(50);
-    expect(some.words).toEqual(['a a', 'b b']);
-    expect(some.endpoints.room(b ?? one)).toEqual({ rows: 1 });
+    expect(some.notified).toEqual(['a a', 'b b']);
+    expect(some.endpoints.demand(b ?? one)).toEqual({ rows: 1 });
     await some.begun(b ?? one, 'parked');
     await some.clock.runFor(1_000);
-    expect(some.words).toHaveLength(2);
-    expect(some.endpoints.room(c ?? one)).toEqual({ rows: 0 });
+    expect(some.notified).toHaveLength(2);
+    expect(some.endpoints.demand(c ?? one)).toEqual({ rows: 0 });
   });
 
   test('of a host is told when what hung there has ended', async () => {
@@ -81,9 +81,9 @@ describe('room', () => {
       Array.from({ length: 5 }, (_, path) => some.begun(keyOf(`host/${path}`, { isKnownHung: true }))),
     );
     const more = keyOf('host/more', { isKnownHung: true });
-    expect(some.endpoints.room(more)).toEqual({ rows: 0 });
+    expect(some.endpoints.demand(more)).toEqual({ rows: 0 });
     end?.('hung');
     await settled();
-    expect(some.words).toEqual([more.endpoint]);
+    expect(some.notified).toEqual([more.endpoint]);
   });
 });

@@ -6,10 +6,10 @@ import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { until } from '@waybell/runtime/testing/until';
-import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { blaming } from './blame.ts';
-import { Egress, type Lost } from './egress.ts';
+import { Egress, type FailedAttempt } from '../egress/egress.ts';
+import { judgeOwnFault } from './judge-own-fault.ts';
 
 const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);
@@ -67,7 +67,7 @@ function anEgress(what: Partial<EndpointOptions> = {}) {
   const egress = opened.use(
     new Egress({ ...options, ...endpoints, log: createLog({ service: 'test', level: 'silent' }) }),
   );
-  const callEndpoint = blaming({ ...endpoints, egress, clock: systemClock });
+  const callEndpoint = judgeOwnFault({ ...endpoints, egress, clock: systemClock });
   const call = (callbackUrl: string, isLast = true) =>
     callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [], isLast });
   return { egress, call };
@@ -149,10 +149,10 @@ describe('a last attempt whose name leads nowhere it may go', () => {
       const judged: (string | undefined)[] = [];
       const egress = {
         answered: () => undefined,
-        isOurs: async (lost: Lost) => Boolean(judged.push(lost.address)),
+        isOurs: async (lost: FailedAttempt) => Boolean(judged.push(lost.address)),
       };
       const called = { isDelivered: false, reason, durationMs: 1, lostAt: 'connecting' as const, ...(ip && { ip }) };
-      const callEndpoint = blaming({ callEndpoint: async () => called, egress, clock: systemClock });
+      const callEndpoint = judgeOwnFault({ callEndpoint: async () => called, egress, clock: systemClock });
       const call = { callbackUrl: 'https://receiver.test/', verificationToken: '', signingSecrets: [], isLast: true };
       await callEndpoint({ delivery: aDelivery(), ...call });
       expect(judged).toEqual([address]);

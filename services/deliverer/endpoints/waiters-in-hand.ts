@@ -1,26 +1,26 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Waiter } from './waiting.ts';
+import type { Waiter } from './known-endpoint.ts';
 
-export type InHandOptions = {
+export type WaitersInHandOptions = {
   clock: Clock;
-  /** How long a delivery from a queue waits. */
-  patienceMs: number;
-  /** It has waited for so long: whether it is to wait for as long again. Else it is to be removed. */
+  /** How long a delivery from a queue waits, before it is asked whether it waits on. */
+  maxWaitMs: number;
+  /** Returns whether the waiter waits for as long again; if not, it has been removed. */
   onExpired: (waiter: Waiter) => boolean;
 };
 
-/** What waits in hand for one account, as a multiple of what may for one endpoint. */
+/** Limit of waiters for one account, as a multiple of the limit for one endpoint. */
 export const ACCOUNT_TIMES = 2;
 
-/** All deliveries that wait in hand, and until when the fresh ones do. */
-export class InHand {
-  readonly #options: InHandOptions;
+/** All deliveries that wait in hand, with the deadlines of those from queues. */
+export class WaitersInHand {
+  readonly #options: WaitersInHandOptions;
   readonly #all = new Set<Waiter>();
-  /** Those from a queue, in the order of their deadlines. */
+  /** Waiters from queues, in the order of their deadlines. */
   readonly #deadlines = new Map<Waiter, number>();
   #timer: Timer | undefined;
 
-  constructor(options: InHandOptions) {
+  constructor(options: WaitersInHandOptions) {
     this.#options = options;
   }
 
@@ -39,7 +39,7 @@ export class InHand {
   add(waiter: Waiter): void {
     this.#all.add(waiter);
     waiter.endpoint.waiting.add(waiter);
-    if (waiter.wish !== 'fresh' && waiter.wish !== 'retry') return;
+    if (waiter.origin !== 'fresh' && waiter.origin !== 'retry') return;
     waiter.endpoint.account.inHand += 1;
     this.#setDeadline(waiter);
   }
@@ -54,16 +54,16 @@ export class InHand {
   }
 
   #setDeadline(waiter: Waiter): void {
-    const { clock, patienceMs } = this.#options;
+    const { clock, maxWaitMs } = this.#options;
     this.#deadlines.delete(waiter);
-    this.#deadlines.set(waiter, clock.now() + patienceMs);
-    this.#timer ??= clock.after(patienceMs, () => this.#expire());
+    this.#deadlines.set(waiter, clock.now() + maxWaitMs);
+    this.#timer ??= clock.after(maxWaitMs, () => this.#expire());
   }
 
   #expire(): void {
     const { clock, onExpired } = this.#options;
     const now = clock.now();
-    // The timer that has fired stays in its place meanwhile, so that no other is set.
+    // The timer that fired stays set meanwhile, so that `#setDeadline` sets no other.
     for (const [waiter, deadline] of this.#deadlines) {
       if (deadline > now) break;
       if (onExpired(waiter)) this.#setDeadline(waiter);

@@ -1,33 +1,33 @@
 import type { Timer } from '@waybell/runtime/clock';
-import type { Head, RowKey } from './parking-store.ts';
+import type { ParkedHead, RowKey } from './parking-store.ts';
 
 /** An endpoint with parked rows that this process owns. Times are milliseconds of its clock. */
 export type OwnedEndpoint = {
   readonly endpoint: string;
   readonly account: string;
   readonly shard: number;
-  /** Subscriptions that have, or had, rows; and after which row each is looked through. */
+  /** Subscriptions that have, or had, rows; and the row after which each is read on. */
   readonly after: Map<string, RowKey | undefined>;
-  /** It is to be looked through from the first row again, but not before then. */
+  /** When to read from the first row again, at the earliest. */
   restartAt: number;
-  /** Nothing was left behind the rows that were taken last. */
+  /** No rows followed those taken last. */
   isAtEnd: boolean;
-  asking: Timer | undefined;
-  /** Since when it had room, and nothing came of it. */
+  askTimer: Timer | undefined;
+  /** Since when the endpoint has had room and got no row. */
   roomSince: number | undefined;
   isKnownHung: boolean;
   deaths: number;
 };
 
-/** What this process owns: by endpoint, and which endpoint each subscription's rows are for. */
-export class Owned {
+/** Endpoints with parked rows that this process owns, found by endpoint and by subscription. */
+export class OwnedEndpoints {
   readonly #endpoints = new Map<string, OwnedEndpoint>();
   readonly #ofSubscription = new Map<string, OwnedEndpoint>();
-  /** How many endpoints there are of each account. */
+  /** Number of endpoints by account. */
   readonly #accounts = new Map<string, number>();
 
   /** The endpoint, and whether the subscription was known there. */
-  put(head: Head): { owned: OwnedEndpoint; isKnown: boolean } {
+  put(head: ParkedHead): { owned: OwnedEndpoint; isKnown: boolean } {
     const { subscription, endpoint, isHung, deaths } = head;
     const before = this.#ofSubscription.get(subscription);
     if (before?.endpoint === endpoint) return { owned: before, isKnown: true };
@@ -45,7 +45,7 @@ export class Owned {
     return this.#endpoints.get(endpoint);
   }
 
-  /** One of its rows was handled to its end. */
+  /** Forgets the owners that died: a row was handled to its end. */
   lives(endpoint: string): void {
     const owned = this.#endpoints.get(endpoint);
     if (owned !== undefined) owned.deaths = 0;
@@ -92,8 +92,8 @@ export class Owned {
     return owned;
   }
 
-  #forget({ endpoint, account, asking }: OwnedEndpoint): void {
-    asking?.[Symbol.dispose]();
+  #forget({ endpoint, account, askTimer }: OwnedEndpoint): void {
+    askTimer?.[Symbol.dispose]();
     this.#endpoints.delete(endpoint);
     const left = (this.#accounts.get(account) ?? 0) - 1;
     if (left > 0) this.#accounts.set(account, left);
@@ -101,7 +101,7 @@ export class Owned {
   }
 }
 
-function newEndpoint({ endpoint, account, shard, isHung, deaths }: Head): OwnedEndpoint {
+function newEndpoint({ endpoint, account, shard, isHung, deaths }: ParkedHead): OwnedEndpoint {
   return {
     endpoint,
     account,
@@ -109,7 +109,7 @@ function newEndpoint({ endpoint, account, shard, isHung, deaths }: Head): OwnedE
     after: new Map(),
     restartAt: -Infinity,
     isAtEnd: false,
-    asking: undefined,
+    askTimer: undefined,
     roomSince: undefined,
     isKnownHung: isHung,
     deaths,

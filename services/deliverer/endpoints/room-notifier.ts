@@ -1,0 +1,76 @@
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { KnownEndpoint } from './known-endpoint.ts';
+import { SlotQueues } from './slot-queue.ts';
+import { ENDPOINT_CLASSES, type Slots, type EndpointClass } from './slots.ts';
+
+export type RoomNotifierOptions = {
+  clock: Clock;
+  slots: Slots;
+  onRoom: (endpoint: string) => void;
+  /** Called after each pause: slots may be free that no notified owner has used. */
+  onUnused: () => void;
+};
+
+/** A notified owner has this long to use a slot before others are notified of the same slot. */
+const PAUSE_MS = 50;
+/** Owners notified at least in that time, where their order does not matter. */
+const LEAST_NOTIFIED = 16;
+
+/** Notifies the owners of parked deliveries of room, in turn: no more at once than there are free slots. */
+export class RoomNotifier {
+  readonly #options: RoomNotifierOptions;
+  readonly #slotQueues = new SlotQueues<KnownEndpoint>();
+  /** Owners notified in this pause. */
+  #notified: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
+  #pending: string[] = [];
+  #pause: Timer | undefined;
+
+  constructor(options: RoomNotifierOptions) {
+    this.#options = options;
+  }
+
+  enqueue(endpoint: KnownEndpoint): void {
+    this.#slotQueues.enqueue(endpoint, this.#options.clock.now());
+  }
+
+  /** A probe of this endpoint would overtake no owner that waits to be notified. */
+  isInTurn(endpoint: KnownEndpoint): boolean {
+    return endpoint.wasNotified || this.#slotQueues.next(this.#options.slots, 'hung') === undefined;
+  }
+
+  /** Notifies owners of free slots. */
+  notify(): void {
+    const { slots } = this.#options;
+    for (const endpointClass of ENDPOINT_CLASSES) {
+      const most = Math.max(slots.free(endpointClass), endpointClass === 'hung' ? 0 : LEAST_NOTIFIED);
+      while (this.#notified[endpointClass] < most) {
+        const endpoint = this.#slotQueues.take(slots, endpointClass);
+        if (endpoint === undefined) break;
+        this.#notified[endpointClass] += 1;
+        this.notifyOwner(endpoint);
+        this.#startPause();
+      }
+    }
+  }
+
+  notifyOwner(endpoint: KnownEndpoint): void {
+    endpoint.awaitsRoom = false;
+    endpoint.wasNotified = true;
+    // In a microtask: a notified owner may ask at once.
+    if (this.#pending.push(endpoint.name) === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    for (const name of this.#pending.splice(0)) this.#options.onRoom(name);
+  }
+
+  #startPause(): void {
+    if (this.#pause !== undefined) return;
+    this.#pause = this.#options.clock.after(PAUSE_MS, () => {
+      this.#pause = undefined;
+      this.#notified = { hung: 0, new: 0, slow: 0, quick: 0 };
+      this.#options.onUnused();
+    });
+    this.#pause.unref();
+  }
+}

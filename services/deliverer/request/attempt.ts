@@ -1,0 +1,26 @@
+import type { Delivery } from '@waybell/line/delivery';
+import type { Answer } from '@waybell/line/outcomes';
+import type { TooMuch } from '../endpoints/endpoint.ts';
+
+/** One request to a receiver. */
+export type AttemptRequest = {
+  delivery: Delivery;
+  callbackUrl: string;
+  verificationToken: string;
+  /** Sign the request, `whsec_…`; without one it is not signed. */
+  signingSecrets: readonly string[];
+};
+
+/** The result of one request. */
+export type AttemptResult = Answer & {
+  isDelivered: boolean;
+  /** Present where the receiver asks to be left alone for a while. */
+  tooMuch?: TooMuch;
+  /**
+   * The place where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
+   * `sent`: the request may have arrived. Absent where it must not be sent, and once `isOurs` is judged.
+   */
+  lostAt?: 'here' | 'connecting' | 'sent';
+  /** The request failed for a fault of our own, and says nothing about the receiver. */
+  isOurs?: true;
+};
