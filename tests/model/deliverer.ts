@@ -116,7 +116,9 @@ async function handle(delivery: Delivery, config: Config, around: Surroundings &
 /** As what it caused may come, set aside or taken back meanwhile. */
 function messagesOf(outgoing: Outgoing): Message[] {
   if (outgoing.kind === 'publish')
-    return [outgoing, withDelayElapsed(outgoing).publication].flatMap((publication) => comings(storedOf(publication).copies));
+    return [outgoing, withDelayElapsed(outgoing).publication].flatMap((publication) =>
+      comings(storedOf(publication).copies),
+    );
   if (outgoing.kind !== 'park') return [];
   const row = copyOf(outgoing.row, 0);
   const instead = storedOf(outgoing.otherwise).copies;
