@@ -1,9 +1,6 @@
-import { formatTable } from './table.ts';
+import { formatTable, type Table } from './table.ts';
 import type { Spread } from './statistics.ts';
 import type { Machine, Versions } from './machine.ts';
-
-export type Cell = string | number | Spread;
-export type Table = { title: string; columns: readonly string[]; rows: readonly (readonly Cell[])[] };
 
 /** One bar of a scenario: what was promised, and what came out. Without a figure it was not measured. */
 export type Check = { what: string; figure: number | Spread; bar: { atLeast: number } | { atMost: number } };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
 import { withContender } from '../lib/measure.ts';
-import type { Cell } from '../lib/report.ts';
+import type { Cell } from '../lib/table.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Summary } from '../lib/statistics.ts';

@@ -1,7 +1,8 @@
 import { HTTP_CLIENTS } from '../comparators/http-clients.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { startPart } from '../lib/part.ts';
-import type { Check, Table } from '../lib/report.ts';
+import type { Check } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
 import { tlsPasses, type TlsPass } from '../lib/tls-origins.ts';

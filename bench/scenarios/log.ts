@@ -8,7 +8,7 @@ import { BATCH } from '../lib/log-records.ts';
 import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPart } from '../lib/part.ts';
 import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
-import type { Table } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
 import type { CopierCommands } from '../parts/copier.ts';

@@ -1,5 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { ClientReader, Cursor } from './entries.ts';
+import type { Cursor } from './cursor.ts';
+import type { ClientReader } from './entries.ts';
 import { ms, time } from '../columns.ts';
 import { deliveryColumns, SKEW_MS, type AskedKey, type DeliveryRow } from './log-tables.ts';
 

@@ -83,7 +83,3 @@ type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 /** One attempt, or, without a duration, the end that came instead of one: what its row has. `at` is when it ended. */
 export type AttemptEntry = Pick<Attempt, Always> &
   WithoutNulls<Omit<Attempt, Always | 'delivery' | 'reason'>> & { why?: Why };
-
-/** The place where the next page begins: behind this entry. */
-export type Cursor = { at: number; guid: string };
-export type Page<T> = { entries: T[]; next?: Cursor };

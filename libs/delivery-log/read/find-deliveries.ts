@@ -1,6 +1,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { deliveriesAbout, deliveriesInVain, deliveriesOfClient, type Candidates } from './candidates.ts';
-import type { ClientReader, Cursor, DeliveryEntry, DeliveryStatus, Page } from './entries.ts';
+import type { Cursor, Page } from './cursor.ts';
+import type { ClientReader, DeliveryEntry, DeliveryStatus } from './entries.ts';
 import { withAttempts } from './history.ts';
 import type { AskedKey } from './log-tables.ts';
 

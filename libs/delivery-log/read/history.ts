@@ -7,15 +7,14 @@ import { readKey } from '../tables.ts';
 import { attemptsOf, type AttemptRow } from './attempts.ts';
 import type {
   AttemptEntry,
-  Cursor,
   DeliveryEntry,
   EventEntry,
-  Page,
   Reader,
   Verdict,
   Why,
   WithoutNulls,
 } from './entries.ts';
+import type { Cursor, Page } from './cursor.ts';
 import {
   deactivationsBy,
   deliveriesOf,

@@ -1,7 +1,8 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
 import { tables, type Row } from '../tables.ts';
-import type { Cursor, Reader } from './entries.ts';
+import type { Cursor } from './cursor.ts';
+import type { Reader } from './entries.ts';
 
 export type EventRow = Omit<Row<'events'>, 'unknownMembers'>;
 export type DeliveryRow = Row<'deliveries'>;

@@ -2,7 +2,7 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
-import type { Cursor } from './entries.ts';
+import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
 export type SubscriptionEntry = {

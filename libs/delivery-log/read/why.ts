@@ -2,7 +2,8 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf, type AccountEntry } from './accounts.ts';
 import { latestDeliveries } from './candidates.ts';
-import type { Cursor, DeliveryEntry, EventEntry, Page } from './entries.ts';
+import type { Cursor, Page } from './cursor.ts';
+import type { DeliveryEntry, EventEntry } from './entries.ts';
 import { findAnything, type Found } from './find-anything.ts';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
 import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';

@@ -8,8 +8,8 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { counted } from './counted.ts';
-import { RejectedActions, type Selection } from './rejected-actions.tsx';
-import type { Rejected } from './types.ts';
+import { RejectedActions } from './rejected-actions.tsx';
+import type { Rejected, RejectedSelection } from './types.ts';
 
 const route = getRouteApi('/rejected');
 const MOST = 1_000;
@@ -106,7 +106,7 @@ function Filters({ filter }: { filter: Filter }) {
 const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
 
 /** What is filtered by both is named one by one: the API takes one way to say it. */
-function selectionOf({ reason, about }: Filter, objects: readonly Rejected[]): Selection {
+function selectionOf({ reason, about }: Filter, objects: readonly Rejected[]): RejectedSelection {
   if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
   if (reason !== undefined) return { reason };
   return about === undefined ? { all: true } : { about };

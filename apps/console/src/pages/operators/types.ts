@@ -26,4 +26,7 @@ export type SwitchedOff = Schemas['SwitchedOff'];
 export type HeldDeactivation = Schemas['HeldDeactivation'];
 export type Told = Schemas['Told'];
 
+/** Which rejected messages are meant. */
+export type RejectedSelection = { ids: string[] } | { reason: string } | { about: string } | { all: true };
+
 export const FEATURES: readonly Feature[] = ['insurance', 'servicepay'];
