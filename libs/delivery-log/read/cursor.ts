@@ -1,6 +1,8 @@
 /** The place where the next page begins: behind this entry. */
 export type Cursor = { at: number; guid: string };
 
+/** `before`: where the page begins; the first one where it is left out. */
+export type PageRequest = { before?: Cursor | undefined; limit: number };
 export type Page<T> = { entries: T[]; next?: Cursor };
 
 /** How a cursor is written, as a pattern: whatever is so written can be read, and is a moment that a Date can hold. */

@@ -4,7 +4,7 @@
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
-import type { Row } from '../tables.ts';
+import type { AttemptRow } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
 /** A reader is an API client, which is told of nothing but its own, or an operator. */
@@ -26,11 +26,11 @@ export type EventEntry = {
   keys: readonly Key[];
   /** Accounts. */
   receivers: readonly string[];
-  verdicts: Verdict[];
+  verdicts: EventVerdict[];
 };
 
 /** One thing that an event came to: a delivery, none, or a rejection. */
-export type Verdict =
+export type EventVerdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | SuppressedVerdict
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
@@ -77,9 +77,8 @@ export type DeliveryEntry = {
 /** What of an object is there. */
 export type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 
-type Attempt = Row<'attempts'>;
 type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 
 /** One attempt, or, without a duration, the end that came instead of one: what its row has. `at` is when it ended. */
-export type AttemptEntry = Pick<Attempt, Always> &
-  WithoutNulls<Omit<Attempt, Always | 'delivery' | 'reason'>> & { why?: Why };
+export type AttemptEntry = Pick<AttemptRow, Always> &
+  WithoutNulls<Omit<AttemptRow, Always | 'delivery' | 'reason'>> & { why?: Why };

@@ -1,11 +1,11 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
-import { tables, type Row } from '../tables.ts';
-import type { Cursor } from './cursor.ts';
+import { tables, type TableRow } from '../tables.ts';
+import type { PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 
-export type EventRow = Omit<Row<'events'>, 'unknownMembers'>;
-export type DeliveryRow = Row<'deliveries'>;
+export type EventRow = Omit<TableRow<'events'>, 'unknownMembers'>;
+export type DeliveryRow = TableRow<'deliveries'>;
 
 export type RejectionRow = { delivery: string; reason: string };
 
@@ -15,9 +15,7 @@ export type DeactivationRow = { delivery: string; at: number; rule: string };
 export const SKEW_MS = 60_000;
 
 /** Whether what receivers answered is told as well: some KiB for each attempt, which swell a list. */
-export type Told = { withAnswers: boolean };
-
-type Paging = { before?: Cursor | undefined; limit: number };
+export type AttemptDetail = { withAnswers: boolean };
 
 const { unknownMembers: _, ...TOLD_OF_EVENTS } = tables.events.columns;
 const EVENT = selected(TOLD_OF_EVENTS, 'e');
@@ -43,7 +41,7 @@ export type AskedKey = { key: string; kind?: string | undefined };
 /** What happened to everything about something, newest first. */
 export async function eventsAbout(
   postgres: Queryable,
-  { about, reader, before, limit }: { about: AskedKey; reader: Reader } & Paging,
+  { about, reader, before, limit }: { about: AskedKey; reader: Reader } & PageRequest,
 ): Promise<EventRow[]> {
   const { rows } = await postgres.query<EventRow>({
     name: 'history-of-key',
@@ -91,7 +89,7 @@ export async function eventsAt(
 export async function deliveriesOf(
   postgres: Queryable,
   events: readonly Pick<EventRow, 'event' | 'at'>[],
-  { withAnswers }: Told,
+  { withAnswers }: AttemptDetail,
 ): Promise<DeliveryRow[]> {
   if (events.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({

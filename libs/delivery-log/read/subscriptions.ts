@@ -29,8 +29,8 @@ export type SubscriptionSelection =
   | { subscription: string }
   | { account: string; client?: string | undefined; action?: string | undefined };
 
-type Row = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
-type Noted = { subscription: string; at: number; isOn: boolean; rule: string | null };
+type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
+type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
 
 /** All there are, ended ones too, the newest first; or a page of them. */
 export async function subscriptionsOf(
@@ -39,7 +39,7 @@ export async function subscriptionsOf(
   { before, limit }: { before?: Cursor | undefined; limit?: number } = {},
 ): Promise<SubscriptionEntry[]> {
   const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
-  const { rows } = await postgres.query<Row>(
+  const { rows } = await postgres.query<SubscriptionRow>(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
        ${ms('failing_since')} as "failingSince", ${ms('last_success_at')} as "lastSuccessAt",
@@ -69,9 +69,9 @@ export async function subscriptionsOf(
   });
 }
 
-async function switchesOf(postgres: Queryable, rows: readonly Row[]): Promise<Noted[]> {
+async function switchesOf(postgres: Queryable, rows: readonly SubscriptionRow[]): Promise<SwitchRow[]> {
   if (rows.length === 0) return [];
-  const { rows: noted } = await postgres.query<Noted>(
+  const { rows: noted } = await postgres.query<SwitchRow>(
     `select subject_guid as subscription, ${ms('at')} as at, (details ->> 'is_active')::boolean as "isOn",
        details ->> 'deactivation_rule' as rule
      from waybell.audit_log
@@ -83,7 +83,7 @@ async function switchesOf(postgres: Queryable, rows: readonly Row[]): Promise<No
   return noted;
 }
 
-function readSwitch({ at, isOn, rule }: Noted): Switch {
+function readSwitch({ at, isOn, rule }: SwitchRow): Switch {
   return isOn ? { at, isOn } : { at, isOn, rule: rule ?? 'unknown' };
 }
 

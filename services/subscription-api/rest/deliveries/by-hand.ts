@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
-import { askForResend, askForTest, type Refused } from '@waybell/delivery-log/ask/by-hand';
+import { askForResend, askForTest, type SendRefusal } from '@waybell/delivery-log/ask/by-hand';
 import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
@@ -170,7 +170,7 @@ function exampleOn(interfaceName: Caller['interface']) {
   };
 }
 
-function refusal({ why }: Refused, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
+function refusal({ why }: SendRefusal, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
   switch (why) {
     case 'not_found':
       return new Problem(unknown, 'There is none of this guid that belongs to this client.');

@@ -9,7 +9,7 @@ import {
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
-import type { Found } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { subscriptionsHeld, subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
@@ -31,7 +31,7 @@ import { changeView, operatorViews, toldView } from './operator-views.ts';
 type Limited = { limit: number };
 type OfAccount = { account?: string };
 
-const readWhy = queryReader<PagingQuery & { as?: Found['kind']; kind?: string }>(whyParameters, adminSchemas);
+const readWhy = queryReader<PagingQuery & { as?: SearchMatch['kind']; kind?: string }>(whyParameters, adminSchemas);
 const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
 const readParked = queryReader<Limited & OfAccount>(parkedParameters, adminSchemas);
 const readSwitchedOff = queryReader<Limited & OfAccount>(switchedOffParameters, adminSchemas);
@@ -182,7 +182,7 @@ async function viewsOf(postgres: Queryable, entries: readonly { account: string 
   );
 }
 
-function nothingKnown(text: string, as: Found['kind'] | undefined): Problem {
+function nothingKnown(text: string, as: SearchMatch['kind'] | undefined): Problem {
   if (as === 'account') return new Problem('unknown-account', `There is no account ${text}.`);
   const what = as === undefined ? 'an event, a delivery, a subscription or an account' : `of the kind "${as}"`;
   return new Problem(
