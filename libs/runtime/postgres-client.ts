@@ -15,7 +15,7 @@ const DEFAULT_LIMIT_MS = 5_000;
 /** As the pool and TypeORM call them, with a callback. */
 type Connected = (error: Error | null, client?: pg.Client) => void;
 type Parameter = { parameterName: string; parameterValue: string };
-type Answered = (error: unknown, result: unknown) => void;
+type QueryCallback = (error: unknown, result: unknown) => void;
 
 /**
  * Clients of that address, for one pool. Where it names several hosts, or asks for one that takes writes, each connects to one
@@ -51,7 +51,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
   }
 
   const hearing =
-    (answered: Answered): Answered =>
+    (answered: QueryCallback): QueryCallback =>
     (error, result) => {
       heard(error);
       answered(error, result);
@@ -80,7 +80,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
     // Of many forms: some end with a function, some begin with a query that has one, others return a promise.
     override query(...args: unknown[]): never {
       const [query, answered] = [args[0], args.at(-1)];
-      if (typeof answered === 'function') args[args.length - 1] = hearing(answered as Answered);
+      if (typeof answered === 'function') args[args.length - 1] = hearing(answered as QueryCallback);
       else if (hasCallback(query)) query.callback = hearing(query.callback);
       const result: unknown = Reflect.apply(super.query, this, args);
       if (result instanceof Promise) result.catch(heard);
@@ -108,7 +108,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
 }
 
 // The types of the client leave it out.
-const hasCallback = (query: unknown): query is { callback: Answered } =>
+const hasCallback = (query: unknown): query is { callback: QueryCallback } =>
   query instanceof pg.Query && 'callback' in query && typeof query.callback === 'function';
 
 /** Poolers hand out process ids of their own. */

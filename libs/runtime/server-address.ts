@@ -73,9 +73,12 @@ function requireAlike(name: string, url: string): void {
     ]);
 }
 
-type Given = { prefix: string; url: string; isTls: boolean; how: string } & Record<'ca' | 'cert' | 'key', string>;
+type AddressParts = { prefix: string; url: string; isTls: boolean; how: string } & Record<
+  'ca' | 'cert' | 'key',
+  string
+>;
 
-function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAddress {
+function addressOf({ prefix, url, isTls, how, ca, cert, key }: AddressParts): ServerAddress {
   const given = Object.entries({ CA: ca, CERTIFICATE: cert, KEY: key }).filter(([, value]) => value !== '');
   const [first] = given;
   if (first !== undefined && !isTls)
