@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
-import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres, isOutage, onConnection, type Queryable } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -38,9 +38,6 @@ export type Database = AsyncDisposable & {
   /** Runs one transaction, whose changes the audit log ascribes to the actor. Throws as `run` does. */
   change<T>(actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T>;
 };
-
-/** A connection, or whatever has one. */
-export type Queryable = Pick<pg.Pool, 'query'>;
 
 /** A server that hangs must not hold up the end of the process. */
 const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Every table with secrets at rest; `guid` is what each secret is bound to, `make` makes such
  * a secret; `action` and `isCurrent` are expressions of the table. */

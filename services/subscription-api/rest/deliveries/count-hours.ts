@@ -7,7 +7,7 @@ import {
   type Counts,
 } from '@waybell/delivery-log/read/statistics';
 import { LRUCache } from 'lru-cache';
-import type { Queryable } from '../../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 export const HOUR_MS = 3_600_000;
 /** Whole ones, beside the one that is not over. */
@@ -18,7 +18,7 @@ const SETTLED_MS = 300_000;
 const MOST_KEPT = 20_000;
 
 type OfHour = ReadonlyMap<string, Counts>;
-type Asked = ClientReader & { subscriptions: readonly Counted[]; actions: readonly string[] };
+type HoursQuery = ClientReader & { subscriptions: readonly Counted[]; actions: readonly string[] };
 type Bucket = Counts & { at: number };
 
 /** Times are milliseconds since the epoch. */
@@ -38,7 +38,7 @@ export function countHours(): CountHours {
 
   async function countHour(
     postgres: Queryable,
-    asked: Asked,
+    asked: HoursQuery,
     { at, now }: { at: number; now: number },
   ): Promise<OfHour> {
     const name = JSON.stringify([asked.account, asked.client, at]);

@@ -24,6 +24,8 @@ const METHODS = ['get', 'post', 'patch', 'delete'] as const;
 type Method = (typeof METHODS)[number];
 
 type OfAction = { action: string };
+/** The guid in a path, as Express reads it. */
+export type GuidParams = { guid: string };
 
 /** Adds the handlers of a path; with any other method it answers 405 and names the right ones. */
 export function addPath<Params = OfAction>(

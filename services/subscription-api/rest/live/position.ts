@@ -16,7 +16,7 @@ const MOST_TOLD = 10_000;
  * so that a time alone would tell some twice or leave some out. An id carries that time, and prints of the latest records
  * after it.
  */
-export class Position {
+export class FeedPosition {
   #floorMs: number;
   /** Up to when an id tells of no single record. */
   #idFloorMs = 0;
@@ -33,11 +33,11 @@ export class Position {
   }
 
   /** Reads an id that has the pattern. One that lies ahead of `nowMs` counts as that. */
-  static read(id: string, nowMs: number): Position {
+  static read(id: string, nowMs: number): FeedPosition {
     const [floor = '', prints = ''] = id.split('.');
     const length = (PRINT_BYTES * 4) / 3;
     const each = prints.match(new RegExp(`.{${length}}`, 'g')) ?? [];
-    return new Position(Math.min(Number.parseInt(floor, 36), nowMs), each);
+    return new FeedPosition(Math.min(Number.parseInt(floor, 36), nowMs), each);
   }
 
   /** Up to this time everything counts as told. */

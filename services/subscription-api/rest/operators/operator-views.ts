@@ -7,7 +7,7 @@ import type { ParkedEndpoint } from '@waybell/delivery-log/read/parked';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '@waybell/delivery-log/read/switched-off';
 import type { WhyAnswer } from '@waybell/delivery-log/read/why';
-import type { Note } from '../../audit-log.ts';
+import type { AuditNote } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../deliveries/page.ts';
 
@@ -117,7 +117,7 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   }
 }
 
-export function changeView({ account_guid: guid, account_name: name, ...note }: Note) {
+export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
   return { ...note, account: { guid, name } };
 }
 
