@@ -68,9 +68,12 @@ async function test(words: string[], options: Options): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-type Run = Options & { signal: AbortSignal };
+type TestRunOptions = Options & { signal: AbortSignal };
 
-async function run(words: string[], { release, disturbed = false, changed, signal }: Run): Promise<TestCounts> {
+async function run(
+  words: string[],
+  { release, disturbed = false, changed, signal }: TestRunOptions,
+): Promise<TestCounts> {
   const [suite = '', ...rest] = words;
   if (suite === 'faults')
     return runProgram('tests/faults/run.ts', [...rest, ...(release ? ['--release'] : [])], signal);

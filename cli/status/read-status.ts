@@ -83,9 +83,9 @@ export async function readStatus(source: StatusSource): Promise<Status> {
   };
 }
 
-type Attempt<T> = { read: T | null; troubles: string[] };
+type ReadAttempt<T> = { read: T | null; troubles: string[] };
 
-async function attempt<T>(failure: string, read: () => Promise<T | undefined>): Promise<Attempt<T>> {
+async function attempt<T>(failure: string, read: () => Promise<T | undefined>): Promise<ReadAttempt<T>> {
   try {
     return { read: (await read()) ?? null, troubles: [] };
   } catch (error) {

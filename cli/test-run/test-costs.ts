@@ -15,10 +15,10 @@ export type TestCost = {
 };
 
 /** What the tests of a folder may cost in the gate, in seconds of CPU and of a worker's time. */
-export type Budget = { cpuSeconds: number; clockSeconds: number };
+export type TestBudget = { cpuSeconds: number; clockSeconds: number };
 
 /** Of a folder, or of the whole run. */
-type Row = Omit<TestCost, 'path'> & { folder: string; files: number };
+type FolderCost = Omit<TestCost, 'path'> & { folder: string; files: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
 
@@ -50,7 +50,7 @@ export function folderOf(path: string): string {
 }
 
 /** The budgets in CONTRIBUTING.md, by folder: rows of a table `| folder | CPU | clock |`. */
-export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8')): Map<string, Budget> {
+export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8')): Map<string, TestBudget> {
   const rows = text.matchAll(/^\| `(?<folder>[a-z/-]+)` \| (?<cpu>\d+) \| (?<clock>\d+) \|$/gm);
   return new Map(
     [...rows].map(({ groups = {} }) => [
@@ -72,7 +72,7 @@ export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number)
 }
 
 /** A line for each folder that is over its budget. */
-export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, Budget>): string[] {
+export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, TestBudget>): string[] {
   return rowsOf(costs).flatMap((row) => {
     const budget = budgets.get(row.folder) ?? { cpuSeconds: 0, clockSeconds: 0 };
     return (['cpuSeconds', 'clockSeconds'] as const)
@@ -83,13 +83,13 @@ export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<stri
 
 const NAMES = { cpuSeconds: 'of CPU', clockSeconds: 'of the clock' } as const;
 
-function rowsOf(costs: readonly TestCost[]): Row[] {
+function rowsOf(costs: readonly TestCost[]): FolderCost[] {
   return [...Map.groupBy(costs, ({ path }) => folderOf(path))]
     .map(([folder, each]) => rowOf(folder, each))
     .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
 }
 
-function rowOf(folder: string, costs: readonly TestCost[]): Row {
+function rowOf(folder: string, costs: readonly TestCost[]): FolderCost {
   const sum = (what: 'tests' | 'cpuSeconds' | 'clockSeconds' | 'servers') =>
     costs.reduce((all, cost) => all + cost[what], 0);
   return {
