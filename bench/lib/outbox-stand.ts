@@ -17,13 +17,13 @@ export type OutboxStand = AsyncDisposable & {
   relay: Part<OutboxRelayCommands>;
   parts: Parts;
   /** Listens to what is published from now on, until it is closed. */
-  listen(): Promise<Listener>;
+  listen(): Promise<OutboxListener>;
   /** Has every event notify, or only those that find the relay asleep. */
   notify(when: 'always' | 'asleep'): Promise<void>;
 };
 
 /** When each event arrived, ms since 1970, by its guid. */
-export type Listener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
+export type OutboxListener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
 
 const PROBE = 'if not pg_try_advisory_xact_lock_shared';
 
@@ -60,7 +60,7 @@ export async function startOutboxStand(): Promise<OutboxStand> {
   };
 }
 
-async function listenTo(url: string): Promise<Listener> {
+async function listenTo(url: string): Promise<OutboxListener> {
   const connection = await connect(url, { noDelay: true });
   const channel = await connection.createChannel();
   const { queue } = await channel.assertQueue('', { exclusive: true });

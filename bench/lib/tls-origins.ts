@@ -9,10 +9,10 @@ import { startPart, type Part } from './part.ts';
 /** One request to each origin: CPU of a request in µs, resident memory in MiB after it. */
 export type TlsPass = Handshakes & { cpuPerRequest: number; rssMib: number };
 
-type Work = { origins: number; passes: number; concurrency: number; bodyBytes: number };
+type TlsWork = { origins: number; passes: number; concurrency: number; bodyBytes: number };
 
 /** Calls every origin, pass after pass; connections are closed in between. They are names of one server. */
-export async function tlsPasses({ passes, ...work }: Work): Promise<TlsPass[]> {
+export async function tlsPasses({ passes, ...work }: TlsWork): Promise<TlsPass[]> {
   const authority = anAuthority('waybell bench');
   const folder = mkdtempSync(join(tmpdir(), 'waybell-bench-'));
   const authorityFile = join(folder, 'authority.pem');
@@ -32,7 +32,7 @@ export async function tlsPasses({ passes, ...work }: Work): Promise<TlsPass[]> {
 
 type Both = { receiver: Part<TlsReceiverCommands>; caller: Part<OriginsCallerCommands> };
 
-async function onePass({ receiver, caller }: Both, work: Omit<Work, 'passes'> & { port: number }): Promise<TlsPass> {
+async function onePass({ receiver, caller }: Both, work: Omit<TlsWork, 'passes'> & { port: number }): Promise<TlsPass> {
   const { cpuMicros, rssMib } = await caller.call('pass', work);
   return { ...(await receiver.call('takeHandshakes')), cpuPerRequest: cpuMicros / work.origins, rssMib };
 }

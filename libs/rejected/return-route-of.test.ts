@@ -5,7 +5,7 @@ import { aRejected } from './testing/a-rejected.ts';
 const EVENT_KEY = 'carrier.order.created';
 const DELIVERY = { type: EVENT_KEY, queue: `waybell.deliveries.${EVENT_KEY}` };
 
-describe('doorOf', () => {
+describe('returnRouteOf', () => {
   test.each([
     ['an event', {}, { exchange: 'waybell.events', routingKey: EVENT_KEY }],
     [
