@@ -9,12 +9,12 @@ import { beginServers } from '@waybell/stack/servers';
 import type { OutboxCallerCommands } from '../parts/outbox-caller.ts';
 import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
 import type { Parts } from './cpu.ts';
-import { startPart, type Part } from './part.ts';
+import { startPart, type BenchPart } from './part.ts';
 
 /** A Postgres with the outbox, and a RabbitMQ with the line, on which no service of the line runs. */
 export type OutboxStand = AsyncDisposable & {
-  caller: Part<OutboxCallerCommands>;
-  relay: Part<OutboxRelayCommands>;
+  caller: BenchPart<OutboxCallerCommands>;
+  relay: BenchPart<OutboxRelayCommands>;
   parts: Parts;
   /** Listens to what is published from now on, until it is closed. */
   listen(): Promise<OutboxListener>;

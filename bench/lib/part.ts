@@ -7,7 +7,7 @@ type Commands = Record<string, (argument: never) => unknown>;
 type PartCall = { id: number; command: string; argument: unknown };
 type Reply = { id: number; result?: unknown; failure?: string };
 
-export type Part<C extends Commands> = {
+export type BenchPart<C extends Commands> = {
   pid: number;
   /** Runs a command in the part's process. Rejects with what it threw there, or when the process ends before. */
   call<K extends keyof C & string>(
@@ -20,7 +20,7 @@ export type Part<C extends Commands> = {
 const bench = join(import.meta.dirname, '..');
 
 /** Starts `file` (its path under bench/) as a process that answers the commands it serves. */
-export function startPart<C extends Commands>(file: string, env: Record<string, string> = {}): Part<C> {
+export function startPart<C extends Commands>(file: string, env: Record<string, string> = {}): BenchPart<C> {
   const child = fork(join(bench, file), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

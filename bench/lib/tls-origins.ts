@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
 import type { OriginsCallerCommands } from '../parts/origins-caller.ts';
 import type { Handshakes, TlsReceiverCommands } from '../parts/tls-receiver.ts';
-import { startPart, type Part } from './part.ts';
+import { startPart, type BenchPart } from './part.ts';
 
 /** One request to each origin: CPU of a request in µs, resident memory in MiB after it. */
 export type TlsPass = Handshakes & { cpuPerRequest: number; rssMib: number };
@@ -30,7 +30,7 @@ export async function tlsPasses({ passes, ...work }: TlsWork): Promise<TlsPass[]
   }
 }
 
-type Both = { receiver: Part<TlsReceiverCommands>; caller: Part<OriginsCallerCommands> };
+type Both = { receiver: BenchPart<TlsReceiverCommands>; caller: BenchPart<OriginsCallerCommands> };
 
 async function onePass({ receiver, caller }: Both, work: Omit<TlsWork, 'passes'> & { port: number }): Promise<TlsPass> {
   const { cpuMicros, rssMib } = await caller.call('pass', work);

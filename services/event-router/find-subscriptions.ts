@@ -21,7 +21,7 @@ export type FindSubscriptions = (action: Action, account: string) => Promise<rea
 
 type SubscriptionQuery = { action: Action; account: string };
 
-type TargetRow = {
+type SubscribedRow = {
   /** The place of the account among those asked for, from 1. */
   place: number;
 } & ({ subscription_guid: null } | SubscriberRow);
@@ -47,7 +47,7 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
   const find = microBatch<SubscriptionQuery, ActiveSubscription[] | undefined>(
     async (wanted) => {
       const values = columnsOf(wanted);
-      const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...SUBSCRIPTIONS, values }));
+      const { rows } = await whenAvailable(postgres, () => postgres.query<SubscribedRow>({ ...SUBSCRIPTIONS, values }));
       const found = wanted.map((): ActiveSubscription[] | undefined => undefined);
       for (const row of rows) {
         const of = (found[row.place - 1] ??= []);

@@ -18,12 +18,12 @@ import { chooseActions } from './choose-actions.ts';
 import { isKeyOf, makeKey } from './listener-key.ts';
 import { callbackUrlOf, passedOn, readAnswer, readListener } from './listener-requests.ts';
 import type { Listening } from './listening.ts';
-import type { Relay } from './relay.ts';
+import type { ListenerRelay } from './relay.ts';
 
 export type ListenerSettings = {
   listeners: Listeners;
   listening: Listening;
-  relay: Relay;
+  relay: ListenerRelay;
   keyRing: KeyRing;
   lifeMs: number;
   answerLimitMs: number;

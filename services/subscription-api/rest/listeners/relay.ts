@@ -23,7 +23,7 @@ export type Relayed =
 export type RelayResult = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
 
 /** Between the process that a callback came to and the one that has its listener's stream, which may be another. */
-export type Relay = {
+export type ListenerRelay = {
   /** Throws Unavailable while Redis is away. */
   ask(listener: string, request: RelayedRequest, until: AbortSignal): Promise<RelayResult>;
   /** Resolves with whether the process that waits for it is there. Throws Unavailable while Redis is away. */
@@ -32,7 +32,7 @@ export type Relay = {
   take(listener: string, take: (relayed: Relayed) => void): () => void;
 };
 
-export type RelayOptions = {
+export type ListenerRelayOptions = {
   redis: Pick<Redis, 'publish' | 'ping'>;
   channels: Channels;
   /** Per listener. */
@@ -52,7 +52,13 @@ const REQUEST_ID = /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/;
 const requestsOf = (listener: string): string => `waybell:listener:${listener}`;
 const answersTo = (process: string): string => `waybell:answers:${process}`;
 
-export function openRelay({ redis, channels, waitingLimit, answerLimitMs, until }: RelayOptions): Relay {
+export function openRelay({
+  redis,
+  channels,
+  waitingLimit,
+  answerLimitMs,
+  until,
+}: ListenerRelayOptions): ListenerRelay {
   const here = randomUUID();
   const waiting = new Map<string, WaitingCallback>();
   // Only this module publishes there.
