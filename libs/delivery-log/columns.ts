@@ -3,7 +3,7 @@
  * row that was read, and the table in Postgres follow from it.
  */
 
-/** What Postgres holds in a column. A moment is milliseconds since the epoch on our side. */
+/** The type of a column. A moment is milliseconds since the epoch on our side. */
 export type ColumnKind = 'uuid' | 'text' | 'int' | 'smallint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb';
 
 /** A column of a row that is made of `R`, and that is read as `V`. */
@@ -27,7 +27,7 @@ export function column<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, 
 
 /** Null where a row has none. */
 export function optional<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, Exclude<V, undefined> | null> {
-  // What it does not have is null in Postgres, and so when it is read.
+  // A missing value is null in Postgres, and when it is read.
   return { kind, isGiven: false, of: (record) => (of(record) ?? null) as Exclude<V, undefined> | null };
 }
 

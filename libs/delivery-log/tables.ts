@@ -24,7 +24,7 @@ export function readKey(written: string): Key {
   return { kind: written.slice(0, at), key: written.slice(at + 1) };
 }
 
-/** What the rows of each table are made of. */
+/** The records that the rows of each table are made of. */
 type Records = {
   events: Routed | Rejected;
   keys: Key & { at: number; event: string };
@@ -211,7 +211,7 @@ export type TableName = keyof Records;
 // Every member is one of `tables`, which the type of `keys` does not say.
 export const tableNames = Object.keys(tables) as TableName[];
 
-/** What a batch of records comes to: what the rows of each table are made of. */
+/** The records of a batch, by table. */
 export type LogRows = { [T in TableName]: Records[T][] };
 
 /** A row of a table, as it is read. */

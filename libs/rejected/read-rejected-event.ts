@@ -10,7 +10,7 @@ import { isObject, type JsonValue } from '@waybell/events/json';
 import { KEY_PATTERN, keysIn, keysOf, unescaped, type EventKey } from '@waybell/events/keys';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
-/** What can be told of an event that breaks the contract, however badly. */
+/** Whatever can be read of an event that breaks the contract. */
 export type RejectedEvent = {
   /** Upstream's, however it is spelled there, in lower case; undefined where none can be read. */
   guid: string | undefined;

@@ -1,4 +1,4 @@
-/** What operators do with the rejected queue, by whichever way they come: data in, data out. */
+/** Operations on the rejected queue, shared by the command line and the API. */
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { RejectedMessage, RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishAgain, type Publication } from '@waybell/line/messages';
@@ -13,7 +13,7 @@ export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
   size: number;
 };
 
-/** What became of one that was to go back to the line. */
+/** The result of retrying one message. */
 export type Retried = { id: string } & ({ kind: 'retried'; to: string } | { kind: 'stays'; why: string });
 
 /** What was asked for is not in the queue. */
@@ -32,7 +32,7 @@ export class SeveralRejected extends Error {
   }
 }
 
-/** What was rejected is a delivery, or a record of what became of one: an event cannot take its place. */
+/** The rejected message is a delivery or an outcome: an event cannot replace it. */
 export class NotAnEvent extends Error {
   constructor(id: string) {
     super(`${id} is not an event that was rejected`);

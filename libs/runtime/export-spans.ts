@@ -20,9 +20,9 @@ import { SpanQueue } from './span-queue.ts';
 import type { TracingPlan } from './read-tracing.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Of sending a batch, with what is tried again. */
+/** Limits sending a batch, its retries included. */
 const SEND_LIMIT_MS = 10_000;
-/** At the end of the process, for what is left. */
+/** Limits sending what is left at the end of the process. */
 const CLOSE_LIMIT_MS = 2_000;
 
 /** Closing it sends what is left, for a bounded time. */

@@ -14,7 +14,7 @@ export type CallbackNetworks = {
   own: BlockList;
 };
 
-/** By what addresses of a family are judged: those of IPv4 by no network of IPv6, as BlockList would by `::/0`. */
+/** Networks by family: BlockList alone would find IPv4 addresses in an IPv6 network such as `::/0`. */
 type Networks = Record<AddressFamily, BlockList>;
 
 // IANA special-purpose registry (IPv4), plus the address of a cloud's metadata and wire service.

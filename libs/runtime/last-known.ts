@@ -6,7 +6,7 @@ export type LastKnownOptions<V> = {
   /** Answers remembered at most; the least recently confirmed one makes room. */
   maxEntries: number;
   clock: Clock;
-  /** What is said of an answer when it is no longer known to be so; the answer itself unless told otherwise. */
+  /** Turns an answer that can no longer be confirmed into the one given; left out, it is given unchanged. */
   asLastKnown?: (value: V) => V;
 };
 

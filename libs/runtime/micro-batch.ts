@@ -4,11 +4,11 @@ import { Unavailable } from './unavailable.ts';
 export type LoadMany<K, V> = (keys: K[]) => Promise<readonly V[]>;
 
 export type MicroBatchOptions<K> = {
-  /** What two keys have in common that are one: asking twice for it costs one. */
+  /** The identity of a key: equal keys of one batch are asked for once. */
   nameOf: (key: K) => string;
   /** Keys in one query at most. */
   largest?: number;
-  /** What the keys of one query may weigh together, but for the last of them. */
+  /** The most that the keys of one query weigh together, not counting the last one. */
   heaviest?: { weigh: (key: K) => number; most: number };
   /** Queries under way at once at most. */
   concurrency?: number;

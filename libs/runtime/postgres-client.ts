@@ -8,7 +8,7 @@ import { findWritable, leadTo, requireWrites } from './writable-host.ts';
 /** The error of the client's own limit: it is longer than the server's, so that the server would have answered. */
 export const READ_TIMEOUT = 'Query read timeout';
 const READ_ONLY_SQLSTATE = '25006';
-/** What Postgres 14 and newer tell of themselves with the next answer, reads too, once it has changed. */
+/** Parameters that Postgres 14 and newer report with the next answer, to reads too, once they have changed. */
 const TELLS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 const DEFAULT_LIMIT_MS = 5_000;
 
@@ -77,7 +77,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
       connecting.then(() => connected(null, this), connected);
     }
 
-    // Of many forms: some end with a function, some begin with a query that has one, others return a promise.
+    // A query has many forms: some end with a function, some begin with a query that has one, others return a promise.
     override query(...args: unknown[]): never {
       const [query, answered] = [args[0], args.at(-1)];
       if (typeof answered === 'function') args[args.length - 1] = hearing(answered as QueryCallback);

@@ -20,7 +20,7 @@ export type TracingPlan = {
   url: string;
   headers: Record<string, string>;
   sampler: Sampling;
-  /** Of traces that begin here, 0 to 1: for the samplers by `traceidratio`. */
+  /** The part of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
   part: number;
   attributes: Record<string, string>;
 };
@@ -119,7 +119,7 @@ function samplingOf(settings: TracingSettings, complain: Complain): [sampler: Sa
   return [sampler, 1];
 }
 
-/** What these variables name, the later before the earlier; undefined where one is not understood. */
+/** Reads the attributes that these variables name, later ones first; undefined where one is not understood. */
 function pairsOf(
   settings: TracingSettings,
   names: (keyof TracingSettings)[],

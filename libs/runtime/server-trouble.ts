@@ -64,7 +64,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, aut
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 
-/** Of an error that lists what came of several addresses, and has no words of its own, its code. */
+/** The message of an error; its code where it has none, as when several addresses failed. */
 export function messageOf(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   return error.message || codeOf(error) || 'no answer';

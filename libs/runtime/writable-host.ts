@@ -108,7 +108,7 @@ async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): 
   }
 }
 
-/** What came of each. Where all refuse the user, or have no such database, that: else it is an outage, of those that do not. */
+/** The error to throw for all hosts: a refusal where all refuse the user or lack the database, else an outage of the others. */
 function whyNone(error: unknown): unknown {
   const reasons = reasonsOf(error);
   return reasons.every(isRefusal) ? reasons[0] : new Error(reasons.map(messageOf).join('; '));

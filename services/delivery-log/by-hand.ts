@@ -13,7 +13,7 @@ export type ByHandOptions = {
   log: Pick<Log, 'info'>;
 };
 
-/** What is due by hand, for the deliverers. Published again it is the same attempt of the same delivery. */
+/** Publishes due manual sendings to the deliverers. One published again is the same attempt of the same delivery. */
 export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<ManualSending> {
   return {
     claimMs: sendings.claimMs,
@@ -35,7 +35,7 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Man
   };
 }
 
-/** What is to be sent, and the record of the delivery where none tells of it yet. */
+/** The attempt to send, and the record of its delivery where there is none yet. */
 type Ready = { sending: ManualSending; routed?: Routed };
 
 function ready(sending: ManualSending): Ready {

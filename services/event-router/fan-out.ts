@@ -12,7 +12,7 @@ import { notify } from '@waybell/notifications/notification';
 /** The subscriptions of each account that receives an event; undefined where Waybell does not know the account. */
 export type FoundSubscriptions = readonly (readonly ActiveSubscription[] | undefined)[];
 
-/** What an event becomes: the subscriptions that are to have it, and since when. */
+/** The fan-out of an event: the subscriptions that get it, and the time of the decision. */
 export type Routing = {
   event: Event;
   /** The trace that its deliveries belong to. */
@@ -29,7 +29,7 @@ export type PublishedEvent = Omit<KeptEvent, 'accounts'>;
 
 /** The most deliveries, and bytes, of one event that are on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
-/** What a delivery on its way takes beside its body, about. */
+/** The memory of a delivery beside its body, about. */
 export const BESIDE_BYTES = 2_560;
 
 /**

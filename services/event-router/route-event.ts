@@ -40,7 +40,7 @@ export type RouteEventOptions = {
   now: () => number;
 };
 
-/** What deliveries may take that are on their way at once, over all events that cause many of them, or large ones. */
+/** The memory for deliveries under way at once, of all events that cause many or large ones. */
 const BUDGET_BYTES = 8 * PART.bytes;
 /** An event that causes less takes no part of it. */
 const SMALL_BYTES = 2 ** 16;
@@ -106,7 +106,7 @@ function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }
 
-/** What an event causes that was routed before: a record, or, if its guid came with another body, a rejection. */
+/** Handles an event that was routed before: a record, or, if its guid came with another body, a rejection. */
 export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolean; at: number }): Outgoing[] {
   if (!isSame) {
     return [

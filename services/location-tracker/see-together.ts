@@ -36,7 +36,7 @@ type VehicleSighting = {
   key: VehicleKey;
   sighting: Sighting;
   remembered: Remembered | undefined;
-  /** What Postgres has said; undefined until it was asked. */
+  /** The answer of Postgres; undefined until it was asked. */
   activity: Activity | null | undefined;
   seen: Seen;
 };
@@ -117,12 +117,12 @@ async function keep(
     changing.map(({ key, remembered: from, seen }) => ({ key, from, to: seen.vehicle })),
   );
   const late = new Set(changing.filter((_, place) => made[place] !== true));
-  // What Postgres said may be older than what another replica has written.
+  // The answer of Postgres may be older than what another replica has written.
   for (const look of late) look.activity = undefined;
   return new Set(looks.filter((look) => !late.has(look)));
 }
 
-/** What Redis remembers, with what Postgres has said since. */
+/** The state in Redis, updated by the answer of Postgres. */
 function vehicleOf({ remembered, activity }: VehicleSighting): Vehicle {
   const vehicle = remembered?.vehicle ?? UNKNOWN;
   return activity === undefined || activity === vehicle.activity ? vehicle : { ...vehicle, activity };

@@ -1,5 +1,5 @@
 /**
- * What is known of a vehicle, and what a report of it, or its silence, makes of that. Pure: the time is an argument.
+ * The state of a vehicle, and how a report or its silence changes it. Pure: the time is an argument.
  *
  *   report, picked up ──▶ active ──── older than the silence limit, by a sweep ────▶ inactive ──▶ …
  *
@@ -42,7 +42,7 @@ export type TrackingRules = {
   silenceMs: number;
 };
 
-/** What the client is to be told: GPS on, a new position. */
+/** The vehicle after a report, and what its client is notified of: GPS on, a new position. */
 export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean };
 
 const NOTES_PER_SILENCE = 12;
@@ -52,7 +52,7 @@ export function noteEveryMs({ silenceMs }: TrackingRules): number {
   return Math.ceil(silenceMs / NOTES_PER_SILENCE);
 }
 
-/** What a report makes of a vehicle (decisions G1 to G3). */
+/** Applies a report to the state of a vehicle (decisions G1 to G3). */
 export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rules: TrackingRules; now: number }): Seen {
   const { activity, track } = vehicle;
   const seenAt = Math.min(sighting.recordedAt, now);

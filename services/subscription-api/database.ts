@@ -50,7 +50,7 @@ const KEPT_IDLE_MS = 300_000;
 /** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
 const LOG_SETTINGS = { jit: 'off' };
 
-/** Of one attempt, however long statements may take. */
+/** The time limit of one connection attempt, however long statements may take. */
 const LONGEST_CONNECT_MS = 10_000;
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */

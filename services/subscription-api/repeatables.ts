@@ -21,7 +21,7 @@ export const repeatables: readonly Repeatable[] = [
     .map((name) => repeatable(name, readFileSync(`${ROOT}/${name}`, 'utf8'))),
 ];
 
-/** Where it is noted which were run, and up to which migration the tables were when all had been. */
+/** The table that notes which were run, and the last migration when all had been. */
 export const REPEATABLES = `
 create table if not exists waybell.repeatables (
   name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;

@@ -37,7 +37,7 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** What a row holds; undefined where no key of the ring opens it. */
+/** Opens a row; undefined where no key of the ring opens it. */
 export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: KeyRing): string | undefined {
   try {
     return keyRing.open({ sealed, keyId }, guid);

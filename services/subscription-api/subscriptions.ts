@@ -15,7 +15,7 @@ export type Client = { interface: Interface; accountGuid: string; clientId: stri
 /** A client that changes something, and who is to be named for it. */
 export type ChangingClient = Client & { actor: Actor };
 
-/** What a client asks for. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
+/** A client's request to subscribe. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
 export type SubscriptionRequest = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
 
 export type Subscriptions = {
@@ -42,7 +42,7 @@ const INSERT = `
 
 const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
 
-/** What a subscription `s` is set to when it begins anew: what failed before counts no more. */
+/** Resets a subscription `s` that begins anew: earlier failures no longer count. */
 export const BEGUN_ANEW = `
     generation = s.generation + 1, is_active = true, changed_at = now(),
     deactivated_at = null, deactivation_rule = null, deactivated_by = null,
@@ -52,7 +52,7 @@ const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
     callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${BEGUN_ANEW}
   returning *`;
 
-/** What a subscription is set to when it ends. */
+/** Ends a subscription. */
 export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
 
 const END = `

@@ -113,7 +113,7 @@ type CurrentSubscriptionRow = {
   audit_field_set: string[] | null;
 };
 
-/** Whom a client's deliveries of an action go to now. */
+/** Finds the subscription that a client has to an action now. */
 export async function targetOf(
   postgres: Queryable,
   client: ClientReader,

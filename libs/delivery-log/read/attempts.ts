@@ -6,7 +6,7 @@ import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type Attemp
 /** Most have got through by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
 
-/** A delivery whose attempts of a stretch of time are looked for, from and before these milliseconds. */
+/** Selects the attempts of a delivery in a time range, in milliseconds; `until` is not in it. */
 type AttemptsQuery = { delivery: string; from: number; until: number };
 
 /**
@@ -83,7 +83,7 @@ function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   });
 }
 
-/** What other rows of these deliveries tell of: their events were routed more than once. */
+/** Attempts in other rows of these deliveries, whose events were routed more than once. */
 async function firstAttemptsWithin(
   postgres: Queryable,
   wanted: readonly AttemptsQuery[],

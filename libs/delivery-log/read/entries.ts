@@ -1,5 +1,5 @@
 /**
- * What the delivery log has to tell, as people ask for it: an event, what became of it for each account and API client,
+ * Entries of the delivery log as readers get them: an event, its outcome for each account and API client,
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
@@ -29,7 +29,7 @@ export type EventEntry = {
   verdicts: EventVerdict[];
 };
 
-/** One thing that an event came to: a delivery, none, or a rejection. */
+/** One outcome of an event: a delivery, a suppression or a rejection. */
 export type EventVerdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | SuppressedVerdict
@@ -74,7 +74,7 @@ export type DeliveryEntry = {
   deactivation?: { at: number; rule: string };
 };
 
-/** What of an object is there. */
+/** An object without its members that are null. */
 export type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 
 type Always = 'attempt' | 'at' | 'kind' | 'subscription';

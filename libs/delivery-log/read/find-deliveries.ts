@@ -5,7 +5,7 @@ import type { ClientReader, DeliveryEntry, DeliveryStatus } from './entries.ts';
 import { withAttempts } from './history.ts';
 import type { AskedKey } from './log-tables.ts';
 
-/** What deliveries are asked for by. Times are of when they were made. */
+/** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {
   about?: AskedKey | undefined;
   action?: string | undefined;

@@ -40,7 +40,7 @@ export async function timelineOf(
   return { entries, next: { at: last.at, guid: last.event } };
 }
 
-/** What became of one event: an entry for each time that it was looked at. */
+/** The history of one event: an entry for each time that it was routed. */
 export async function eventHistory(postgres: Queryable, event: string, reader: Reader): Promise<EventEntry[]> {
   return tell(postgres, await eventByGuid(postgres, event, reader), reader);
 }
@@ -146,7 +146,7 @@ export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: R
   };
 }
 
-/** Whom a client is told of: itself. */
+/** A client is told of itself only. */
 function clientOf(reader: Reader): { account: string; client: string } | undefined {
   return reader === 'operator' ? undefined : { account: reader.account, client: reader.client };
 }

@@ -1,4 +1,4 @@
-/** What the log has of a client's latest: rows alone, found by indexes over time, a bounded number however many there are. */
+/** Reads a client's latest rows by indexes over time: a bounded number, however many there are. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import { DELIVERED_OR_RETRIED, NOT_DELIVERED, type AttemptRow } from '../tables.ts';

@@ -1,4 +1,4 @@
-/** What happens now, for one client: its attempts, and the events that it got nothing of. */
+/** Reads what happens now to one client: its attempts, and its events without a delivery. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from './entries.ts';
 import { attemptEntry, eventEntry, explainNoSubscription, isOfReader } from './history.ts';
@@ -27,7 +27,7 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'suppressed'; event: EventEntry; verdict: SuppressedVerdict }
 );
 
-/** What a key that was looked into came to: of an event that was delivered, nothing. */
+/** The entries of a key; none where its event was delivered. */
 export type LookedUpKey = { key: string; at: number; entries: LiveEntry[] };
 
 /** `unreadBefore`: more has happened than one look reads, and what was before this time may not be told. */

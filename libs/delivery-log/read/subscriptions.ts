@@ -1,4 +1,4 @@
-/** How subscriptions stood, now and at any time before: as their rows and the audit log have it. */
+/** Tells the state of subscriptions, now and at any earlier time, from their rows and the audit log. */
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
@@ -24,7 +24,7 @@ export type SubscriptionEntry = {
 
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
-/** Whose, or which, subscriptions are asked for. */
+/** Selects one subscription, or those of an account, client or action. */
 export type SubscriptionSelection =
   | { subscription: string }
   | { account: string; client?: string | undefined; action?: string | undefined };
@@ -32,7 +32,7 @@ export type SubscriptionSelection =
 type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
 
-/** All there are, ended ones too, the newest first; or a page of them. */
+/** Finds subscriptions, ended ones too, newest first; all of them or a page. */
 export async function subscriptionsOf(
   postgres: Queryable,
   selection: SubscriptionSelection,
@@ -62,7 +62,7 @@ export async function subscriptionsOf(
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);
   return rows.map(({ deactivatedAt, rule, ...row }) => {
     const switches = (noted.get(row.subscription) ?? []).map(readSwitch);
-    // What the audit log no longer has, the row may still tell.
+    // The row may still have a switch that the audit log no longer has.
     const isTold = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
     const last = isTold ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
     return { ...row, switches: [...switches, ...last] };
@@ -87,7 +87,7 @@ function readSwitch({ at, isOn, rule }: SwitchRow): Switch {
   return isOn ? { at, isOn } : { at, isOn, rule: rule ?? 'unknown' };
 }
 
-/** How a subscription stood at a time. */
+/** The state of a subscription at a time. */
 export type Standing =
   | { kind: 'not_yet' }
   | { kind: 'active' }

@@ -49,7 +49,7 @@ export async function subscriptionsSwitchedOff(
   return rows;
 }
 
-/** Of those that are held (`services/deactivator/switch-off.sql`). */
+/** True for deactivations that are held (`services/deactivator/switch-off.sql`). */
 export const IS_HELD = 'd.held_at is not null and not d.is_released';
 
 /** Finds those that are held now, of one account or of all, the one that was held first comes first. */

@@ -1,4 +1,4 @@
-/** What an operator is told who asks by anything at all. */
+/** Answers an operator who asks by any guid, number or text. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf, type AccountEntry } from './accounts.ts';
 import { latestDeliveries } from './candidates.ts';
@@ -8,7 +8,7 @@ import { findAnything, type SearchMatch } from './find-anything.ts';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
 import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
 
-/** What is asked: a guid, a number, a VIN …, and, where that means several things, which of them. */
+/** The text is a guid, a number, a VIN …; `as` picks one meaning where it has several. */
 export type Question = PageRequest & {
   text: string;
   as?: SearchMatch['kind'] | undefined;
@@ -25,7 +25,7 @@ export type WhyResult =
   | { kind: 'subscription'; subscription: SubscriptionEntry; latest: DeliveryEntry[] }
   | { kind: 'account'; account: AccountEntry; subscriptions: SubscriptionEntry[]; latest: DeliveryEntry[] };
 
-/** With the accounts that it speaks of, by their guids. */
+/** The result, with the accounts that it mentions, by guid. */
 export type WhyAnswer = WhyResult & { accounts: ReadonlyMap<string, AccountEntry> };
 
 export async function why(postgres: Queryable, question: Question): Promise<WhyAnswer> {

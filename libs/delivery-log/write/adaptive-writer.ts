@@ -1,11 +1,11 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { LotSize } from './lot-size.ts';
 
-/** What came of writing records in one go. `slow`: it took longer than a statement may; `error` says that Postgres is away. */
+/** The result of one statement. `slow`: it took longer than it may; `error` is the one for Postgres being away. */
 export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
 
 export type AdaptiveWriterOptions = {
-  /** What one lot has time for. */
+  /** The time limit of one statement. */
   timeoutMs: number;
   clock?: Clock;
 };
@@ -30,7 +30,7 @@ export class AdaptiveWriter<R> {
     this.#size = new LotSize(options.timeoutMs);
   }
 
-  /** Says of each why it could not be written, if so. Throws what says that Postgres is away where not even one record can be written. */
+  /** Writes records; resolves with why each could not be written, undefined where it was. Throws where none can be: Postgres is away. */
   reasonsOf(records: readonly R[]): Promise<(string | undefined)[]> {
     return this.#reasonsOfSome(records, records);
   }

@@ -2,7 +2,7 @@ import type { Copy } from '@waybell/runtime/postgres';
 import { nameOf, writerOf, type ColumnValue } from '../columns.ts';
 import { columnsOf, tableNames, type AnyRecord, type LogRows, type TableName } from '../tables.ts';
 
-/** What has to be copied for these rows: half of what inserting them would cost Postgres. */
+/** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. */
 export function copiesOf(rows: LogRows): Copy[] {
   const filled = tableNames.filter((table) => rows[table].length > 0);
   return filled.map((table) => ({ text: COPIES[table].text, data: textOf(table, rows) }));

@@ -15,7 +15,7 @@ const ZERO: Record<RecordKind, 0> = {
   outdated: 0,
 };
 
-/** What the log has written down. */
+/** Counts the records that the log has written. */
 export class LogMetrics {
   readonly #records: Counter<'kind'>;
 

@@ -12,7 +12,7 @@ export type RowsOptions = {
   merges: boolean;
 };
 
-/** What records come to: the rows of each table. */
+/** Makes the rows of each table from records. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
   const rows: LogRowsInHand = {
     events: [],

@@ -18,7 +18,7 @@ const LATE_MS = 250;
 /** An address, and for how many seconds it holds. */
 export type AddressRecord = RecordWithTtl & LookupAddress;
 
-/** What is said of a name's addresses of one family. */
+/** The answer for one address family of a name. */
 type FamilyAnswer = { records: AddressRecord[]; error?: unknown; isLate?: true };
 
 type AddressSearch = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
@@ -29,17 +29,17 @@ export async function findAddresses({ resolver, host, names, clock }: AddressSea
   for (const name of names) {
     const told = await hear([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
     const records = told.flatMap((each) => each.records);
-    // What is not complete is not remembered for long.
+    // An incomplete answer is not remembered for long.
     if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
     const errors = told.map(({ error }) => error);
     lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
-    // Of a name that may exist another must not take the place: it would get what the first is to get.
+    // No other name may take the place of one that may exist: it would get the other's requests.
     if (!isAbsence(lastError)) break;
   }
   throw new UnresolvedHost(host, lastError);
 }
 
-/** What is told of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
+/** Collects the answers of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
 async function hear(asked: readonly Promise<FamilyAnswer>[], clock: Pick<Clock, 'after'>): Promise<FamilyAnswer[]> {
   const late = Promise.withResolvers<FamilyAnswer>();
   let limit: Disposable | undefined;

@@ -12,7 +12,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 export const HOUR_MS = 3_600_000;
 /** Whole ones, beside the one that is not over. */
 const HOURS = 24;
-/** By then what ended in an hour is in the log. */
+/** After this time, everything that ended in an hour is in the log. */
 const SETTLED_MS = 300_000;
 /** An entry is some counts for each action: a few hundred bytes. */
 const MOST_KEPT = 20_000;

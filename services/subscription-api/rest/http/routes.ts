@@ -8,7 +8,7 @@ import type { Authenticate } from '../authentication/authenticate.ts';
 import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
 
-/** What the routes of either interface need. */
+/** Dependencies of the routes of either interface. */
 export type RouteOptions = {
   authenticate: Authenticate;
   subscriptions: Subscriptions;

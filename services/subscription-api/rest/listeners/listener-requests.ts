@@ -11,7 +11,7 @@ export const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
 
 export type ListenerPlace = { url: string; guid: string; key: string; rules: CallbackRules };
 
-/** Where deliverers are to call, by the API's address as its client has it. Throws a Problem (422) where they never go there. */
+/** Makes the URL that deliverers call, from the API's address as its client has it. Throws a Problem (422) for a forbidden one. */
 export async function callbackUrlOf({ url, guid, key, rules }: ListenerPlace): Promise<string> {
   const path = `/v1/listeners/${guid}/requests?key=${key}`;
   const read = /[?#]/.test(url)

@@ -6,7 +6,7 @@ import type { Channels } from './channels.ts';
 /** A callback as it came; `body` is base64. */
 export type RelayedRequest = { headers: Record<string, string>; body: string };
 
-/** What the program behind a listener answered. */
+/** The answer of the program behind a listener. */
 export type RelayedAnswer = { status: number; body: string };
 
 /** What the stream of a listener tells: that requests come from now on, one of them, or that nobody waits for its answer any more. */

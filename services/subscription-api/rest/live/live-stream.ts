@@ -3,7 +3,7 @@ import { EventStream, type EventStreamOptions } from './event-stream.ts';
 import type { LiveRecord } from './live-record.ts';
 import type { FeedPosition } from './position.ts';
 
-/** What of the feed a reader asked for. */
+/** A reader's filter of the feed. */
 export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefined };
 
 export type LiveStreamOptions = Omit<EventStreamOptions, 'id'> & { filter: LiveFilter; position: FeedPosition };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What a reader may be told: one record, at a time in milliseconds since the epoch. */
+/** One record, at a time in milliseconds since the epoch. */
 export type Placed = { key: string; at: number };
 
 /** How an id is written; every text that is so written can be read. */
@@ -12,7 +12,7 @@ const MOST_PRINTS = 20;
 const MOST_TOLD = 10_000;
 
 /**
- * Where a reader is: it was told everything up to a time, and some records after it. Records come to the log out of order,
+ * The position of a reader: it was sent everything up to a time, and some records after it. Records come to the log out of order,
  * so that a time alone would tell some twice or leave some out. An id carries that time, and prints of the latest records
  * after it.
  */
@@ -24,7 +24,7 @@ export class FeedPosition {
   readonly #told = new Map<string, number>();
   /** The latest of them, the oldest first. */
   readonly #latest: { at: number; print: string }[] = [];
-  /** Of records that were told before the reader came back. */
+  /** Prints of records that were sent before the reader came back. */
   readonly #resumed: Set<string>;
 
   constructor(floorMs: number, resumed: readonly string[] = []) {

@@ -17,7 +17,7 @@ import { addPath, type GuidParams } from '../http/routes.ts';
 export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
   const router = Router({ caseSensitive: true });
 
-  /** Who asks has to have the scope, and is named for what it changes. */
+  /** Requires the operator's scope; the audit log names the operator for each change. */
   async function admit(request: Request) {
     const actor = await admitOperator(authenticate, request);
     return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(actor, work);
