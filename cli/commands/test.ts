@@ -16,7 +16,7 @@ import { readCosts } from '../test-run/test-costs.ts';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
-/** Of a test, where one waits for the answer: in the gate none takes 15 s. */
+/** The time limit of a test where somebody waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;
 
 export function testCommand(): Command {

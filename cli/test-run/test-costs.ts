@@ -6,9 +6,9 @@ import { repository } from '@waybell/stack/stack-folder';
 export type TestCost = {
   path: string;
   tests: number;
-  /** Of its worker and of the processes that it started; not of servers that the run lends. */
+  /** CPU of the worker and of the processes that it started, without servers that the run lends. */
   cpuSeconds: number;
-  /** Of a worker's time. */
+  /** Seconds of a worker's time. */
   clockSeconds: number;
   /** RabbitMQ, Postgres and Redis processes that it started itself. */
   servers: number;
@@ -17,7 +17,7 @@ export type TestCost = {
 /** What the tests of a folder may cost in the gate, in seconds of CPU and of a worker's time. */
 export type TestBudget = { cpuSeconds: number; clockSeconds: number };
 
-/** Of a folder, or of the whole run. */
+/** The costs of a folder, or of the whole run. */
 type FolderCost = Omit<TestCost, 'path'> & { folder: string; files: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
@@ -32,7 +32,7 @@ export function keepCosts(costs: readonly TestCost[]): void {
   renameSync(next, KEPT);
 }
 
-/** By path, as last measured here; empty where nothing was, or what is there cannot be read. */
+/** Reads the last costs measured here, by path; empty where there are none, or they cannot be read. */
 export function readCosts(): Map<string, TestCost> {
   try {
     // Written by the function above.

@@ -10,7 +10,7 @@ import { UnknownFinder } from './unknown-members.ts';
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
-  /** Where no number among them needs another form to be looked at. */
+  /** No number among the members needs an exact form. */
   readonly isPlain: boolean;
   /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;

@@ -48,7 +48,7 @@ export type NodeOptions = {
   /** The name of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
   name: string;
   nodeName: string;
-  /** Of the management API; without it, there is none. */
+  /** The port of the management API; there is none without it. */
   managementPort?: number;
 };
 

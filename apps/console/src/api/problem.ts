@@ -4,7 +4,7 @@ export class ProblemAnswer extends Error {
   readonly kind: string;
   readonly status: number;
   readonly title: string;
-  /** By which support finds the request. */
+  /** The id by which support finds the request. */
   readonly requestId: string | undefined;
   /** What of the body broke which rule; `pointer` is a JSON Pointer as a URI fragment. */
   readonly faults: readonly ProblemFault[];

@@ -7,7 +7,7 @@ export type SignIn = NonNullable<PageSettings['signIn']>;
 /** What an issuer gives to who signed in there. */
 export type TokenGrant = {
   token: string;
-  /** By this page's clock; undefined where the issuer does not say. */
+  /** The end of the token by this page's clock; undefined where the issuer does not say. */
   endsAtMs: number | undefined;
   /** Asks for the next grant. Undefined where the issuer gave no refresh token. */
   renew: (() => Promise<TokenGrant>) | undefined;

@@ -6,7 +6,7 @@ import { renewing, type Access } from './access.ts';
 import { explainSignIn } from './explain-sign-in.ts';
 import type { TokenGrant } from './issuer.ts';
 
-/** Who signed in, and what that token may do. */
+/** The owner of the token, and what it may do. */
 export type Session = {
   ask: ApiClient;
   view: PageSettings['view'];
@@ -37,7 +37,7 @@ export async function signIn(token: string, { view, isKept }: How): Promise<void
   enter(() => Promise.resolve(token), { view, ...who });
 }
 
-/** By what an issuer gave, which renews the token while that host lets it: what renews it is in memory alone. */
+/** Signs in with an issuer's grant, and renews the token while the issuer allows it. The refresh token stays in memory. */
 export async function signInBy(grant: TokenGrant, { view, isKept, host }: How & { host: string }): Promise<void> {
   const who = await whose(grant.token, view);
   const keep = (token: string) => {

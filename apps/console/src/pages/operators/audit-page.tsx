@@ -14,7 +14,7 @@ const MOST = 200;
 
 type AuditFilter = { account?: string; subscription?: string; since?: string };
 
-/** Who changed accounts, tokens, secrets and subscriptions, the last change first. */
+/** Lists changes of accounts, tokens, secrets and subscriptions, and who made them, newest first. */
 export function AuditPage() {
   const filter = route.useSearch();
   const changes = useTold(['audit', filter], ({ operator }) =>

@@ -20,7 +20,7 @@ const STRETCHES = [
 const LOOK_EVERY_MS = 10_000;
 const MOST = 200;
 
-/** Where attempts fail most, and which deliveries have waited longest for their end. */
+/** Lists the origins at which attempts fail most, and the oldest unfinished deliveries. */
 export function FailingPage() {
   const [ms, setMs] = useState<number>(STRETCHES[1].ms);
   const failing = useTold(

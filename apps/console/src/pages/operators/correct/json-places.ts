@@ -1,8 +1,8 @@
-/** Where in a text a JSON pointer leads, by line, from 1. */
+/** Finds the line of a text, from 1, that a JSON pointer leads to. */
 export type Places = {
-  /** Of the value there, or of the nearest one around it. */
+  /** The line of the value there, or of the nearest one around it. */
   line: number;
-  /** Where the text stops being JSON; undefined: it is JSON. */
+  /** The place where the text stops being JSON; undefined: it is JSON. */
   brokenLine: number | undefined;
 };
 

@@ -26,7 +26,7 @@ type CheckRun = {
 /** Whether the text would be taken as an event, asked once nobody has typed for a moment. */
 export function useCheck({ id, text, isLaidOut }: CheckRun): EventCheck {
   const settled = useDebounced(text, TYPING_MS);
-  // By number: the cache would write a key of a megabyte with every key pressed.
+  // The key is a number: the text itself would make the cache write a megabyte with every key pressed.
   const number = useMemo(() => numberFor(settled), [settled]);
   const query = useTold(
     ['check', id, number],
