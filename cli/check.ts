@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { findAdvisories, describeAdvisory, type Findings } from './dependencies/find-advisories.ts';
 import { repository } from '@waybell/stack/stack-folder';
 
-type Outcome = { isGood: boolean; output: string; remark?: string };
-type Step = { name: string; run: () => Promise<Outcome> };
+type CheckOutcome = { isGood: boolean; output: string; remark?: string };
+type CheckStep = { name: string; run: () => Promise<CheckOutcome> };
 
-const steps: Step[] = [
+const steps: CheckStep[] = [
   { name: 'format', run: tool('oxfmt', '--check', '.') },
   { name: 'lint', run: tool('oxlint', '--type-aware', '.') },
   { name: 'types', run: tool('tsc', '-p', '.') },
@@ -38,7 +38,7 @@ export async function check(): Promise<void> {
   if (outcomes.some(({ isGood }) => !isGood)) process.exitCode = 1;
 }
 
-async function runStep({ name, run }: Step): Promise<Outcome> {
+async function runStep({ name, run }: CheckStep): Promise<CheckOutcome> {
   const stepBeganMs = Date.now();
   const outcome = await run();
   const remark = outcome.remark === undefined ? '' : `: ${outcome.remark}`;
@@ -47,7 +47,7 @@ async function runStep({ name, run }: Step): Promise<Outcome> {
   return outcome;
 }
 
-function tool(name: string, ...args: string[]): () => Promise<Outcome> {
+function tool(name: string, ...args: string[]): () => Promise<CheckOutcome> {
   return async () => {
     const child = spawn(join(repository, 'node_modules', '.bin', name), args, { cwd: repository });
     const output: Buffer[] = [];
@@ -61,7 +61,7 @@ function tool(name: string, ...args: string[]): () => Promise<Outcome> {
 }
 
 /** What others find out must not break a check of what did not change: it is told, and `./waybell advisories` fails. */
-async function advisories(): Promise<Outcome> {
+async function advisories(): Promise<CheckOutcome> {
   const found = await findAdvisories().catch((error: unknown): Findings => ({ kind: 'unknown', why: String(error) }));
   const remark =
     found.kind === 'unknown' ? 'the registry did not say' : found.advisories.map(describeAdvisory).join('; ');

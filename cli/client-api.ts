@@ -5,7 +5,7 @@ import { callFailure, trustAlso } from './http/certificates.ts';
 import { proxyHint, useProxy } from './http/use-proxy.ts';
 
 /** What names the API and its caller on a command line. */
-export type ApiOptions = { api?: string; token?: string; ca?: string };
+export type ApiCommandOptions = { api?: string; token?: string; ca?: string };
 
 /** Their help, but for the token's, as commander takes it. */
 export const CA_OPTION = [
@@ -36,7 +36,7 @@ export type ClientApi = {
 const ANSWER_LIMIT_MS = 30_000;
 
 /** `others`: what this process calls beside the API. Proxies and certificates are this process' from then on. */
-export function clientApi(options: ApiOptions, env: NodeJS.ProcessEnv, others: readonly URL[] = []): ClientApi {
+export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, others: readonly URL[] = []): ClientApi {
   const address = addressOf(options, env);
   const authorization = `Bearer ${tokenOf(options, env)}`;
   const url = new URL(address);
@@ -72,7 +72,7 @@ export function clientApi(options: ApiOptions, env: NodeJS.ProcessEnv, others: r
   };
 }
 
-function addressOf({ api }: ApiOptions, env: NodeJS.ProcessEnv): string {
+function addressOf({ api }: ApiCommandOptions, env: NodeJS.ProcessEnv): string {
   const url = URL.parse(api ?? env['API_URL'] ?? addressHere(env));
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new Error('say where the API is: --api https://waybell.example.com, or API_URL');
@@ -87,7 +87,7 @@ function addressHere(env: NodeJS.ProcessEnv): string {
   }
 }
 
-function tokenOf({ token }: ApiOptions, env: NodeJS.ProcessEnv): string {
+function tokenOf({ token }: ApiCommandOptions, env: NodeJS.ProcessEnv): string {
   const given = token ?? env['WAYBELL_TOKEN'];
   if (given !== undefined && given !== '') return given;
   throw new Error(

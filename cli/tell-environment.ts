@@ -5,7 +5,7 @@ import type { InheritedServer } from '@waybell/stack/inherited-servers';
 /** Variables that commands read, beside the settings of the services. */
 const OF_COMMANDS = ['WAYBELL_HOME', 'RABBITMQ_VERSION'];
 
-export type Given = {
+export type EnvironmentNames = {
   /** The names of all settings of the services. */
   settings: readonly string[];
   servers: readonly InheritedServer[];
@@ -13,7 +13,7 @@ export type Given = {
 };
 
 /** What a stack takes from its caller's environment, and what it only seems to take, a line each. */
-export function tellEnvironment({ settings, servers, env }: Given): string[] {
+export function tellEnvironment({ settings, servers, env }: EnvironmentNames): string[] {
   const variables = servers.map(({ variable }) => variable);
   const others = [...settings, ...OF_COMMANDS].filter((name) => isSet(name, env) && !variables.includes(name));
   const mistyped = mistypedSettings([...settings, ...OF_COMMANDS], env);

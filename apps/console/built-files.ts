@@ -1,4 +1,4 @@
 import { join } from 'node:path';
 
-/** Where the page lies once it is built: `./waybell up`, or `pnpm build` here, does so. */
+/** The folder of the built page, which `./waybell up` or `pnpm build` makes. */
 export const builtFiles: string = join(import.meta.dirname, 'dist');

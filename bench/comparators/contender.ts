@@ -1,6 +1,6 @@
 import type { Parts } from '../lib/cpu.ts';
 import type { Stand } from '../lib/stand.ts';
-import type { Target } from '../parts/publisher.ts';
+import type { PublishTarget } from '../parts/publisher.ts';
 
 /** A way to bring events to callbacks: ours, or what it is compared with. Only one runs at a time. */
 export type Contender = {
@@ -10,7 +10,7 @@ export type Contender = {
 };
 
 export type RunningContender = {
-  target: Target;
+  target: PublishTarget;
   parts: Parts;
   /** Deliveries in one message of a delivery queue, on the mean since it was started. */
   perBundle?: () => Promise<number>;

@@ -17,12 +17,12 @@ export type BareEvent = {
   payload: object;
 };
 
-type Wanted = { interface: string; action: string; account: string };
+type CallbackQuery = { interface: string; action: string; account: string };
 
 /** One lookup, batched as the product's are: where the subscriber to this event is called; undefined without one. */
 export function findCallbackIn(databaseUrl: string): (event: BareEvent) => Promise<string | undefined> {
   const postgres = new pg.Pool({ connectionString: databaseUrl, max: 5 });
-  const find = microBatch<Wanted, string | undefined>(
+  const find = microBatch<CallbackQuery, string | undefined>(
     async (wanted) => {
       const values = [
         wanted.map((each) => each.interface),

@@ -1,7 +1,7 @@
 import { total } from './cpu.ts';
 import type { Throughput } from './measure.ts';
-import type { Cell, Table } from './report.ts';
 import { median, spread } from './statistics.ts';
+import type { Cell, Table } from './table.ts';
 
 /** What one delivery costs, part by part: medians of the rounds, in µs of CPU. */
 export function budgetTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {

@@ -18,18 +18,27 @@ export async function inTurn<C extends { name: string }, R>(
 }
 
 /** A figure of one contender as a share of another's in the same round. */
-export function ratios<R>(results: Results<R>, name: string, of: string, figure: (result: R) => number): Spread {
+export function ratios<R>(results: ResultsInTurn<R>, name: string, of: string, figure: (result: R) => number): Spread {
   return compared(results, [name, of], (one, other) => figure(one) / figure(other));
 }
 
 /** A figure of one contender minus another's, in the same round. */
-export function differences<R>(results: Results<R>, name: string, of: string, figure: (result: R) => number): Spread {
+export function differences<R>(
+  results: ResultsInTurn<R>,
+  name: string,
+  of: string,
+  figure: (result: R) => number,
+): Spread {
   return compared(results, [name, of], (one, other) => figure(one) - figure(other));
 }
 
-type Results<R> = ReadonlyMap<string, readonly R[]>;
+type ResultsInTurn<R> = ReadonlyMap<string, readonly R[]>;
 
-function compared<R>(results: Results<R>, [name, of]: [string, string], compare: (one: R, other: R) => number): Spread {
+function compared<R>(
+  results: ResultsInTurn<R>,
+  [name, of]: [string, string],
+  compare: (one: R, other: R) => number,
+): Spread {
   const [ones, others] = [results.get(name) ?? [], results.get(of) ?? []];
   return spread(ones.map((one, round) => compare(one, others[round]!)));
 }

@@ -9,7 +9,7 @@ import type { PostgresStand } from './postgres-stand.ts';
 import { summarise, type Summary } from './statistics.ts';
 
 export type Waits = Record<'timeline' | 'delivery' | 'writer', Summary>;
-export type Dropped = { alone: Waits; dropping: Waits; dropMs: number };
+export type DropWaits = { alone: Waits; dropping: Waits; dropMs: number };
 
 /** Two cores are shared by all of them, and by Postgres. */
 const PAUSE_MS = 10;
@@ -17,7 +17,7 @@ const PAUSE_MS = 10;
 type Watched = { url: string; history: LogHistory; watchMs: number };
 
 /** How long readers and a writer wait, each busy again 10 ms after its answer; and while the oldest day is dropped. */
-export async function dropWhileUsed({ url }: PostgresStand, history: LogHistory, watchMs: number): Promise<Dropped> {
+export async function dropWhileUsed({ url }: PostgresStand, history: LogHistory, watchMs: number): Promise<DropWaits> {
   const watched = { url, history, watchMs };
   await using tomorrow = logWriterIn(url, () => Date.now() + DAY_MS);
   await using today = logWriterIn(url);

@@ -8,10 +8,10 @@ import pg from 'pg';
 import { startServers } from '@waybell/stack/servers';
 import { repository } from '@waybell/stack/stack-folder';
 
-export type Machine = { cpu: string; cores: number; memoryGib: number; kernel: string };
+export type MachineFacts = { cpu: string; cores: number; memoryGib: number; kernel: string };
 export type Versions = Record<'node' | 'rabbitmq' | 'postgres' | 'redis' | 'waybell', string>;
 
-export function thisMachine(): Machine {
+export function thisMachine(): MachineFacts {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,

@@ -8,7 +8,7 @@ import type { Workload } from './workload.ts';
 /** What a contender did in a while. `perBundle`: deliveries in one message, on the mean, where that is known. */
 export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perBundle?: number };
 
-export type Run = { workload: Workload; warmMs: number; measureMs: number };
+export type MeasuredRun = { workload: Workload; warmMs: number; measureMs: number };
 
 /** Events on their way while a line is kept full: enough that nothing waits for upstream, too few to be a backlog. */
 const ON_THE_WAY = 4_000;
@@ -36,7 +36,7 @@ export async function withContender<T>(
 }
 
 /** Deliveries a second, and CPU for each, of a line that is kept full. */
-export async function measureFull(stand: Stand, running: RunningContender, run: Run): Promise<Throughput> {
+export async function measureFull(stand: Stand, running: RunningContender, run: MeasuredRun): Promise<Throughput> {
   const { textBytes = 0, fanOut = 1 } = run.workload;
   const deliveries = Math.min(ON_THE_WAY, Math.floor(BYTES_ON_THE_WAY / Math.max(1, textBytes)));
   const measured = await measureAt(stand, running, {
@@ -51,7 +51,7 @@ export async function measureFull(stand: Stand, running: RunningContender, run: 
 export async function measureAt(
   stand: Stand,
   running: RunningContender,
-  { workload, warmMs, measureMs, pace }: Run & { pace: Pace },
+  { workload, warmMs, measureMs, pace }: MeasuredRun & { pace: Pace },
 ): Promise<Throughput> {
   const { receiver, publisher, parts } = stand;
   const before = await receiver.call('requests');

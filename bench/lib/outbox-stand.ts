@@ -9,21 +9,21 @@ import { beginServers } from '@waybell/stack/servers';
 import type { OutboxCallerCommands } from '../parts/outbox-caller.ts';
 import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
 import type { Parts } from './cpu.ts';
-import { startPart, type Part } from './part.ts';
+import { startPart, type BenchPart } from './part.ts';
 
 /** A Postgres with the outbox, and a RabbitMQ with the line, on which no service of the line runs. */
 export type OutboxStand = AsyncDisposable & {
-  caller: Part<OutboxCallerCommands>;
-  relay: Part<OutboxRelayCommands>;
+  caller: BenchPart<OutboxCallerCommands>;
+  relay: BenchPart<OutboxRelayCommands>;
   parts: Parts;
   /** Listens to what is published from now on, until it is closed. */
-  listen(): Promise<Listener>;
+  listen(): Promise<OutboxListener>;
   /** Has every event notify, or only those that find the relay asleep. */
   notify(when: 'always' | 'asleep'): Promise<void>;
 };
 
 /** When each event arrived, ms since 1970, by its guid. */
-export type Listener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
+export type OutboxListener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
 
 const PROBE = 'if not pg_try_advisory_xact_lock_shared';
 
@@ -60,7 +60,7 @@ export async function startOutboxStand(): Promise<OutboxStand> {
   };
 }
 
-async function listenTo(url: string): Promise<Listener> {
+async function listenTo(url: string): Promise<OutboxListener> {
   const connection = await connect(url, { noDelay: true });
   const channel = await connection.createChannel();
   const { queue } = await channel.assertQueue('', { exclusive: true });

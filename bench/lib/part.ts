@@ -4,10 +4,10 @@ import { join } from 'node:path';
 /** A part of a benchmark runs in a process of its own, so that its CPU can be told from the others'. */
 
 type Commands = Record<string, (argument: never) => unknown>;
-type Call = { id: number; command: string; argument: unknown };
+type PartCall = { id: number; command: string; argument: unknown };
 type Reply = { id: number; result?: unknown; failure?: string };
 
-export type Part<C extends Commands> = {
+export type BenchPart<C extends Commands> = {
   pid: number;
   /** Runs a command in the part's process. Rejects with what it threw there, or when the process ends before. */
   call<K extends keyof C & string>(
@@ -20,7 +20,7 @@ export type Part<C extends Commands> = {
 const bench = join(import.meta.dirname, '..');
 
 /** Starts `file` (its path under bench/) as a process that answers the commands it serves. */
-export function startPart<C extends Commands>(file: string, env: Record<string, string> = {}): Part<C> {
+export function startPart<C extends Commands>(file: string, env: Record<string, string> = {}): BenchPart<C> {
   const child = fork(join(bench, file), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -50,7 +50,7 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
       last += 1;
       const asked = Promise.withResolvers<unknown>();
       waiting.set(last, asked);
-      child.send({ id: last, command, argument: argument[0] } satisfies Call);
+      child.send({ id: last, command, argument: argument[0] } satisfies PartCall);
       // What a command resolves with is what `serve` sent for it.
       return asked.promise as never;
     },
@@ -61,7 +61,7 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
 /** Answers commands for as long as the starter of this process lives. */
 export function serve(commands: Commands): void {
   process.on('disconnect', () => process.exit());
-  process.on('message', ({ id, command, argument }: Call) => {
+  process.on('message', ({ id, command, argument }: PartCall) => {
     void answer(commands, command, argument).then((reply) => process.send?.({ id, ...reply }));
   });
 }

@@ -1,12 +1,9 @@
-import { formatTable } from './table.ts';
+import { formatTable, type Table } from './table.ts';
 import type { Spread } from './statistics.ts';
-import type { Machine, Versions } from './machine.ts';
-
-export type Cell = string | number | Spread;
-export type Table = { title: string; columns: readonly string[]; rows: readonly (readonly Cell[])[] };
+import type { MachineFacts, Versions } from './machine.ts';
 
 /** One bar of a scenario: what was promised, and what came out. Without a figure it was not measured. */
-export type Check = { what: string; figure: number | Spread; bar: { atLeast: number } | { atMost: number } };
+export type BarCheck = { what: string; figure: number | Spread; bar: { atLeast: number } | { atMost: number } };
 
 export type Rounds = Record<string, readonly unknown[]>;
 
@@ -17,13 +14,13 @@ export type ScenarioReport = {
   /** What each round of each contender gave, as measured. */
   rounds: Rounds;
   tables: Table[];
-  checks: Check[];
+  checks: BarCheck[];
 };
 
 export type BenchReport = {
   beganAt: string;
   isQuick: boolean;
-  machine: Machine;
+  machine: MachineFacts;
   versions: Versions;
   scenarios: ScenarioReport[];
 };
@@ -35,7 +32,7 @@ export function formatJson(report: BenchReport): string {
   return `${JSON.stringify(report, named, 2)}\n`;
 }
 
-export function isMet({ figure, bar }: Check): boolean {
+export function isMet({ figure, bar }: BarCheck): boolean {
   const value = typeof figure === 'number' ? figure : figure.median;
   return 'atLeast' in bar ? value >= bar.atLeast : value <= bar.atMost;
 }
@@ -58,6 +55,6 @@ export function formatFacts({ beganAt, isQuick, machine, versions }: Omit<BenchR
   return `Begun ${beganAt}${length} on ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}: ${of.join(', ')}.`;
 }
 
-function formatBar(bar: Check['bar']): string {
+function formatBar(bar: BarCheck['bar']): string {
   return 'atLeast' in bar ? `≥ ${bar.atLeast}` : `≤ ${bar.atMost}`;
 }

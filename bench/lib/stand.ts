@@ -10,7 +10,7 @@ import { readRecord } from '@waybell/stack/stack-record';
 import type { PublisherCommands } from '../parts/publisher.ts';
 import type { ReceiverCommands } from '../parts/receiver.ts';
 import type { Parts } from './cpu.ts';
-import { startPart, type Part } from './part.ts';
+import { startPart, type BenchPart } from './part.ts';
 import { seed } from './seed.ts';
 import type { Group } from './workload.ts';
 
@@ -18,8 +18,8 @@ import type { Group } from './workload.ts';
 export type Stand = AsyncDisposable & {
   stack: Stack;
   postgres: pg.Pool;
-  receiver: Part<ReceiverCommands>;
-  publisher: Part<PublisherCommands>;
+  receiver: BenchPart<ReceiverCommands>;
+  publisher: BenchPart<PublisherCommands>;
   /** Subscribes the group; number n is called at `<path>/<n>` of 127.0.0.1, or of the address that `hostOf` says. */
   seed(group: Group, path: string, hostOf?: (n: number) => string): Promise<void>;
   /** Servers, receiver and publisher; contenders add theirs. */

@@ -1,4 +1,7 @@
-import type { Cell, Table } from './report.ts';
+import type { Spread } from './statistics.ts';
+
+export type Cell = string | number | Spread;
+export type Table = { title: string; columns: readonly string[]; rows: readonly (readonly Cell[])[] };
 
 /** A table as Markdown, its columns aligned: text to the left, figures to the right. */
 export function formatTable({ title, columns, rows }: Table): string {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
 import type { OriginsCallerCommands } from '../parts/origins-caller.ts';
 import type { Handshakes, TlsReceiverCommands } from '../parts/tls-receiver.ts';
-import { startPart, type Part } from './part.ts';
+import { startPart, type BenchPart } from './part.ts';
 
 /** One request to each origin: CPU of a request in µs, resident memory in MiB after it. */
 export type TlsPass = Handshakes & { cpuPerRequest: number; rssMib: number };
 
-type Work = { origins: number; passes: number; concurrency: number; bodyBytes: number };
+type TlsWork = { origins: number; passes: number; concurrency: number; bodyBytes: number };
 
 /** Calls every origin, pass after pass; connections are closed in between. They are names of one server. */
-export async function tlsPasses({ passes, ...work }: Work): Promise<TlsPass[]> {
+export async function tlsPasses({ passes, ...work }: TlsWork): Promise<TlsPass[]> {
   const authority = anAuthority('waybell bench');
   const folder = mkdtempSync(join(tmpdir(), 'waybell-bench-'));
   const authorityFile = join(folder, 'authority.pem');
@@ -30,9 +30,9 @@ export async function tlsPasses({ passes, ...work }: Work): Promise<TlsPass[]> {
   }
 }
 
-type Both = { receiver: Part<TlsReceiverCommands>; caller: Part<OriginsCallerCommands> };
+type Both = { receiver: BenchPart<TlsReceiverCommands>; caller: BenchPart<OriginsCallerCommands> };
 
-async function onePass({ receiver, caller }: Both, work: Omit<Work, 'passes'> & { port: number }): Promise<TlsPass> {
+async function onePass({ receiver, caller }: Both, work: Omit<TlsWork, 'passes'> & { port: number }): Promise<TlsPass> {
   const { cpuMicros, rssMib } = await caller.call('pass', work);
   return { ...(await receiver.call('takeHandshakes')), cpuPerRequest: cpuMicros / work.origins, rssMib };
 }

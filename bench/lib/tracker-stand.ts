@@ -11,10 +11,10 @@ export type TrackerStand = AsyncDisposable & {
   stack: Stack;
   tracker: SupervisedProcess;
   /** A figure that the tracker shows under that name with that label; 0 where it does not show it yet. */
-  figure(series: Series): Promise<number>;
+  figure(series: MetricSeries): Promise<number>;
 };
 
-export type Series = { name: string; label: string };
+export type MetricSeries = { name: string; label: string };
 
 export async function startTrackerStand(settings: Record<string, string> = {}): Promise<TrackerStand> {
   const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));

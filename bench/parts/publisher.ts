@@ -9,7 +9,7 @@ import { chooseSubscriber, eventFor, type UpstreamEvent, type Workload } from '.
 export type PublisherCommands = typeof commands;
 
 /** The destination of events: an exchange of the broker, or BullMQ's queue of events. */
-export type Target = { url: string; exchange: string } | { url: string; bullmq: true };
+export type PublishTarget = { url: string; exchange: string } | { url: string; bullmq: true };
 
 export type Pace =
   /** So many a second, evenly, whatever becomes of them: a contender that falls behind does not slow it down. */
@@ -90,7 +90,7 @@ async function bullmqUpstream(url: string): Promise<Upstream> {
 }
 
 const commands = {
-  async connect(target: Target): Promise<void> {
+  async connect(target: PublishTarget): Promise<void> {
     upstream = await ('bullmq' in target ? bullmqUpstream(target.url) : amqpUpstream(target.url, target.exchange));
     delivered = published;
   },

@@ -16,7 +16,7 @@ import { readStamp } from '../lib/workload.ts';
 export type ReceiverCommands = typeof commands;
 
 /** What came since timing began. Latency in ms. */
-export type Received = { latency: Summary; longestSilenceMs: number };
+export type ReceiverFigures = { latency: Summary; longestSilenceMs: number };
 
 /** Retries after one delay. Lateness in ms beyond it, below 0 if early; infinite for those that did not come. */
 export type Retries = { delayMs: number; expected: number; came: number; lateness: Summary };
@@ -116,7 +116,7 @@ const commands = {
     longestSilenceMs = 0;
     lastAtMs = 0;
   },
-  received(): Received {
+  received(): ReceiverFigures {
     tellSilence();
     return { latency: summarise(latencies), longestSilenceMs };
   },

@@ -3,7 +3,7 @@ import { JsonNumber } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { activitiesIn } from '@waybell/location-tracker/activities';
 import { rememberedVehiclesIn } from '@waybell/location-tracker/remembered-vehicles';
-import type { Report } from '@waybell/location-tracker/report';
+import type { LocationReport } from '@waybell/location-tracker/report';
 import { seeTogether } from '@waybell/location-tracker/see-together';
 import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
@@ -22,11 +22,11 @@ const RULES = { distanceM: 1_000, silenceMs: 3_600_000 };
 const JITTER_DEGREES = 0.001;
 const log = createLog({ service: 'bench', level: 'error' });
 
-type Work = { databaseUrl: string; redisUrl: string; count: number; vehicles: number };
+type StateWork = { databaseUrl: string; redisUrl: string; count: number; vehicles: number };
 
 const commands = {
   /** Sees so many reports, of vehicles that are known and move little; resolves with how many a second. */
-  async see({ databaseUrl, redisUrl, count, vehicles }: Work): Promise<number> {
+  async see({ databaseUrl, redisUrl, count, vehicles }: StateWork): Promise<number> {
     await using redis = await ready(redisUrl);
     await using postgres = connectPostgres({
       url: databaseUrl,
@@ -45,7 +45,7 @@ const commands = {
   },
 
   /** Writes as many values; resolves with how many a second. */
-  async write({ redisUrl, count, vehicles }: Work): Promise<number> {
+  async write({ redisUrl, count, vehicles }: StateWork): Promise<number> {
     await using redis = await ready(redisUrl);
     const one = (place: number) => redis.set(`bare:${randomKey(place % vehicles)}`, VALUE, 'PX', KEPT_MS);
     await inGroups(vehicles, one);
@@ -78,7 +78,7 @@ function randomKey(place: number): string {
 
 const occurredAt = readTimestamp(new Date().toISOString()) ?? { second: '', nanoseconds: '' };
 
-function aReport(shipper: string, vehicle: string): Report {
+function aReport(shipper: string, vehicle: string): LocationReport {
   return {
     guid: randomUUID(),
     occurredAt,

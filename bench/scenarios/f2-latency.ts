@@ -5,7 +5,7 @@ import { waybell } from '../comparators/waybell.ts';
 import { budgetTable } from '../lib/budget.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { throughputOf, withContender, type Throughput } from '../lib/measure.ts';
-import type { Table } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread, type Summary } from '../lib/statistics.ts';

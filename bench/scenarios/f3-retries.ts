@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { withContender } from '../lib/measure.ts';
-import type { Cell, Table } from '../lib/report.ts';
+import type { Cell, Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Group, Workload } from '../lib/workload.ts';
 import type { Retries } from '../parts/receiver.ts';
 
 /** Subscribers whose first attempts fail, so many that each of these delays is waited out. */
-type Failing = Group & { actionKey: string; retryDelaysMs: readonly number[] };
+type FailingGroup = Group & { actionKey: string; retryDelaysMs: readonly number[] };
 
 const CARRIERS = failing({ from: 0, to: 5_000 }, 'carrier.order.created', [1_000, 2_000, 4_000]);
 const SHIPPERS = failing({ from: 5_000, to: 10_000 }, 'shipper.order.paid', [60_000]);
@@ -64,11 +64,11 @@ export const retries: Scenario = {
   },
 };
 
-type Load = Failing & { retriesPerSecond: number };
-type Outcome = { retries: Retries[]; longestSilenceMs: number };
+type Load = FailingGroup & { retriesPerSecond: number };
+type RetryOutcome = { retries: Retries[]; longestSilenceMs: number };
 
 /** Publishes as many events as make these retries, and waits until all came, or long enough. */
-async function retriesOf({ receiver, publisher }: Stand, loads: readonly Load[], forMs: number): Promise<Outcome> {
+async function retriesOf({ receiver, publisher }: Stand, loads: readonly Load[], forMs: number): Promise<RetryOutcome> {
   const publishedOf = () => Promise.all(loads.map(({ actionKey }) => publisher.call('publishedOf', actionKey)));
   const before = await publishedOf();
   await receiver.call('time');
@@ -99,11 +99,11 @@ function longestWaitMs(loads: readonly Load[]): number {
   return Math.max(...loads.map(({ retryDelaysMs }) => retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, 0)));
 }
 
-function worstOf({ retries: of }: Outcome, figure: (of: Retries) => number): number {
+function worstOf({ retries: of }: RetryOutcome, figure: (of: Retries) => number): number {
   return Math.max(...of.map(figure));
 }
 
-function shareThatCame({ retries: of }: Outcome): number {
+function shareThatCame({ retries: of }: RetryOutcome): number {
   return Math.min(...of.map(({ came, expected }) => came / expected));
 }
 
@@ -116,7 +116,7 @@ function describe(loads: readonly Load[]): string {
     .join(' and ');
 }
 
-function latenessTable(title: string, { retries: of }: Outcome): Table {
+function latenessTable(title: string, { retries: of }: RetryOutcome): Table {
   const rows = of.map(({ delayMs, expected, came, lateness }): Cell[] => {
     const { min, p50, p99, max } = lateness;
     return [`${delayMs / 1_000} s`, expected, came, min, p50, p99, max];
@@ -124,6 +124,10 @@ function latenessTable(title: string, { retries: of }: Outcome): Table {
   return { title, columns: ['after', 'expected', 'came', 'least', 'p50', 'p99', 'most'], rows };
 }
 
-function failing(numbers: Pick<Group, 'from' | 'to'>, actionKey: string, retryDelaysMs: readonly number[]): Failing {
+function failing(
+  numbers: Pick<Group, 'from' | 'to'>,
+  actionKey: string,
+  retryDelaysMs: readonly number[],
+): FailingGroup {
   return { ...numbers, actionKeys: [actionKey], actionKey, retryDelaysMs };
 }

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
 import { withContender } from '../lib/measure.ts';
-import type { Cell } from '../lib/report.ts';
+import type { Cell } from '../lib/table.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Summary } from '../lib/statistics.ts';
 import { smallActionKeys, type Group } from '../lib/workload.ts';
 
 /** The endpoints that hang and those that do not, their addresses, and how many events there are for them. */
-type Endpoints = {
+type EndpointGroup = {
   what: string;
   hung: Group;
   healthy: Group;
@@ -22,7 +22,7 @@ const DELIVERIES_PER_SECOND = 500;
 const CLIENTS = 10;
 const ACTIONS = 10;
 
-const apart: Endpoints = {
+const apart: EndpointGroup = {
   what: '10,000 subscriptions, each at an address of its own; 1 % of the endpoints get 10 % of the events and never answer',
   hung: { from: 0, to: 100, actionKeys: smallActionKeys },
   healthy: { from: 100, to: 10_000, actionKeys: smallActionKeys },
@@ -30,7 +30,7 @@ const apart: Endpoints = {
   eventsPerSecond: DELIVERIES_PER_SECOND,
 };
 
-const together: Endpoints = {
+const together: EndpointGroup = {
   what: `200 endpoints of one account on one host, ${CLIENTS} for each of ${2 * ACTIONS} actions; half of them get 10 % of the events and never answer`,
   hung: { from: 0, to: 100, actionKeys: smallActionKeys.slice(0, ACTIONS), account: 0 },
   healthy: { from: 100, to: 200, actionKeys: smallActionKeys.slice(ACTIONS, 2 * ACTIONS), account: 0 },
@@ -51,7 +51,7 @@ export const hungHost: Scenario = {
   run: (effort) => beside(together, effort),
 };
 
-async function beside(endpoints: Endpoints, { isQuick, tell }: Effort): ReturnType<Scenario['run']> {
+async function beside(endpoints: EndpointGroup, { isQuick, tell }: Effort): ReturnType<Scenario['run']> {
   const [warmMs, withoutMs, withMs] = isQuick ? [3_000, 8_000, 12_000] : [6_000, 25_000, 70_000];
   tell('without, then setting in');
   const [without, settingIn] = await onStand(endpoints, async (stand) => [
@@ -82,7 +82,7 @@ async function beside(endpoints: Endpoints, { isQuick, tell }: Effort): ReturnTy
   };
 }
 
-async function onStand(endpoints: Endpoints, measure: (stand: Stand) => Promise<Phase[]>): Promise<Phase[]> {
+async function onStand(endpoints: EndpointGroup, measure: (stand: Stand) => Promise<Phase[]>): Promise<Phase[]> {
   const { hung, healthy, hostOf, eventsPerSecond: perSecond } = endpoints;
   await using stand = await startStand();
   await stand.seed(hung, '/hang', hostOf);

@@ -1,7 +1,8 @@
 import { HTTP_CLIENTS } from '../comparators/http-clients.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { startPart } from '../lib/part.ts';
-import type { Check, Table } from '../lib/report.ts';
+import type { BarCheck } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
 import { tlsPasses, type TlsPass } from '../lib/tls-origins.ts';
@@ -78,7 +79,7 @@ function tlsTable(passes: readonly TlsPass[]): Table {
   };
 }
 
-function tlsChecks([, second, ...later]: readonly TlsPass[]): Check[] {
+function tlsChecks([, second, ...later]: readonly TlsPass[]): BarCheck[] {
   const repeated = [second, ...later].filter((pass) => pass !== undefined);
   const sum = (figure: (pass: TlsPass) => number) => repeated.reduce((all, pass) => all + figure(pass), 0);
   const reused = sum(({ resumed }) => resumed) / sum(({ full, resumed }) => full + resumed);

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
-import { measureFull, throughputOf, withContender, type Run, type Throughput } from '../lib/measure.ts';
+import { measureFull, throughputOf, withContender, type MeasuredRun, type Throughput } from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';
 
-type Times = Omit<Run, 'workload'>;
-type Results = Map<string, Throughput[]>;
+type Times = Omit<MeasuredRun, 'workload'>;
+type GrowthResults = Map<string, Throughput[]>;
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 /** Clients of one account: each of its events goes to all of them. */
@@ -22,7 +22,7 @@ export const growth: Scenario = {
   async run({ isQuick, tell }) {
     const times = isQuick ? { warmMs: 3_000, measureMs: 5_000 } : { warmMs: 5_000, measureMs: 10_000 };
     await using stand = await startStand();
-    const results: Results = new Map();
+    const results: GrowthResults = new Map();
     // The backlog last: it is not waited for.
     const steps = [growSubscriptions, growOrigins, growPayload, growFanOut, growBacklog];
     for (const grow of steps) await grow(stand, { times, isQuick, tell, results });
@@ -36,9 +36,9 @@ export const growth: Scenario = {
   },
 };
 
-type Growing = Pick<Effort, 'isQuick' | 'tell'> & { times: Times; results: Results };
+type Growing = Pick<Effort, 'isQuick' | 'tell'> & { times: Times; results: GrowthResults };
 
-async function full(stand: Stand, workload: Run['workload'], { times }: Growing): Promise<Throughput> {
+async function full(stand: Stand, workload: MeasuredRun['workload'], { times }: Growing): Promise<Throughput> {
   return withContender(stand, waybell, (running) => measureFull(stand, running, { workload, ...times }));
 }
 

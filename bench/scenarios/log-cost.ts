@@ -11,7 +11,7 @@ import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 
-type Result = Throughput & { unwritten: number };
+type LogCostResult = Throughput & { unwritten: number };
 
 export const logCost: Scenario = {
   name: 'log-cost',
@@ -22,7 +22,7 @@ export const logCost: Scenario = {
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
     const runs = await inTurn({ contenders: [waybell, withoutLog], rounds, tell }, (contender) =>
-      withContender(stand, contender, async (running): Promise<Result> => {
+      withContender(stand, contender, async (running): Promise<LogCostResult> => {
         const throughput = await measureFull(stand, running, { workload, warmMs, measureMs });
         return { ...throughput, unwritten: await unwritten(stand) };
       }),

@@ -8,7 +8,7 @@ import { BATCH } from '../lib/log-records.ts';
 import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPart } from '../lib/part.ts';
 import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
-import type { Table } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
 import type { CopierCommands } from '../parts/copier.ts';
@@ -17,9 +17,9 @@ import type { LogWriterCommands } from '../parts/log-writer.ts';
 const ATTEMPTS = 'delivery_log.attempts';
 
 /** `count`: rows, or whole deliveries. `run` resolves with the milliseconds that they took. */
-type Turn = { name: string; pid: number; count: number; run: () => Promise<number> };
-type Result = { perSecond: number; cpuMicros: number; postgresMicros: number };
-type Results = ReadonlyMap<string, readonly Result[]>;
+type LogTurn = { name: string; pid: number; count: number; run: () => Promise<number> };
+type LogResult = { perSecond: number; cpuMicros: number; postgresMicros: number };
+type LogResults = ReadonlyMap<string, readonly LogResult[]>;
 
 export const log: Scenario = {
   name: 'log',
@@ -68,7 +68,7 @@ export const log: Scenario = {
 };
 
 /** Into empty tables, and with nothing left to be written of what was there before. */
-async function take(stand: PostgresStand, { pid, count, run }: Turn): Promise<Result> {
+async function take(stand: PostgresStand, { pid, count, run }: LogTurn): Promise<LogResult> {
   await stand.postgres.query(`truncate ${tableNames.map((table) => `delivery_log.${table}`).join(', ')}`);
   await stand.postgres.query('checkpoint');
   const cpu = () => cpuOf({ process: [pid], postgres: [stand.pid()] });
@@ -83,12 +83,12 @@ async function sizesOf({ postgres }: PostgresStand): Promise<Size[]> {
   return logSizes(postgres);
 }
 
-function perSecond(runs: Results, name: string) {
+function perSecond(runs: LogResults, name: string) {
   return spread((runs.get(name) ?? []).map((each) => each.perSecond));
 }
 
-function speedTable(runs: Results): Table {
-  const of = (name: string, figure: (result: Result) => number) => spread((runs.get(name) ?? []).map(figure));
+function speedTable(runs: LogResults): Table {
+  const of = (name: string, figure: (result: LogResult) => number) => spread((runs.get(name) ?? []).map(figure));
   return {
     title: 'One process writing',
     columns: ['', 'a second', 'CPU of the process, µs', 'CPU of Postgres, µs'],

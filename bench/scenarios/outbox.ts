@@ -9,16 +9,16 @@ const PACED_PER_SECOND = 500;
 const CALLERS = 16;
 const DRAIN_LOOK_MS = 10;
 
-type Turn = { name: string; notifies: 'always' | 'asleep'; eventsEach: number };
-const TURNS: readonly [Turn, Turn, Turn] = [
+type OutboxTurn = { name: string; notifies: 'always' | 'asleep'; eventsEach: number };
+const TURNS: readonly [OutboxTurn, OutboxTurn, OutboxTurn] = [
   { name: 'one event each', notifies: 'asleep', eventsEach: 1 },
   { name: 'ten events each', notifies: 'asleep', eventsEach: 10 },
   { name: 'one each, always notified', notifies: 'always', eventsEach: 1 },
 ];
 
 /** `perSecond`: until the last of them was with the broker. */
-type Result = { committedPerSecond: number; perSecond: number; cpu: CpuMicros; latency: Summary };
-type Results = ReadonlyMap<string, readonly Result[]>;
+type OutboxResult = { committedPerSecond: number; perSecond: number; cpu: CpuMicros; latency: Summary };
+type OutboxResults = ReadonlyMap<string, readonly OutboxResult[]>;
 
 export const outbox: Scenario = {
   name: 'outbox',
@@ -31,7 +31,7 @@ export const outbox: Scenario = {
       await takeFull(stand, turn, warmMs);
       return { ...(await takeFull(stand, turn, measureMs)), latency: await takePaced(stand, measureMs) };
     });
-    const figures = (name: string, of: (result: Result) => number) => spread((runs.get(name) ?? []).map(of));
+    const figures = (name: string, of: (result: OutboxResult) => number) => spread((runs.get(name) ?? []).map(of));
     const [one, ten, always] = TURNS.map(({ name }) => name) as [string, string, string];
     return {
       workload: `${CALLERS} callers, each in its transactions: a row of its own and events of 400 bytes, put into the outbox by the checked statement; one relay with one connection; RabbitMQ with the line and nothing that takes from it. Published are those that the broker has confirmed and the relay removed. Postgres as it comes, every commit on disk. Then ${PACED_PER_SECOND} transactions of one event a second, and a consumer that notes when each arrives.`,
@@ -55,7 +55,11 @@ export const outbox: Scenario = {
   },
 };
 
-async function takeFull(stand: OutboxStand, { eventsEach }: Turn, forMs: number): Promise<Omit<Result, 'latency'>> {
+async function takeFull(
+  stand: OutboxStand,
+  { eventsEach }: OutboxTurn,
+  forMs: number,
+): Promise<Omit<OutboxResult, 'latency'>> {
   const published = () => stand.relay.call('published');
   const before = { cpu: cpuOf(stand.parts), published: await published(), at: performance.now() };
   const committed = await stand.caller.call('full', { callers: CALLERS, eventsEach, forMs });
@@ -80,7 +84,7 @@ async function takePaced(stand: OutboxStand, forMs: number): Promise<Summary> {
 
 const TITLE = 'Events a second, and CPU of each, µs';
 
-function speedTable(runs: Results) {
+function speedTable(runs: OutboxResults) {
   return {
     title: TITLE,
     columns: ['', 'committed/s', 'published/s', 'caller', 'relay', 'postgres', 'rabbitmq'],
@@ -95,7 +99,7 @@ function speedTable(runs: Results) {
   };
 }
 
-function latencyTable(runs: Results) {
+function latencyTable(runs: OutboxResults) {
   return {
     title: `From commit to broker at ${PACED_PER_SECOND} a second, ms`,
     columns: ['', 'p50', 'p99', 'longest'],

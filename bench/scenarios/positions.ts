@@ -17,7 +17,7 @@ const FLEET = { vehicles: 20_000, shippers: 500 };
 const MOVED_ONE_IN = 50;
 const LIMIT_MS = 120_000;
 
-type Result = { perSecond: number; cpuMicros: number };
+type PositionResult = { perSecond: number; cpuMicros: number };
 
 export const positions: Scenario = {
   name: 'positions',
@@ -82,7 +82,7 @@ export const positions: Scenario = {
   },
 };
 
-async function runTracker(stand: TrackerStand, count: number): Promise<Result> {
+async function runTracker(stand: TrackerStand, count: number): Promise<PositionResult> {
   await stand.tracker.start();
   const pid = stand.tracker.identity?.pid ?? 0;
   const result = await drained(() => stand.figure(HANDLED), { pid, count });
@@ -90,7 +90,7 @@ async function runTracker(stand: TrackerStand, count: number): Promise<Result> {
   return result;
 }
 
-async function runBare({ stack: { servers } }: TrackerStand, count: number): Promise<Result> {
+async function runBare({ stack: { servers } }: TrackerStand, count: number): Promise<PositionResult> {
   const bare = startPart<BareTrackerCommands>('parts/bare-tracker.ts');
   await bare.call('track', { amqpUrl: servers.url('rabbitmq'), redisUrl: servers.url('redis'), queue: BARE_QUEUE });
   const result = await drained(() => bare.call('handled'), { pid: bare.pid, count });
@@ -102,7 +102,7 @@ async function runBare({ stack: { servers } }: TrackerStand, count: number): Pro
 async function drained(
   handled: () => Promise<number>,
   { pid, count }: { pid: number; count: number },
-): Promise<Result> {
+): Promise<PositionResult> {
   const from = count / 10;
   await timeBetween(handled, { from: 0, least: from, limitMs: LIMIT_MS });
   const before = cpuOf({ reader: [pid] });

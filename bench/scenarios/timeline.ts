@@ -1,10 +1,11 @@
 import { Dice } from '@waybell/tests/actions/generate/dice';
-import { dropWhileUsed, type Dropped } from '../lib/log-drop.ts';
+import { dropWhileUsed, type DropWaits } from '../lib/log-drop.ts';
 import { countsOf, fillLog, logHistoryOf, type LogHistory } from '../lib/log-history.ts';
 import { lookupsIn, type LookupName } from '../lib/log-lookups.ts';
 import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
-import type { Check, Table } from '../lib/report.ts';
+import type { BarCheck } from '../lib/report.ts';
+import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { summarise, type Summary } from '../lib/statistics.ts';
 
@@ -36,9 +37,9 @@ export const timeline: Scenario = {
   },
 };
 
-type Answers = Record<`${LookupName}, ${'cold' | 'the same again' | 'others'}`, Summary>;
+type LookupTimes = Record<`${LookupName}, ${'cold' | 'the same again' | 'others'}`, Summary>;
 
-async function answersOf(stand: PostgresStand, history: LogHistory, count: number): Promise<Answers> {
+async function answersOf(stand: PostgresStand, history: LogHistory, count: number): Promise<LookupTimes> {
   const measured: Record<string, Summary> = {};
   for (const name of LOOKUPS) {
     await stand.chill();
@@ -54,7 +55,7 @@ async function answersOf(stand: PostgresStand, history: LogHistory, count: numbe
     measured[`${name}, others`] = await ask(2);
   }
   // Every name has just been asked.
-  return measured as Answers;
+  return measured as LookupTimes;
 }
 
 function sizesTable(sizes: readonly Size[]): Table {
@@ -72,7 +73,7 @@ function sizesTable(sizes: readonly Size[]): Table {
   };
 }
 
-function answersTable(answers: Answers): Table {
+function answersTable(answers: LookupTimes): Table {
   return {
     title: 'Answers, ms',
     columns: ['', 'asked', 'p50', 'p99', 'longest'],
@@ -80,7 +81,7 @@ function answersTable(answers: Answers): Table {
   };
 }
 
-function answersChecks(answers: Answers): Check[] {
+function answersChecks(answers: LookupTimes): BarCheck[] {
   return Object.entries(answers).map(([what, { p99 }]) => ({
     what: `${what}: p99, ms`,
     figure: p99,
@@ -88,7 +89,7 @@ function answersChecks(answers: Answers): Check[] {
   }));
 }
 
-function waitsTable({ alone, dropping, dropMs }: Dropped): Table {
+function waitsTable({ alone, dropping, dropMs }: DropWaits): Table {
   const rows = WAITING.map((who) => [who, alone[who].p99, alone[who].max, dropping[who].p99, dropping[who].max]);
   return {
     title: `Waits while a day is dropped (which took ${(dropMs / 1_000).toFixed(1)} s), ms`,
@@ -98,7 +99,7 @@ function waitsTable({ alone, dropping, dropMs }: Dropped): Table {
 }
 
 /** A statement that is blocked waits for as long as dropping takes, or until its limit. */
-function waitsChecks({ dropping }: Dropped): Check[] {
+function waitsChecks({ dropping }: DropWaits): BarCheck[] {
   return WAITING.map((who) => ({
     what: `${who}: longest wait while a day is dropped, ms`,
     figure: dropping[who].max,

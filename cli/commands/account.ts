@@ -68,9 +68,9 @@ async function list(): Promise<void> {
   });
 }
 
-type Change = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
+type AccountArguments = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
 
-async function update(options: Change): Promise<void> {
+async function update(options: AccountArguments): Promise<void> {
   const { guid, name, addFeature: addFeatures, removeFeature: removeFeatures } = options;
   if (name === undefined && addFeatures === undefined && removeFeatures === undefined) {
     throw new Error('nothing to change: give --name, --add-feature or --remove-feature');

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readAuditLog, type Note } from '@waybell/subscription-api/audit-log';
+import { readAuditLog, type AuditNote } from '@waybell/subscription-api/audit-log';
 import { accountCalled } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
@@ -35,7 +35,7 @@ async function audit({ account, subscription, since, limit, json }: AuditOptions
   for (const note of notes) print(json ? JSON.stringify(note) : described(note));
 }
 
-function described(note: Note): string {
+function described(note: AuditNote): string {
   const { at, who, origin, what, subject_guid: subject, account_guid: account, details, request_id: request } = note;
   const name = note.account_name ?? undefined;
   const columns = [

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { CA_OPTION, clientApi, type ApiOptions } from '../client-api.ts';
+import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { describeTold } from '../listen/describe-callback.ts';
-import { listen, type Listener } from '../listen/listen.ts';
+import { listen, type ListenerView } from '../listen/listen.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
 
@@ -34,7 +34,13 @@ export function listenCommand(): Command {
     .action(run);
 }
 
-type Options = ApiOptions & { forwardTo: string; action?: string[]; name: string; reachedAt?: string; json?: true };
+type Options = ApiCommandOptions & {
+  forwardTo: string;
+  action?: string[];
+  name: string;
+  reachedAt?: string;
+  json?: true;
+};
 
 async function run({ forwardTo, action, name, reachedAt, json, ...options }: Options): Promise<void> {
   const to = receiverAt(forwardTo);
@@ -59,7 +65,7 @@ function receiverAt(text: string): URL {
   return url;
 }
 
-function tellOf({ actions, signing_secret: secret, verification_token: token }: Listener, to: URL): void {
+function tellOf({ actions, signing_secret: secret, verification_token: token }: ListenerView, to: URL): void {
   report(`listening to ${actions.join(', ')}`);
   report(`forwarding to ${to.href}`);
   report(`your signing secret is ${secret} (of this listener; it stays the same)`);

@@ -5,7 +5,7 @@ import { namesOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { openLine } from '../open-line.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';
-import type { Choice } from '../parked/parked-rows.ts';
+import type { ParkedSelection } from '../parked/parked-rows.ts';
 import { releaseParked } from '../parked/release-parked.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
@@ -77,7 +77,7 @@ async function release(options: Options): Promise<void> {
   });
 }
 
-function readChoice({ account, subscription, all }: Options): Choice {
+function readChoice({ account, subscription, all }: Options): ParkedSelection {
   const given = [account, subscription, all].filter((each) => each !== undefined);
   if (given.length !== 1) throw new Error('say which: one of --account, --subscription and --all');
   if (account !== undefined) return { kind: 'account', guid: readGuid(account, '--account') };

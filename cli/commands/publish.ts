@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { toUtf8 } from '@waybell/events/to-utf8';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
-import type { CheckedEvent, Unknown } from '../publish/check-events.ts';
-import { publishEvents, type Published } from '../publish/publish-events.ts';
+import type { PublishableEvent, Unknown } from '../publish/check-events.ts';
+import { publishEvents, type PublishReport } from '../publish/publish-events.ts';
 import { lineRanges } from '../publish/line-ranges.ts';
 import { splitEvents } from '../publish/split-events.ts';
 import { report } from '../report.ts';
@@ -47,7 +47,7 @@ async function publish({ file }: { file: string }): Promise<void> {
 }
 
 /** The events of the file. Throws, with a message for each that is wrong said before, unless all are events. */
-async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEvent[]> {
+async function readChecked(file: string, signal: AbortSignal): Promise<PublishableEvent[]> {
   // Only this command needs the schemas of all events.
   const [{ checkEvents }, { routerSettings }] = await Promise.all([
     import('../publish/check-events.ts'),
@@ -93,7 +93,7 @@ function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-function explain({ confirmed, unknown, unsent, failure }: Published): string {
+function explain({ confirmed, unknown, unsent, failure }: PublishReport): string {
   const said = (numbers: number[]) => (numbers.length === 0 ? 'none' : lineRanges(numbers));
   return [
     failure === undefined ? 'interrupted' : `the broker did not take everything: ${failure.message}`,

@@ -7,7 +7,7 @@ import {
   showRejected,
   type RejectedFilter,
 } from '@waybell/rejected/rejected-messages';
-import { readSelection, type Choice } from '@waybell/rejected/selection';
+import { readSelection, type SelectionOptions } from '@waybell/rejected/selection';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';
 import { describeShortly, describeWholly, factsInJson } from '../rejected/describe-rejected.ts';
@@ -75,7 +75,7 @@ async function show(which: string, { raw }: { raw?: true }): Promise<void> {
   await write(raw ? found.body : `${describeWholly(found)}\n`);
 }
 
-async function retry(ids: string[], choice: Choice): Promise<void> {
+async function retry(ids: string[], choice: SelectionOptions): Promise<void> {
   const selection = readSelection(ids, choice);
   const queue = await RejectedQueue.open(brokerOf(process.env));
   await using stack = new AsyncDisposableStack();
@@ -96,7 +96,7 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
   if (kept > 0) process.exitCode = 1;
 }
 
-async function purge(ids: string[], { yes, ...choice }: Choice & { yes?: true }): Promise<void> {
+async function purge(ids: string[], { yes, ...choice }: SelectionOptions & { yes?: true }): Promise<void> {
   const selection = readSelection(ids, choice);
   await using queue = await RejectedQueue.open(brokerOf(process.env));
   let found = 0;

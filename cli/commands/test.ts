@@ -16,7 +16,7 @@ import { readCosts } from '../test-run/test-costs.ts';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
-/** Of a test, where one waits for the answer: in the gate none takes 15 s. */
+/** The time limit of a test where somebody waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;
 
 export function testCommand(): Command {
@@ -68,9 +68,12 @@ async function test(words: string[], options: Options): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-type Run = Options & { signal: AbortSignal };
+type TestRunOptions = Options & { signal: AbortSignal };
 
-async function run(words: string[], { release, disturbed = false, changed, signal }: Run): Promise<TestCounts> {
+async function run(
+  words: string[],
+  { release, disturbed = false, changed, signal }: TestRunOptions,
+): Promise<TestCounts> {
   const [suite = '', ...rest] = words;
   if (suite === 'faults')
     return runProgram('tests/faults/run.ts', [...rest, ...(release ? ['--release'] : [])], signal);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { CA_OPTION, clientApi, type ApiOptions } from '../client-api.ts';
+import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
@@ -30,20 +30,20 @@ export function triggerCommand(): Command {
     .action(run);
 }
 
-type Options = ApiOptions & { set: string[]; json?: true };
-type To = { subscription_guid: string; is_listener: boolean };
+type Options = ApiCommandOptions & { set: string[]; json?: true };
+type TriggerRecipientView = { subscription_guid: string; is_listener: boolean };
 
 /** As the API answers it. */
-type Triggered = {
+type TriggerAnswer = {
   event_guid: string;
   unknown_members: string[];
-  deliveries: (To & { delivery_guid: string })[];
-  suppressed: (To & { reason: string })[];
+  deliveries: (TriggerRecipientView & { delivery_guid: string })[];
+  suppressed: (TriggerRecipientView & { reason: string })[];
 };
 
 async function run(action: string, { set, json, ...options }: Options): Promise<void> {
   const body = triggerBody(action, set.map(readSetting));
-  const answer = (await clientApi(options, process.env).ask('POST', '/v1/triggers', body)) as Triggered;
+  const answer = (await clientApi(options, process.env).ask('POST', '/v1/triggers', body)) as TriggerAnswer;
   for (const place of answer.unknown_members)
     report(`warning: ${place}: is not known to ${action}: most notifications leave such out`);
   if (json === true) return print(JSON.stringify(answer));
@@ -51,5 +51,5 @@ async function run(action: string, { set, json, ...options }: Options): Promise<
   for (const { reason, ...to } of answer.suppressed) print(`${action}  not sent (${reason})  → ${nameOf(to)}`);
 }
 
-const nameOf = ({ subscription_guid: guid, is_listener: isListener }: To): string =>
+const nameOf = ({ subscription_guid: guid, is_listener: isListener }: TriggerRecipientView): string =>
   `${isListener ? 'listener' : 'subscription'} ${guid}`;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Found } from '@waybell/delivery-log/read/find-anything';
-import { why, type Answer, type Question } from '@waybell/delivery-log/read/why';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { why, type WhyAnswer, type Question } from '@waybell/delivery-log/read/why';
 import { positive } from '../count-option.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
@@ -67,7 +67,7 @@ async function tellWhy(anything: string | undefined, options: Options): Promise<
 /** What is asked for by name is that; anything else is found out. */
 function readQuestion(anything: string | undefined, options: Options): Question {
   const { subject, event, delivery, subscription, account, kind: keyKind, limit } = options;
-  const named: [Found['kind'], string | undefined][] = [
+  const named: [SearchMatch['kind'], string | undefined][] = [
     ['key', subject],
     ['event', event],
     ['delivery', delivery],
@@ -81,7 +81,7 @@ function readQuestion(anything: string | undefined, options: Options): Question 
   return { text, as, keyKind, limit };
 }
 
-function tell(answer: Answer, text: string, isJson: boolean): void {
+function tell(answer: WhyAnswer, text: string, isJson: boolean): void {
   if (isJson) {
     for (const each of itemsOf(answer)) print(JSON.stringify(each));
     return;
@@ -106,7 +106,7 @@ function tell(answer: Answer, text: string, isJson: boolean): void {
   }
 }
 
-function itemsOf(answer: Answer): object[] {
+function itemsOf(answer: WhyAnswer): object[] {
   switch (answer.kind) {
     case 'nothing':
       return [];

@@ -28,13 +28,13 @@ export const demoEvents: readonly DemoEvent[] = [
   { interface: 'shipper', action: 'order.delivered', address: 'healthy', payload: orderGuid },
 ];
 
-export type WrittenEvent = { guid: string; routingKey: string; json: string };
+export type WrittenDemoEvent = { guid: string; routingKey: string; json: string };
 
 /** An event as upstream would publish it, and the routing key that goes with it. */
 export function writeEvent(
   { interface: interfaceName, action, payload }: Omit<DemoEvent, 'address'>,
   account: string,
-): WrittenEvent {
+): WrittenDemoEvent {
   const guid = randomUUID();
   const json = JSON.stringify({
     guid,

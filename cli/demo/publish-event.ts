@@ -1,8 +1,11 @@
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import { eventsExchange } from '@waybell/line/topology';
-import type { WrittenEvent } from './demo-events.ts';
+import type { WrittenDemoEvent } from './demo-events.ts';
 
-export async function publishEvent(line: CommandPublisher, { guid, routingKey, json }: WrittenEvent): Promise<void> {
+export async function publishEvent(
+  line: CommandPublisher,
+  { guid, routingKey, json }: WrittenDemoEvent,
+): Promise<void> {
   await line.publish({
     kind: 'publish',
     exchange: eventsExchange,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventEntry, Verdict } from '@waybell/delivery-log/read/entries';
+import type { EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import { eventHistory } from '@waybell/delivery-log/read/history';
 import { openLine } from '../open-line.ts';
 import { describeEvent } from '../why/describe-history.ts';
@@ -126,7 +126,7 @@ async function toldBySupport(event: string, { env, signal }: DemoOptions): Promi
   });
 }
 
-const isGivenUp = (verdict: Verdict) => verdict.kind === 'delivery' && verdict.delivery.deactivation !== undefined;
+const isGivenUp = (verdict: EventVerdict) => verdict.kind === 'delivery' && verdict.delivery.deactivation !== undefined;
 
 function lookInBrowser({ apiUrl, account, token }: DemoClient): string {
   return [

@@ -6,7 +6,7 @@ export type Advisory = { package: string; severity: string; title: string; url: 
 /** `unknown`: the registry did not say. */
 export type Findings = { kind: 'known'; advisories: Advisory[] } | { kind: 'unknown'; why: string };
 
-type Answer = {
+type AdvisoriesAnswer = {
   advisories: Record<
     string,
     { module_name: string; severity: string; title: string; url: string; patched_versions: string }
@@ -46,11 +46,13 @@ export async function findAdvisories({
 export const describeAdvisory = ({ package: name, severity, title, url, patched }: Advisory): string =>
   `${severity}: ${name}: ${title}; fixed in ${patched} (${url})`;
 
-function readAnswer(stdout: string): Answer | undefined {
+function readAnswer(stdout: string): AdvisoriesAnswer | undefined {
   try {
     const answer: unknown = JSON.parse(stdout);
     // Its shape is pnpm's, whose version ./waybell chooses.
-    return typeof answer === 'object' && answer !== null && 'advisories' in answer ? (answer as Answer) : undefined;
+    return typeof answer === 'object' && answer !== null && 'advisories' in answer
+      ? (answer as AdvisoriesAnswer)
+      : undefined;
   } catch {
     return undefined;
   }

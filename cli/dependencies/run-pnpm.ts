@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { repository } from '@waybell/stack/stack-folder';
 
-export type Ran = { code: number | null; stdout: string; stderr: string };
+export type PnpmResult = { code: number | null; stdout: string; stderr: string };
 
 /** Runs pnpm on this checkout. Throws where there is none on the path: `./waybell` puts one there. */
-export async function runPnpm(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+export async function runPnpm(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<PnpmResult> {
   const child = spawn('pnpm', args, {
     cwd: repository,
     env: { ...process.env, ...env },

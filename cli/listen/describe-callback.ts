@@ -1,7 +1,7 @@
 import type { Callback, Forwarded } from './forward.ts';
 
 /** A callback that was forwarded, as people and programs are told of it. */
-export type Told = {
+export type ForwardedCallback = {
   at: string;
   action: string;
   delivery_guid: string;
@@ -13,7 +13,7 @@ export type Told = {
   trouble?: string;
 };
 
-export function toldOf({ headers, body }: Callback, url: URL, forwarded: Forwarded, now: Date): Told {
+export function toldOf({ headers, body }: Callback, url: URL, forwarded: Forwarded, now: Date): ForwardedCallback {
   const { status, tookMs, trouble } = forwarded;
   return {
     at: now.toISOString(),
@@ -29,7 +29,15 @@ export function toldOf({ headers, body }: Callback, url: URL, forwarded: Forward
 }
 
 /** One line: `09:30:00  order.created  3f1c…  → POST http://localhost:3000/hook  200 in 12 ms`. */
-export function describeTold({ at, action, delivery_guid, attempt, is_test, url, ...answer }: Told): string {
+export function describeTold({
+  at,
+  action,
+  delivery_guid,
+  attempt,
+  is_test,
+  url,
+  ...answer
+}: ForwardedCallback): string {
   const marks = [...(is_test ? ['test'] : []), ...(attempt > 1 ? [`attempt ${attempt}`] : [])];
   const { status, took_ms, trouble } = answer;
   return [

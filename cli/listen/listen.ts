@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
-import { toldOf, type Told } from './describe-callback.ts';
+import { toldOf, type ForwardedCallback } from './describe-callback.ts';
 import { forward } from './forward.ts';
 import { readEvents } from './read-events.ts';
 
 /** As the API answers it. */
-export type Listener = {
+export type ListenerView = {
   guid: string;
   actions: string[];
   signing_secret: string;
@@ -20,8 +20,8 @@ export type ListenOptions = {
   to: URL;
   /** What is asked of the API, as JSON. */
   request: string;
-  begun: (listener: Listener) => void;
-  told: (callback: Told) => void;
+  begun: (listener: ListenerView) => void;
+  told: (callback: ForwardedCallback) => void;
   say: (line: string) => void;
   signal: AbortSignal;
 };
@@ -40,7 +40,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   const { api, request, say, signal } = options;
   while (!signal.aborted) {
     // What the API has of it is an object of this form.
-    const listener = (await api.ask('POST', '/v1/listeners', request)) as Listener;
+    const listener = (await api.ask('POST', '/v1/listeners', request)) as ListenerView;
     try {
       await follow(listener, options);
     } finally {
@@ -57,9 +57,9 @@ export async function listen(options: ListenOptions): Promise<void> {
 }
 
 /** Resolves once the listener has ended, or the signal is given. */
-async function follow(listener: Listener, options: ListenOptions): Promise<void> {
+async function follow(listener: ListenerView, options: ListenOptions): Promise<void> {
   const { api, say, signal } = options;
-  const session: Session = { ...options, listener, over: new Set(), hasBegun: false, failures: 0 };
+  const session: ListenSession = { ...options, listener, over: new Set(), hasBegun: false, failures: 0 };
   while (!signal.aborted) {
     let reason = 'the API ended it';
     try {
@@ -78,8 +78,8 @@ async function follow(listener: Listener, options: ListenOptions): Promise<void>
   }
 }
 
-type Session = ListenOptions & {
-  listener: Listener;
+type ListenSession = ListenOptions & {
+  listener: ListenerView;
   /** Requests whose answers nobody waits for any more. */
   over: Set<string>;
   hasBegun: boolean;
@@ -87,7 +87,7 @@ type Session = ListenOptions & {
   failures: number;
 };
 
-function take({ event, data }: EventSourceMessage, session: Session): void {
+function take({ event, data }: EventSourceMessage, session: ListenSession): void {
   switch (event) {
     case 'listening':
       return nowListening(session);
@@ -101,7 +101,7 @@ function take({ event, data }: EventSourceMessage, session: Session): void {
   }
 }
 
-function nowListening(session: Session): void {
+function nowListening(session: ListenSession): void {
   const { begun, say, listener, hasBegun, failures } = session;
   if (!hasBegun) begun(listener);
   else if (failures > 0) say('connected again');
@@ -109,9 +109,12 @@ function nowListening(session: Session): void {
   session.failures = 0;
 }
 
-type Request = { id: string; headers: Record<string, string>; body: string };
+type StreamedRequest = { id: string; headers: Record<string, string>; body: string };
 
-async function answer({ id, headers, body }: Request, { api, to, listener, told, say, over }: Session): Promise<void> {
+async function answer(
+  { id, headers, body }: StreamedRequest,
+  { api, to, listener, told, say, over }: ListenSession,
+): Promise<void> {
   const callback = { headers, body: Buffer.from(body, 'base64') };
   const forwarded = await forward(callback, to, listener.answer_limit_ms);
   told(toldOf(callback, to, forwarded, new Date()));

@@ -4,13 +4,13 @@ import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Dropped } from '@waybell/line/outcomes';
 
 /** A parked row; without a body where that was deleted for an erasure request. */
-export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
+export type StoredParkedRow = Omit<ParkedRow, 'body'> & { body: Buffer | null };
 
 /**
  * What is to be published of a parked row. The delivery has moved once more, so that it is not taken for the one that is
  * parked; one whose body was deleted leaves as the record of its end. Throws where the row holds no delivery that this version reads.
  */
-export function fromParked(row: Row, now: number): Publication {
+export function fromParked(row: StoredParkedRow, now: number): Publication {
   const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deaths: 0, isOverLimit: false });
   const delivery = readDelivery(message);
   if (isRejection(delivery)) throw new Error(`the parked delivery ${row.delivery} cannot be read: ${delivery.detail}`);

@@ -1,17 +1,17 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { Row } from './from-parked.ts';
+import type { StoredParkedRow } from './from-parked.ts';
 
 /** The rows that are meant. */
-export type Choice = { kind: 'all' } | { kind: 'account' | 'subscription'; guid: string };
+export type ParkedSelection = { kind: 'all' } | { kind: 'account' | 'subscription'; guid: string };
 
 /** A subscription with parked rows; its account, where it has one still. */
 export type Chosen = { subscription: string; account: string | null };
 
 /** Behind which row of a subscription the next ones are. */
-export type Place = Pick<ParkedRow, 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
+export type ParkedRowCursor = Pick<ParkedRow, 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
 
-export const BEFORE_ALL: Place = { createdAt: -1, delivery: '', attempt: 0, hop: 0 };
+export const BEFORE_ALL: ParkedRowCursor = { createdAt: -1, delivery: '', attempt: 0, hop: 0 };
 
 // Found by a step from one to the next: there may be millions of rows, and few of these.
 const SUBSCRIPTIONS = `
@@ -27,7 +27,7 @@ const SUBSCRIPTIONS = `
   order by p.subscription`;
 
 /** The subscriptions of which anything is parked, of those that are meant. */
-export async function chosen(postgres: Queryable, choice: Choice): Promise<Chosen[]> {
+export async function chosen(postgres: Queryable, choice: ParkedSelection): Promise<Chosen[]> {
   const account = choice.kind === 'account' ? choice.guid : null;
   const subscription = choice.kind === 'subscription' ? choice.guid : null;
   return (await postgres.query<Chosen>(SUBSCRIPTIONS, [account, subscription])).rows;
@@ -51,14 +51,14 @@ const TAKE = `
   where p.subscription = $1 and before < ${MOST_BYTES}
   order by created_at, delivery, attempt, hop`;
 
-type Read = Omit<Row, 'traceparent'> & { traceparent: string | null };
+type Read = Omit<StoredParkedRow, 'traceparent'> & { traceparent: string | null };
 
 /** The next rows of a subscription, the oldest first: so many, and so large together, that they fit into memory. */
 export async function takeRows(
   postgres: Queryable,
   { subscription }: Chosen,
-  { createdAt, delivery, attempt, hop }: Place,
-): Promise<Row[]> {
+  { createdAt, delivery, attempt, hop }: ParkedRowCursor,
+): Promise<StoredParkedRow[]> {
   const { rows } = await postgres.query<Read>(TAKE, [subscription, createdAt, delivery, attempt, hop]);
   return rows.map(({ traceparent, ...row }) => ({ ...row, ...(traceparent === null ? {} : { traceparent }) }));
 }
@@ -66,7 +66,7 @@ export async function takeRows(
 /** Deletes rows and what was counted of them, and of a subscription without any the head as well. */
 export async function deleteRows(
   postgres: Queryable,
-  { subscription: { subscription, account }, rows }: { subscription: Chosen; rows: readonly Row[] },
+  { subscription: { subscription, account }, rows }: { subscription: Chosen; rows: readonly StoredParkedRow[] },
 ): Promise<void> {
   const columns = [
     rows.map(({ createdAt }) => createdAt),

@@ -2,14 +2,22 @@ import type pg from 'pg';
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { Publication } from '@waybell/line/messages';
 import { fromParked } from './from-parked.ts';
-import { BEFORE_ALL, chosen, deleteRows, takeRows, type Choice, type Chosen, type Place } from './parked-rows.ts';
+import {
+  BEFORE_ALL,
+  chosen,
+  deleteRows,
+  takeRows,
+  type ParkedSelection,
+  type Chosen,
+  type ParkedRowCursor,
+} from './parked-rows.ts';
 
 export type Released = { deliveries: number; records: number };
 
 type Release = {
   postgres: pg.Pool;
   line: Pick<CommandPublisher, 'publish'>;
-  choice: Choice;
+  choice: ParkedSelection;
   /** How many deliveries have gone until now, now and then. */
   onMoved?: (deliveries: number) => void;
 };
@@ -26,7 +34,7 @@ export async function releaseParked({ postgres, line, choice, onMoved }: Release
   try {
     let said = 0;
     for (const subscription of await chosen(client, choice)) {
-      let place: Place | undefined = BEFORE_ALL;
+      let place: ParkedRowCursor | undefined = BEFORE_ALL;
       do {
         place = await releaseSome({ client, line, subscription, after: place, released });
         if (released.deliveries >= said + SAID_EVERY) onMoved?.((said = released.deliveries));
@@ -42,12 +50,18 @@ export async function releaseParked({ postgres, line, choice, onMoved }: Release
 type Some = Pick<Release, 'line'> & {
   client: pg.PoolClient;
   subscription: Chosen;
-  after: Place;
+  after: ParkedRowCursor;
   released: Released;
 };
 
 /** Resolves with the place of the last one; undefined after the last of all. Deliverers wait until it is done. */
-async function releaseSome({ client, line, subscription, after, released }: Some): Promise<Place | undefined> {
+async function releaseSome({
+  client,
+  line,
+  subscription,
+  after,
+  released,
+}: Some): Promise<ParkedRowCursor | undefined> {
   await client.query('begin');
   await refuseWhileOwned(client, subscription, released);
   const rows = await takeRows(client, subscription, after);

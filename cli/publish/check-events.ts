@@ -2,23 +2,23 @@ import type { Publication } from '@waybell/line/messages';
 import { actionKey } from '@waybell/catalog/actions';
 import type { EventLimits } from '@waybell/events/read-event';
 import { checkEvent } from '@waybell/rejected/check-event';
-import type { Written } from './split-events.ts';
+import type { EventText } from './split-events.ts';
 
 /** An event ready to be published, and the line that it begins on. */
-export type CheckedEvent = { line: number; publication: Publication };
+export type PublishableEvent = { line: number; publication: Publication };
 
 /** What is wrong with the event that begins on a line, in the router's own words. */
-export type Fault = { line: number; reason: string; detail: string };
+export type EventFault = { line: number; reason: string; detail: string };
 
 /** A member that the contract with upstream does not know, by action and place, and the lines of the events that have it. */
 export type Unknown = { action: string; place: string; lines: number[] };
 
-export type Checked = { events: CheckedEvent[]; faults: Fault[]; unknown: Unknown[] };
+export type CheckedFile = { events: PublishableEvent[]; faults: EventFault[]; unknown: Unknown[] };
 
 /** Reads every event as the services would, so that what it would reject is known before anything is published. */
-export function checkEvents(written: readonly Written[], limits: EventLimits): Checked {
-  const events: CheckedEvent[] = [];
-  const faults: Fault[] = [];
+export function checkEvents(written: readonly EventText[], limits: EventLimits): CheckedFile {
+  const events: PublishableEvent[] = [];
+  const faults: EventFault[] = [];
   const unknown = new Map<string, Unknown>();
   const seen = new Map<string, { line: number; fingerprint: string }>();
   for (const { line, bytes: body } of written) {

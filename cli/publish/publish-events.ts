@@ -1,18 +1,18 @@
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
-import type { CheckedEvent } from './check-events.ts';
+import type { PublishableEvent } from './check-events.ts';
 
 /** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */
-export type Published = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
+export type PublishReport = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
 
 const AT_ONCE = 100;
 
 /** Publishes in the order of the lines, many at once. After a failure, or the signal, nothing more is sent. */
 export async function publishEvents(
   line: Pick<CommandPublisher, 'publish'>,
-  events: readonly CheckedEvent[],
+  events: readonly PublishableEvent[],
   signal: AbortSignal,
-): Promise<Published> {
-  const published: Published = { confirmed: [], unknown: [], unsent: [] };
+): Promise<PublishReport> {
+  const published: PublishReport = { confirmed: [], unknown: [], unsent: [] };
   const waiting = events.values();
   const publishSome = async () => {
     for (const { line: number, publication } of waiting) {

@@ -1,10 +1,10 @@
 /** What stands in a file for one event: the line that it begins on, from 1, and its bytes as they are written. */
-export type Written = { line: number; bytes: Buffer };
+export type EventText = { line: number; bytes: Buffer };
 
 /** A place where the file itself is wrong, between its events. */
 export type Misplaced = { line: number; detail: string };
 
-export type Split = { events: Written[]; misplaced: Misplaced[] };
+export type Split = { events: EventText[]; misplaced: Misplaced[] };
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -23,7 +23,7 @@ const SPACE = 0x20;
  */
 export function splitEvents(file: Buffer): Split {
   const split: Split = { events: [], misplaced: [] };
-  const cursor = new Cursor(file);
+  const cursor = new FileCursor(file);
   while (!cursor.isAtEnd()) {
     if (cursor.isAt(OPEN_BRACKET)) splitArray(cursor, split);
     else split.events.push(cursor.take('on a line'));
@@ -31,7 +31,7 @@ export function splitEvents(file: Buffer): Split {
   return split;
 }
 
-function splitArray(cursor: Cursor, { events, misplaced }: Split): void {
+function splitArray(cursor: FileCursor, { events, misplaced }: Split): void {
   const { line } = cursor;
   cursor.skip(OPEN_BRACKET);
   if (cursor.skip(CLOSE_BRACKET)) return;
@@ -46,7 +46,7 @@ function splitArray(cursor: Cursor, { events, misplaced }: Split): void {
 }
 
 /** A place in the file, always before what is not white space, or at the end. */
-class Cursor {
+class FileCursor {
   line = 1;
   readonly #file: Buffer;
   #at = 0;
@@ -73,7 +73,7 @@ class Cursor {
   }
 
   /** What begins here, to its end. */
-  take(where: 'on a line' | 'in an array'): Written {
+  take(where: 'on a line' | 'in an array'): EventText {
     const { line } = this;
     const from = this.#at;
     const isNested = this.isAt(OPEN_BRACE) || this.isAt(OPEN_BRACKET);

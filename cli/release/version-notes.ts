@@ -1,4 +1,4 @@
-/** Where a version's part of a changelog begins: `## [0.2.0] - 2026-11-25`. */
+/** The heading of a version in a changelog: `## [0.2.0] - 2026-11-25`. */
 const HEADING = /^## \[([^\]]+)\](.*)$/;
 const DATE = /^ - \d{4}-\d{2}-\d{2}$/;
 /** A link to a file of the repository: it leads somewhere only beside that file. */

@@ -47,7 +47,7 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
   kept: KeptFor[] | null;
   /** Subscriptions that a rule would switch off, held as so many are at once. */
   held: number | null;
-  /** By which the tables were migrated last; null also where none has noted itself. */
+  /** The release that migrated the tables last; null also where none has noted itself. */
   release: string | null;
   troubles: string[];
 };
@@ -83,9 +83,9 @@ export async function readStatus(source: StatusSource): Promise<Status> {
   };
 }
 
-type Attempt<T> = { read: T | null; troubles: string[] };
+type ReadAttempt<T> = { read: T | null; troubles: string[] };
 
-async function attempt<T>(failure: string, read: () => Promise<T | undefined>): Promise<Attempt<T>> {
+async function attempt<T>(failure: string, read: () => Promise<T | undefined>): Promise<ReadAttempt<T>> {
   try {
     return { read: (await read()) ?? null, troubles: [] };
   } catch (error) {

@@ -25,7 +25,7 @@ export type StatusSource = {
   troubles: readonly string[];
 };
 
-type Named = Record<'AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL' | 'METRICS_URLS', string>;
+type NamedServers = Record<'AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL' | 'METRICS_URLS', string>;
 
 const SETTINGS = {
   AMQP_URL: address('amqp', 'amqps')({ default: '' }),
@@ -52,7 +52,7 @@ export function statusSource(env: NodeJS.ProcessEnv): StatusSource {
   return ofStack(folder, condition, env);
 }
 
-function ofEnvironment(named: Named, env: NodeJS.ProcessEnv): StatusSource {
+function ofEnvironment(named: NamedServers, env: NodeJS.ProcessEnv): StatusSource {
   const required = (name: (typeof TOLD)[number], read: typeof brokerOf) => () => {
     if (named[name] === '') throw new Error(`${name} is not set`);
     return read(env);
@@ -69,7 +69,7 @@ function ofEnvironment(named: Named, env: NodeJS.ProcessEnv): StatusSource {
   };
 }
 
-function serversIn(named: Named): ProcessEntry[] {
+function serversIn(named: NamedServers): ProcessEntry[] {
   return SERVER_NAMES.map((name) => ({ name, address: named[SERVERS[name]] }))
     .filter((server) => server.address !== '')
     .map((server) => ({ ...server, role: 'server', state: 'external' }));
@@ -85,9 +85,9 @@ function servicesIn(urls: string): ProcessEntry[] {
   });
 }
 
-type Begun = Exclude<Condition, { kind: 'stopped' }>;
+type BegunCondition = Exclude<Condition, { kind: 'stopped' }>;
 
-function ofStack(folder: StackFolder, condition: Begun, env: NodeJS.ProcessEnv): StatusSource {
+function ofStack(folder: StackFolder, condition: BegunCondition, env: NodeJS.ProcessEnv): StatusSource {
   const { supervisor, phase, processes, queues, addresses } = condition.state;
   const isRunning = condition.kind === 'running';
   const own = (name: (typeof TOLD)[number], read: typeof brokerOf) => () => {

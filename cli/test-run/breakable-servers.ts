@@ -1,7 +1,7 @@
 import { evaluate } from '@waybell/stack/rabbitmqctl';
 import type { Servers } from '@waybell/stack/servers';
 import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
-import type { Answers } from './serve-answers.ts';
+import type { AnswerHandlers } from './serve-answers.ts';
 
 /** So many tests at a time. */
 const PAIRS = 2;
@@ -21,7 +21,7 @@ export class BreakableServers implements AsyncDisposable {
     this.#start = start;
   }
 
-  answers(): Answers {
+  answers(): AnswerHandlers {
     // What borrow.ts sends: the place of the pair, and what is to be done.
     const on = (work: (pair: Pair, what: string) => Promise<unknown>) => async (body: unknown) => {
       const [place, what] = body as [number, string];

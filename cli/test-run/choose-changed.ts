@@ -3,7 +3,7 @@ import type { Needs, TestFile } from './find-tests.ts';
 import { DISTANCE, type ImportGraph } from './import-graph.ts';
 
 /** Tests that can see a change: those to run, nearest first, and those that are left to the gate. */
-export type Choice = { chosen: TestFile[]; left: TestFile[] };
+export type TestChoice = { chosen: TestFile[]; left: TestFile[] };
 
 export type Choose = {
   /** Files that have changed, by their paths from the root. */
@@ -32,7 +32,7 @@ const USUAL_SECONDS: Record<Needs, number> = {
  * The tests of the gate that depend on what has changed, as many as there is time for: those first that are fewest imports
  * away from it, which say most of it. Of a program that is run and not imported, those that run a whole stack say most.
  */
-export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds = LIMIT_SECONDS }: Choose): Choice {
+export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds = LIMIT_SECONDS }: Choose): TestChoice {
   const seeing = tests
     .filter(({ suite }) => suite === 'gate')
     .map((test) => {
@@ -41,7 +41,7 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
     })
     .filter(({ distance }) => distance < Infinity)
     .toSorted((one, other) => rankOf(one) - rankOf(other) || one.distance - other.distance);
-  const choice: Choice = { chosen: [], left: [] };
+  const choice: TestChoice = { chosen: [], left: [] };
   let seconds = 0;
   for (const { test } of seeing) {
     const needed = secondsOf(test.path) ?? USUAL_SECONDS[test.needs];

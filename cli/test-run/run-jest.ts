@@ -13,7 +13,7 @@ export type TestCounts = { passed: number; failed: number };
 export type JestRun = {
   tests: TestFile[];
   env: NodeJS.ProcessEnv;
-  /** Where the first failure is the answer, what a test may take until it hangs: no other is begun after that. */
+  /** Stops at the first failure, a test counting as hung after this time. */
   patienceMs?: number | undefined;
   /** Receives jest's own report, by a pipe; without it, the report goes to a file descriptor. */
   onOutput?: (chunk: Buffer) => void;

@@ -36,9 +36,9 @@ export async function runTests(run: TestRun): Promise<TestCounts> {
   return { passed: first.passed + again.passed, failed: first.failed + again.failed };
 }
 
-type Ran = { first: JestResult; again: TestCounts; notes: string[] };
+type TestRunResult = { first: JestResult; again: TestCounts; notes: string[] };
 
-async function runOnServers({ tests, env, signal, isDisturbed = false, patienceMs }: TestRun): Promise<Ran> {
+async function runOnServers({ tests, env, signal, isDisturbed = false, patienceMs }: TestRun): Promise<TestRunResult> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(join(temporary(), 'waybell-test-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));

@@ -5,10 +5,10 @@ import { closeServer, listen } from '@waybell/runtime/health';
 /** The side of libs/runtime/testing/borrow.ts that lends. */
 export type Lender = AsyncDisposable & { environment: { TEST_SERVERS: string } };
 
-export type Answers = Record<string, (body: unknown) => Promise<unknown>>;
+export type AnswerHandlers = Record<string, (body: unknown) => Promise<unknown>>;
 
 /** Answers each path by its function; what that throws is the answer's text, with status 500. */
-export async function serveAnswers(answers: Answers): Promise<Lender> {
+export async function serveAnswers(answers: AnswerHandlers): Promise<Lender> {
   const server = createServer((request, response) => {
     // Tests look for sockets that were left open.
     response.setHeader('connection', 'close');

@@ -6,19 +6,19 @@ import { repository } from '@waybell/stack/stack-folder';
 export type TestCost = {
   path: string;
   tests: number;
-  /** Of its worker and of the processes that it started; not of servers that the run lends. */
+  /** CPU of the worker and of the processes that it started, without servers that the run lends. */
   cpuSeconds: number;
-  /** Of a worker's time. */
+  /** Seconds of a worker's time. */
   clockSeconds: number;
   /** RabbitMQ, Postgres and Redis processes that it started itself. */
   servers: number;
 };
 
 /** What the tests of a folder may cost in the gate, in seconds of CPU and of a worker's time. */
-export type Budget = { cpuSeconds: number; clockSeconds: number };
+export type TestBudget = { cpuSeconds: number; clockSeconds: number };
 
-/** Of a folder, or of the whole run. */
-type Row = Omit<TestCost, 'path'> & { folder: string; files: number };
+/** The costs of a folder, or of the whole run. */
+type FolderCost = Omit<TestCost, 'path'> & { folder: string; files: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
 
@@ -32,7 +32,7 @@ export function keepCosts(costs: readonly TestCost[]): void {
   renameSync(next, KEPT);
 }
 
-/** By path, as last measured here; empty where nothing was, or what is there cannot be read. */
+/** Reads the last costs measured here, by path; empty where there are none, or they cannot be read. */
 export function readCosts(): Map<string, TestCost> {
   try {
     // Written by the function above.
@@ -50,7 +50,7 @@ export function folderOf(path: string): string {
 }
 
 /** The budgets in CONTRIBUTING.md, by folder: rows of a table `| folder | CPU | clock |`. */
-export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8')): Map<string, Budget> {
+export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8')): Map<string, TestBudget> {
   const rows = text.matchAll(/^\| `(?<folder>[a-z/-]+)` \| (?<cpu>\d+) \| (?<clock>\d+) \|$/gm);
   return new Map(
     [...rows].map(({ groups = {} }) => [
@@ -72,7 +72,7 @@ export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number)
 }
 
 /** A line for each folder that is over its budget. */
-export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, Budget>): string[] {
+export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, TestBudget>): string[] {
   return rowsOf(costs).flatMap((row) => {
     const budget = budgets.get(row.folder) ?? { cpuSeconds: 0, clockSeconds: 0 };
     return (['cpuSeconds', 'clockSeconds'] as const)
@@ -83,13 +83,13 @@ export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<stri
 
 const NAMES = { cpuSeconds: 'of CPU', clockSeconds: 'of the clock' } as const;
 
-function rowsOf(costs: readonly TestCost[]): Row[] {
+function rowsOf(costs: readonly TestCost[]): FolderCost[] {
   return [...Map.groupBy(costs, ({ path }) => folderOf(path))]
     .map(([folder, each]) => rowOf(folder, each))
     .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
 }
 
-function rowOf(folder: string, costs: readonly TestCost[]): Row {
+function rowOf(folder: string, costs: readonly TestCost[]): FolderCost {
   const sum = (what: 'tests' | 'cpuSeconds' | 'clockSeconds' | 'servers') =>
     costs.reduce((all, cost) => all + cost[what], 0);
   return {

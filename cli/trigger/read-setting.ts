@@ -3,7 +3,7 @@ import { pointerTo } from '@waybell/events/json-pointer';
 import { readJson } from '@waybell/events/read-json';
 
 /** A place in an event, as a JSON pointer, and what is to be there. */
-export type Setting = { pointer: string; value: JsonValue };
+export type MemberSetting = { pointer: string; value: JsonValue };
 
 const MAX_DEPTH = 32;
 
@@ -11,7 +11,7 @@ const MAX_DEPTH = 32;
  * Reads `payload.customer.name=Ann`, or with a JSON pointer `/payload/a.b=1`. The value is JSON, digit for digit, where it is any, and
  * text otherwise. Throws where there is no place.
  */
-export function readSetting(text: string): Setting {
+export function readSetting(text: string): MemberSetting {
   const at = text.indexOf('=');
   if (at < 1) throw new Error(`"${text}" sets nothing: write --set payload.id=4711`);
   const place = text.slice(0, at);
@@ -25,7 +25,7 @@ function valueOf(text: string): JsonValue {
 }
 
 /** The body of a request to trigger, numbers digit for digit. */
-export function triggerBody(action: string, settings: readonly Setting[]): string {
+export function triggerBody(action: string, settings: readonly MemberSetting[]): string {
   const set = Object.fromEntries(settings.map(({ pointer, value }) => [pointer, value]));
   return writeJson({ action, set });
 }

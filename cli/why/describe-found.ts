@@ -1,11 +1,11 @@
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
-import { MOST_COUNTED, type Found } from '@waybell/delivery-log/read/find-anything';
+import { MOST_COUNTED, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
 import { accountCalled, type NameOf } from '../account-called.ts';
 import { timeOf } from './describe-history.ts';
 
 /** One of several things that a text may mean, and the command that asks for it. */
-export function describeCandidate(found: Found, text: string): string {
+export function describeCandidate(found: SearchMatch, text: string): string {
   const word = /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
   if (found.kind === 'key') {
     const count = found.events === MOST_COUNTED ? `${MOST_COUNTED} events or more` : `${found.events} events`;

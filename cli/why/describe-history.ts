@@ -4,7 +4,7 @@ import type {
   DeliveryEntry,
   EventEntry,
   SuppressedVerdict,
-  Verdict,
+  EventVerdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
 import { counted } from '../amounts.ts';
@@ -25,7 +25,7 @@ export function describeEvent(entry: EventEntry, nameOf: NameOf, now = Date.now(
   ];
 }
 
-function describeVerdict(verdict: Verdict, { nameOf, now }: { nameOf: NameOf; now: number }): string[] {
+function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameOf; now: number }): string[] {
   switch (verdict.kind) {
     case 'delivery':
       return describeDelivery(verdict.delivery, nameOf, now);

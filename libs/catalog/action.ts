@@ -12,7 +12,7 @@ export type Feature = 'insurance' | 'servicepay';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** One member of a payload, as upstream sends it. Members are announced in the order in which they are listed. */
-export type Member = {
+export type PayloadMember = {
   readonly name: string;
   /** Describes what is announced. */
   readonly schema: JsonSchema;
@@ -22,7 +22,7 @@ export type Member = {
   /** Announced in UTC in the form of the interface, whatever the offset upstream wrote; all else goes as received. */
   readonly isTimestamp?: true;
   /** Members of an object of which, again, only the listed ones are announced. */
-  readonly members?: readonly Member[];
+  readonly members?: readonly PayloadMember[];
 };
 
 /**
@@ -33,15 +33,15 @@ export type Member = {
  * - `data`: the listed members as `data`, or the whole payload where none are listed.
  */
 export type Payload =
-  | { readonly kind: 'listed'; readonly members: readonly Member[]; readonly links?: readonly string[] }
-  | { readonly kind: 'open'; readonly members: readonly Member[] }
-  | { readonly kind: 'revision'; readonly members: readonly Member[]; readonly revision: RevisionMember }
-  | { readonly kind: 'data'; readonly members: readonly Member[] | null };
+  | { readonly kind: 'listed'; readonly members: readonly PayloadMember[]; readonly links?: readonly string[] }
+  | { readonly kind: 'open'; readonly members: readonly PayloadMember[] }
+  | { readonly kind: 'revision'; readonly members: readonly PayloadMember[]; readonly revision: RevisionMember }
+  | { readonly kind: 'data'; readonly members: readonly PayloadMember[] | null };
 
 /** The member `revision` of a payload, and what can be announced of it. */
 export type RevisionMember = {
   readonly change: 'created' | 'modified' | 'deleted';
-  readonly member: Member;
+  readonly member: PayloadMember;
   readonly auditTree: readonly AuditNode[];
 };
 

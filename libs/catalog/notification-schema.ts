@@ -1,4 +1,4 @@
-import type { Action, AuditNode, JsonSchema, Member } from './action.ts';
+import type { Action, AuditNode, JsonSchema, PayloadMember } from './action.ts';
 import { objectSchema, orNull, required } from './members.ts';
 
 const milliseconds = { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$` };
@@ -56,23 +56,24 @@ function carrierSchema({ name, payload }: Action): JsonSchema {
   ]);
 }
 
-const always = (name: string, schema: JsonSchema): Member => ({ name, schema, isRequired: true });
+const always = (name: string, schema: JsonSchema): PayloadMember => ({ name, schema, isRequired: true });
 
-const commonMembers = (action: Action): Member[] => [
+const commonMembers = (action: Action): PayloadMember[] => [
   always('action', { const: action.name }),
   always('action_date', milliseconds),
   always('error_message', { type: ['string', 'null'] }),
 ];
 
 /** What is announced has all its links. */
-const link = (member: Member): Member => required({ ...member, schema: { ...member.schema, minLength: 1 } });
+const link = (member: PayloadMember): PayloadMember =>
+  required({ ...member, schema: { ...member.schema, minLength: 1 } });
 
 /** An object with these members and no others. */
-function closed(members: readonly Member[]) {
+function closed(members: readonly PayloadMember[]) {
   return { ...objectSchema(members, announcedSchema), additionalProperties: false };
 }
 
-function announcedSchema({ schema, members, isTimestamp, isNullable }: Member): JsonSchema {
+function announcedSchema({ schema, members, isTimestamp, isNullable }: PayloadMember): JsonSchema {
   const { description } = schema;
   const own =
     members === undefined

@@ -3,12 +3,12 @@
  * row that was read, and the table in Postgres follow from it.
  */
 
-/** What Postgres holds in a column. A moment is milliseconds since the epoch on our side. */
-export type Kind = 'uuid' | 'text' | 'int' | 'smallint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb';
+/** The type of a column. A moment is milliseconds since the epoch on our side. */
+export type ColumnKind = 'uuid' | 'text' | 'int' | 'smallint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb';
 
 /** A column of a row that is made of `R`, and that is read as `V`. */
 export type Column<R, V> = {
-  kind: Kind;
+  kind: ColumnKind;
   /** Whether every row has something there. */
   isGiven: boolean;
   /** Throws RangeError where a moment is none. */
@@ -21,22 +21,22 @@ export type Columns<R> = Record<string, Column<R, unknown>>;
 export type RowOf<C> = { [Name in keyof C]: C[Name] extends Column<never, infer V> ? V : never };
 
 /** Every row has it. */
-export function column<R, V>(kind: Kind, of: (record: R) => V): Column<R, V> {
+export function column<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, V> {
   return { kind, isGiven: true, of };
 }
 
 /** Null where a row has none. */
-export function optional<R, V>(kind: Kind, of: (record: R) => V): Column<R, Exclude<V, undefined> | null> {
-  // What it does not have is null in Postgres, and so when it is read.
+export function optional<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, Exclude<V, undefined> | null> {
+  // A missing value is null in Postgres, and when it is read.
   return { kind, isGiven: false, of: (record) => (of(record) ?? null) as Exclude<V, undefined> | null };
 }
 
 /** The name in Postgres of what is `tlsMs` here. */
 export const nameOf = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const TYPES: Partial<Record<Kind, string>> = { moment: 'timestamptz' };
+const TYPES: Partial<Record<ColumnKind, string>> = { moment: 'timestamptz' };
 
-export const typeOf = (kind: Kind): string => TYPES[kind] ?? kind;
+export const typeOf = (kind: ColumnKind): string => TYPES[kind] ?? kind;
 
 /** In milliseconds since the epoch, as a number. */
 export const ms = (expression: string): string => `round(extract(epoch from ${expression}) * 1000)::float8`;
@@ -55,19 +55,19 @@ export function selected(columns: Columns<never>, alias: string, replaced: Recor
 }
 
 /** A value as Postgres reads it as text. */
-export type Written = string | number | null;
+export type ColumnValue = string | number | null;
 
 /** Makes what Postgres reads of what a record has in a column. */
-export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => Written {
+export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => ColumnValue {
   // The kind of a column says what its values are.
-  const write = WRITERS[kind]() as (value: unknown) => Written;
+  const write = WRITERS[kind]() as (value: unknown) => ColumnValue;
   return (record) => {
     const value = of(record);
     return value === null || value === undefined ? null : write(value);
   };
 }
 
-const WRITERS: Record<Kind, () => (value: never) => Written> = {
+const WRITERS: Record<ColumnKind, () => (value: never) => ColumnValue> = {
   uuid: () => (guid: string) => guid,
   text: () => (text: string) => text,
   int: () => (number: number) => number,

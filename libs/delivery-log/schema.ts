@@ -11,7 +11,7 @@ export function schemaStatements(owner: string): string[] {
 }
 
 function tableStatements(name: keyof typeof tables, owner: string): string[] {
-  const { columns, constraints = [], indexes = {} }: Described = tables[name];
+  const { columns, constraints = [], indexes = {} }: TableDefinition = tables[name];
   const described = Object.entries(columns).map(
     ([member, { kind, isGiven }]) => `${nameOf(member)} ${typeOf(kind)}${isGiven ? ' not null' : ''}`,
   );
@@ -43,7 +43,7 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
 const unless = (isSo: string, statement: string): string =>
   `do $$ begin if not (${isSo}) then ${statement}; end if; end $$`;
 
-type Described = { columns: Columns<never>; constraints?: readonly string[]; indexes?: Record<string, string> };
+type TableDefinition = { columns: Columns<never>; constraints?: readonly string[]; indexes?: Record<string, string> };
 
 /**
  * Every attempt once, wherever it lies, for SQL by hand: a record that came twice may lie in both tables, or in two rows of

@@ -24,7 +24,7 @@ export function readKey(written: string): Key {
   return { kind: written.slice(0, at), key: written.slice(at + 1) };
 }
 
-/** What the rows of each table are made of. */
+/** The records that the rows of each table are made of. */
 type Records = {
   events: Routed | Rejected;
   keys: Key & { at: number; event: string };
@@ -73,9 +73,9 @@ const table =
   <C extends Columns<Records[T]>>(described: OneTable<C>) =>
     described;
 
-/** Of attempts: Postgres uses the index of those in vain, and of the others, where a query has the same words. */
-export const IN_VAIN = `kind in ('exhausted', 'dropped')`;
-export const NOT_IN_VAIN = `kind not in ('exhausted', 'dropped')`;
+/** Conditions on attempts. Postgres uses the partial index of one where a query has the same words. */
+export const NOT_DELIVERED = `kind in ('exhausted', 'dropped')`;
+export const DELIVERED_OR_RETRIED = `kind not in ('exhausted', 'dropped')`;
 
 /**
  * The tables of the log, each with a partition for every day (UTC): a row lies in the day of its record, whatever it is
@@ -156,9 +156,9 @@ export const tables = {
     },
     constraints: ['primary key (delivery, at, attempt)'],
     indexes: {
-      attempts_in_vain: `(subscription, at) where ${IN_VAIN}`,
+      attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
       // Each row lies in exactly one of the two: together they find all of a subscription by time.
-      attempts_on_the_way: `(subscription, at) where ${NOT_IN_VAIN}`,
+      attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
     },
   }),
 
@@ -211,11 +211,12 @@ export type TableName = keyof Records;
 // Every member is one of `tables`, which the type of `keys` does not say.
 export const tableNames = Object.keys(tables) as TableName[];
 
-/** What a batch of records comes to: what the rows of each table are made of. */
+/** The records of a batch, by table. */
 export type LogRows = { [T in TableName]: Records[T][] };
 
 /** A row of a table, as it is read. */
-export type Row<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
+export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
+export type AttemptRow = TableRow<'attempts'>;
 
 export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 

@@ -10,7 +10,7 @@ import { UnknownFinder } from './unknown-members.ts';
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
-  /** Where no number among them needs another form to be looked at. */
+  /** No number among the members needs an exact form. */
   readonly isPlain: boolean;
   /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;
@@ -50,10 +50,13 @@ export function refuseFormat(contentType: string | undefined): Invalid | undefin
 }
 
 type Json = { value: JsonValue; isPlain: boolean };
-type Reading = { readonly maxDepth: number; readonly contentType?: string | undefined };
+type EnvelopeOptions = { readonly maxDepth: number; readonly contentType?: string | undefined };
 
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
-export function openEnvelope({ value: body, isPlain }: Json, { maxDepth, contentType }: Reading): Envelope | Invalid {
+export function openEnvelope(
+  { value: body, isPlain }: Json,
+  { maxDepth, contentType }: EnvelopeOptions,
+): Envelope | Invalid {
   if (!isObject(body))
     return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
   if (mediaType(contentType) === CLOUD_EVENT) return openCloudEvent({ body, isPlain }, maxDepth);

@@ -15,7 +15,7 @@ export class JsonNumber {
     this.text = text;
   }
 
-  /** Where JavaScript has no raw numbers yet (Node 20) a text, which has every digit. */
+  /** A text with every digit where JavaScript has no raw numbers yet (Node 20). */
   toJSON(): unknown {
     return JSON.rawJSON?.(this.text) ?? this.text;
   }

@@ -3,7 +3,7 @@ import { guidsOf, isGuid } from './guid.ts';
 import { digitsOf, isArray, isObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** What an event is about, by one of its names: an order by its guid or its number, a vehicle by its VIN. */
-export type Key = {
+export type EventKey = {
   /** What it is a key of: `order_guid`, `order_id`, `vin`, `subject`. */
   readonly kind: string;
   /** As it stands in the event; a guid in lower case. */
@@ -26,7 +26,7 @@ export const normalizedKey = (text: string): string => text.trim().toLowerCase()
  * What an event is about: every guid in its payload, the members that its action names as keys, and the `subject` of a
  * CloudEvent; each once, in the order in which they come.
  */
-export function keysOf(payload: JsonObject, members: KeyMembers, subject?: string): Key[] {
+export function keysOf(payload: JsonObject, members: KeyMembers, subject?: string): EventKey[] {
   const found = new Finder(members);
   found.findIn(payload, '');
   if (subject !== undefined) found.add('subject', subject);
@@ -34,7 +34,7 @@ export function keysOf(payload: JsonObject, members: KeyMembers, subject?: strin
 }
 
 /** The same, as far as can be told, of a text that could not be read as an event. */
-export function keysIn(text: string, except: ReadonlySet<string>): Key[] {
+export function keysIn(text: string, except: ReadonlySet<string>): EventKey[] {
   const found = new Finder({});
   for (const guid of guidsOf(unescaped(text).toLowerCase())) if (!except.has(guid)) found.add('guid', guid);
   return found.keys;
@@ -51,7 +51,7 @@ const RELATIVE = new Set(['id', 'guid', 'number']);
 const TRANSPARENT = new Set(['before', 'after']);
 
 class Finder {
-  readonly keys: Key[] = [];
+  readonly keys: EventKey[] = [];
   readonly #members: KeyMembers;
   readonly #seen = new Set<string>();
   #guids = 0;

@@ -24,7 +24,7 @@ export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
   const text = bytes.toString('utf8');
   const value = parseLossless(text, maxDepth);
   if (value !== undefined) return { kind: 'value', value, isPlain: true };
-  const reader = new Reader(text, maxDepth);
+  const reader = new JsonReader(text, maxDepth);
   try {
     return { kind: 'value', value: reader.readDocument(), isPlain: reader.isPlain };
   } catch (error) {
@@ -60,12 +60,12 @@ function isWithin(value: JsonValue, levels: number): boolean {
   return true;
 }
 
-type Fault = { reason: JsonFault; detail: string; place?: string };
+type JsonFaultDetail = { reason: JsonFault; detail: string; place?: string };
 
 class UnreadableJson extends Error {
-  readonly fault: Fault;
+  readonly fault: JsonFaultDetail;
 
-  constructor(fault: Fault) {
+  constructor(fault: JsonFaultDetail) {
     super(fault.detail);
     this.fault = fault;
   }
@@ -84,7 +84,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERAL = /true|false|null/y;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
-class Reader {
+class JsonReader {
   isPlain = true;
   private readonly text: string;
   private readonly maxDepth: number;

@@ -1,4 +1,4 @@
-import type { Action, Member } from '@waybell/catalog/action';
+import type { Action, PayloadMember } from '@waybell/catalog/action';
 import { isObject, type JsonObject } from './json.ts';
 import { pointerTo, printable } from './json-pointer.ts';
 
@@ -23,7 +23,7 @@ export class UnknownFinder implements UnknownMembers {
     this.#findAmong(payload, within, membersOf(action));
   }
 
-  #findAmong(object: JsonObject, within: string, members: readonly Member[]): void {
+  #findAmong(object: JsonObject, within: string, members: readonly PayloadMember[]): void {
     const known = byName(members);
     for (const name of Object.keys(object)) {
       const value = object[name];
@@ -41,12 +41,12 @@ export class UnknownFinder implements UnknownMembers {
   }
 }
 
-type Known = ReadonlyMap<string, Member>;
+type KnownMembers = ReadonlyMap<string, PayloadMember>;
 
-const knownMembers = new WeakMap<readonly Member[], Known>();
-const payloadMembers = new WeakMap<Action, readonly Member[]>();
+const knownMembers = new WeakMap<readonly PayloadMember[], KnownMembers>();
+const payloadMembers = new WeakMap<Action, readonly PayloadMember[]>();
 
-function membersOf(action: Action): readonly Member[] {
+function membersOf(action: Action): readonly PayloadMember[] {
   const { payload } = action;
   if (payload.kind !== 'revision') return payload.members ?? [];
   const members = payloadMembers.get(action) ?? [...payload.members, payload.revision.member];
@@ -54,7 +54,7 @@ function membersOf(action: Action): readonly Member[] {
   return members;
 }
 
-function byName(members: readonly Member[]): Known {
+function byName(members: readonly PayloadMember[]): KnownMembers {
   const known = knownMembers.get(members) ?? new Map(members.map((member) => [member.name, member]));
   knownMembers.set(members, known);
   return known;

@@ -3,7 +3,7 @@ import { invalidAt, type Invalid, type InvalidReason } from './invalid-event.ts'
 import { JsonNumber } from './json.ts';
 import { pointer } from './json-pointer.ts';
 
-export type Written = { kind: 'written'; text: string } | Invalid;
+export type ExactText = { kind: 'written'; text: string } | Invalid;
 
 /**
  * Writes a value as JSON with the digits that it has: a `bigint` is a whole number, a `JsonNumber` is written as it stands.
@@ -11,7 +11,7 @@ export type Written = { kind: 'written'; text: string } | Invalid;
  * an empty place in a list, the members of a Map) is refused, and text that has no UTF-8. Members that are undefined are
  * left out.
  */
-export function writeExact(value: unknown, maxDepth: number): Written {
+export function writeExact(value: unknown, maxDepth: number): ExactText {
   try {
     return { kind: 'written', text: new Writer(maxDepth).write(value) };
   } catch (error) {

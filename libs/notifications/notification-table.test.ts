@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { actionKey, actions, findAction } from '@waybell/catalog/actions';
 import { describe, expect, test } from '@jest/globals';
-import { type Notification, notify, type Target } from './notification.ts';
+import { type Notification, notify, type NotificationTarget } from './notification.ts';
 import { type EventReading, readEvent } from '@waybell/events/read-event';
 
 const folder = new URL('../../tests/notifications/', import.meta.url);
@@ -88,7 +88,7 @@ function expected(row: Row): string[] {
   return [`receives ${receivedBy(row)}`, `gate ${gate}`, `unknown ${unknown}`, ...sent];
 }
 
-function targetsOf(row: Row): Target[] {
+function targetsOf(row: Row): NotificationTarget[] {
   let auditFieldSet: string[] | null = null;
   return row.lines.flatMap(([key, value]) => {
     if (key === 'fields') auditFieldSet = fieldsOf(value);

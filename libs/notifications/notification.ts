@@ -1,4 +1,4 @@
-import type { Member, RevisionMember } from '@waybell/catalog/action';
+import type { PayloadMember, RevisionMember } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import type { Event } from '@waybell/events/event';
 import { isObject, type JsonObject, type JsonValue, writeJson } from '@waybell/events/json';
@@ -6,7 +6,7 @@ import { changesAmong } from './revision.ts';
 import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
 
 /** A subscription's part in its notification: the fields it is limited to (null: the plain form), and the message's guid. */
-export type Target = { readonly auditFieldSet: readonly string[] | null; readonly messageGuid: string };
+export type NotificationTarget = { readonly auditFieldSet: readonly string[] | null; readonly messageGuid: string };
 
 /** The exact bytes to send, which several targets may share; or the rule by which nothing is sent. */
 export type Notification =
@@ -17,7 +17,7 @@ export type Notification =
  * Writes what subscribers get, as both specifications say: common members first, then the action's own in the order of
  * its table. What targets of one event have in common is written once, by what this returns.
  */
-export function notify(event: Event): (target: Target) => Notification {
+export function notify(event: Event): (target: NotificationTarget) => Notification {
   const { payload } = event.action;
   switch (payload.kind) {
     case 'data':
@@ -35,7 +35,10 @@ export function notify(event: Event): (target: Target) => Notification {
   }
 }
 
-function carrierAnnouncer(event: Event, members: readonly Member[] | null): (target: Target) => Notification {
+function carrierAnnouncer(
+  event: Event,
+  members: readonly PayloadMember[] | null,
+): (target: NotificationTarget) => Notification {
   const tail = once(() => {
     const data = members === null ? writeJson(event.payload) : `{${listed(event.payload, members).slice(1)}}`;
     return `","occurred_at":"${writeTimestamp(event.occurredAt, 'microseconds')}","data":${data}}`;
@@ -53,9 +56,9 @@ const LARGE_CHARACTERS = 2 ** 14;
 
 function revisionAnnouncer(
   event: Event,
-  targets: readonly Member[],
+  targets: readonly PayloadMember[],
   { change, auditTree }: RevisionMember,
-): (target: Target) => Notification {
+): (target: NotificationTarget) => Notification {
   const guids = once(() => listed(event.payload, targets));
   const plain = once(() => shipperNotification(event, guids()));
   const revision = objectIn(event.payload, 'revision');
@@ -81,7 +84,7 @@ function shipperNotification({ action, occurredAt, errorMessage }: Event, member
 }
 
 /** The listed members, in the order listed. */
-function listed(object: JsonObject, members: readonly Member[]): string {
+function listed(object: JsonObject, members: readonly PayloadMember[]): string {
   let written = '';
   for (const { name, isTimestamp, isNullable, members: inner } of members) {
     const value = object[name];
@@ -93,7 +96,7 @@ function listed(object: JsonObject, members: readonly Member[]): string {
 }
 
 /** The listed members, then all others as they came. */
-function all(object: JsonObject, members: readonly Member[]): string {
+function all(object: JsonObject, members: readonly PayloadMember[]): string {
   const others = Object.keys(object).filter((name) => !members.some((each) => each.name === name));
   return (
     listed(object, members) + others.map((name) => `,${writeJson(name)}:${writeJson(object[name] ?? null)}`).join('')

@@ -1,7 +1,7 @@
 import type { Publication } from '@waybell/line/messages';
 import { noticesExchange } from '@waybell/line/topology';
 
-/** What upstream is told of an event of its own that was rejected; null where it is not known, or there is none. */
+/** The notice that upstream gets of an event that was rejected; null where a member is unknown or missing. */
 export type Notice = {
   /** As it could be read, in lower case. */
   guid: string | null;

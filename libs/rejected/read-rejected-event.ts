@@ -7,10 +7,10 @@ import { readGuid } from '@waybell/events/guid';
 import { printable } from '@waybell/events/json-pointer';
 import type { EventMessage } from '@waybell/events/read-event';
 import { isObject, type JsonValue } from '@waybell/events/json';
-import { KEY_PATTERN, keysIn, keysOf, unescaped, type Key } from '@waybell/events/keys';
+import { KEY_PATTERN, keysIn, keysOf, unescaped, type EventKey } from '@waybell/events/keys';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
-/** What can be told of an event that breaks the contract, however badly. */
+/** Whatever can be read of an event that breaks the contract. */
 export type RejectedEvent = {
   /** Upstream's, however it is spelled there, in lower case; undefined where none can be read. */
   guid: string | undefined;
@@ -20,7 +20,7 @@ export type RejectedEvent = {
   /** `<interface>.<action>` as its body says, or else as it was published, in lower case. */
   named: string;
   /** What it names, but for its own guid and those of its receivers. */
-  keys: Key[];
+  keys: EventKey[];
   /** Accounts. */
   receivers: string[];
 };
@@ -80,7 +80,11 @@ function membersOf(text: string): Record<string, unknown> {
 }
 
 /** Finds keys by the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
-function keysAbout(members: Record<string, unknown>, { interface: side, action }: Named, text: string): Key[] {
+function keysAbout(
+  members: Record<string, unknown>,
+  { interface: side, action }: NamedAction,
+  text: string,
+): EventKey[] {
   // JSON made it.
   const payload = (members['payload'] ?? dataIn(members)['payload'] ?? null) as JsonValue;
   const names = findPublished(side ?? '', action)?.keys ?? carrierOrderKeys;
@@ -88,7 +92,7 @@ function keysAbout(members: Record<string, unknown>, { interface: side, action }
   return [...named, ...keysIn(text, new Set(named.map(({ key }) => key)))];
 }
 
-function namedIn(...about: Parameters<typeof keysOf>): Key[] {
+function namedIn(...about: Parameters<typeof keysOf>): EventKey[] {
   try {
     return keysOf(...about);
   } catch (error) {
@@ -100,7 +104,7 @@ function namedIn(...about: Parameters<typeof keysOf>): Key[] {
 
 const WRITTEN = new RegExp(KEY_PATTERN, 'u');
 
-const isStorable = ({ key }: Key): boolean => WRITTEN.test(key) && key.isWellFormed();
+const isStorable = ({ key }: EventKey): boolean => WRITTEN.test(key) && key.isWellFormed();
 
 /** The first of each name, wherever it stands: in what is broken, a list, or JSON within a string. */
 function soughtIn(text: string): Record<string, unknown> {
@@ -119,14 +123,14 @@ function guidIn(members: Record<string, unknown>, { messageId }: EventMessage): 
 }
 
 /** Rather an action that there is than one that there is not. */
-function actionIn(keys: Routes): Named {
+function actionIn(keys: Routes): NamedAction {
   const key = keys.find((each) => knownKeys.has(each)) ?? keys.find((each) => KEY.test(each)) ?? keys[0];
   const [, interfaceName, action = key] = KEY.exec(key) ?? [];
   const [published, inBody = published] = keys;
   return { interface: interfaceOf(interfaceName), action: printable(action.trim()), named: inBody.toLowerCase() };
 }
 
-type Named = Pick<RejectedEvent, 'interface' | 'action' | 'named'>;
+type NamedAction = Pick<RejectedEvent, 'interface' | 'action' | 'named'>;
 type Routes = [string, ...string[]];
 
 /** The key that it was published with, and those that its body has, in either form. */

@@ -1,11 +1,11 @@
-/** What operators do with the rejected queue, by whichever way they come: data in, data out. */
+/** Operations on the rejected queue, shared by the command line and the API. */
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { RejectedMessage, RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishAgain, type Publication } from '@waybell/line/messages';
-import { doorOf, isEvent } from './door-of.ts';
+import { returnRouteOf, isEvent } from './return-route-of.ts';
 import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
-type Queue = Pick<RejectedQueue, 'messages' | 'remove'>;
+type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 
 /** A rejected message without its bytes. */
 export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
@@ -13,7 +13,7 @@ export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
   size: number;
 };
 
-/** What became of one that was to go back to the line. */
+/** The result of retrying one message. */
 export type Retried = { id: string } & ({ kind: 'retried'; to: string } | { kind: 'stays'; why: string });
 
 /** What was asked for is not in the queue. */
@@ -32,7 +32,7 @@ export class SeveralRejected extends Error {
   }
 }
 
-/** What was rejected is a delivery, or a record of what became of one: an event cannot take its place. */
+/** The rejected message is a delivery or an outcome: an event cannot replace it. */
 export class NotAnEvent extends Error {
   constructor(id: string) {
     super(`${id} is not an event that was rejected`);
@@ -43,7 +43,10 @@ export class NotAnEvent extends Error {
 export type RejectedFilter = { reason?: string | undefined; about?: string | undefined };
 
 /** Oldest first. */
-export async function listRejected(queue: Queue, { reason, about }: RejectedFilter = {}): Promise<RejectedFacts[]> {
+export async function listRejected(
+  queue: RejectedSource,
+  { reason, about }: RejectedFilter = {},
+): Promise<RejectedFacts[]> {
   const found: RejectedFacts[] = [];
   for await (const rejected of queue.messages()) {
     const isMeant = reason === undefined || rejected.reason === reason;
@@ -57,7 +60,7 @@ export async function listRejected(queue: Queue, { reason, about }: RejectedFilt
  * The one that is called so, by its id, message id or the guid of the event; or else the only one that names it. Throws
  * `NotRejected`, or `SeveralRejected`, where there is not one.
  */
-export async function showRejected(queue: Queue, name: string): Promise<RejectedMessage> {
+export async function showRejected(queue: RejectedSource, name: string): Promise<RejectedMessage> {
   const about: RejectedMessage[] = [];
   for await (const rejected of queue.messages()) {
     if (rejected.id === name.toLowerCase()) return rejected;
@@ -75,11 +78,11 @@ export async function showRejected(queue: Queue, name: string): Promise<Rejected
 }
 
 /**
- * Puts messages back on the line by the door through which they came, and removes each once the broker has it: a crash in
+ * Publishes messages again the way they came, and removes each once the broker has it: a crash in
  * between leaves it twice and not never. Throws where the broker does not say that it has one; those before it are done.
  */
 export async function* retryRejected(
-  queue: Queue,
+  queue: RejectedSource,
   line: Pick<CommandPublisher, 'publish'>,
   selection: Selection,
 ): AsyncGenerator<Retried> {
@@ -95,7 +98,7 @@ export async function* retryRejected(
  * `NotAnEvent` before, and where the broker does not say that it has it.
  */
 export async function replaceRejected(
-  queue: Queue,
+  queue: RejectedSource,
   line: Pick<CommandPublisher, 'publish'>,
   { id, publication }: { id: string; publication: Publication },
 ): Promise<void> {
@@ -111,7 +114,7 @@ export async function replaceRejected(
 
 /** Deletes messages for good; where it is only tried, tells which they would be. */
 export async function* purgeRejected(
-  queue: Queue,
+  queue: RejectedSource,
   selection: Selection,
   { isTrial }: { isTrial: boolean },
 ): AsyncGenerator<RejectedFacts> {
@@ -128,7 +131,7 @@ export function factsOf(rejected: RejectedMessage): RejectedFacts {
 }
 
 /** Throws `NotRejected` after the last, for names that none is called by. */
-async function* selected(queue: Queue, selection: Selection): AsyncGenerator<RejectedMessage> {
+async function* selected(queue: RejectedSource, selection: Selection): AsyncGenerator<RejectedMessage> {
   const missing = new Set(selection.kind === 'ids' ? selection.ids : []);
   for await (const rejected of queue.messages()) {
     if (!isSelected(selection, rejected)) continue;
@@ -141,12 +144,14 @@ async function* selected(queue: Queue, selection: Selection): AsyncGenerator<Rej
 type Went = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
 
 async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: RejectedMessage): Promise<Went> {
-  const door = doorOf(rejected);
-  if (door === undefined) {
+  const route = returnRouteOf(rejected);
+  if (route === undefined) {
     return { kind: 'stays', why: 'it does not tell how it came onto the line; save it with "show --raw"' };
   }
-  const to = door.exchange === '' ? door.routingKey : `${door.exchange} ${door.routingKey}`;
-  const answer = await line.publish(publishAgain(rejected, door)).catch((error: unknown) => stoppedAt(rejected, error));
+  const to = route.exchange === '' ? route.routingKey : `${route.exchange} ${route.routingKey}`;
+  const answer = await line
+    .publish(publishAgain(rejected, route))
+    .catch((error: unknown) => stoppedAt(rejected, error));
   if (answer === 'confirmed') return { kind: 'retried', to };
   const why = `no queue takes ${to}: is the line declared with all its actions ("./waybell declare")?`;
   return { kind: 'stays', why };

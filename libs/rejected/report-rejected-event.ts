@@ -8,8 +8,8 @@ import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from '
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);
 
 /**
- * What is to be known of an event that goes to the rejected queue: a record for the delivery log, and a notice for upstream. What is
- * only too new for this version is no fault of upstream's, which is told nothing.
+ * Reports an event that goes to the rejected queue: a record for the delivery log, and a notice for upstream. Upstream gets none
+ * of an event that is only too new for this version.
  */
 export function reportRejectedEvent({ maxBytes }: { maxBytes: number }, now: () => number) {
   return (message: Message, rejection: Rejection): Outgoing[] => {

@@ -9,10 +9,10 @@ export type Selection =
   | { kind: 'about'; key: string }
   | { kind: 'ids'; ids: readonly string[] };
 
-export type Choice = { reason?: string; about?: string; all?: true };
+export type SelectionOptions = { reason?: string; about?: string; all?: true };
 
 /** Throws unless exactly one way of choosing is given: what is done to messages must not happen by oversight. */
-export function readSelection(ids: readonly string[], { reason, about, all }: Choice): Selection {
+export function readSelection(ids: readonly string[], { reason, about, all }: SelectionOptions): Selection {
   const ways: Selection[] = [];
   if (ids.length > 0) ways.push({ kind: 'ids', ids });
   if (reason !== undefined) ways.push({ kind: 'reason', reason });

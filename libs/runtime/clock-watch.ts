@@ -18,7 +18,7 @@ export type ClockWatchOptions = {
 
 /** Less than a carrier's attempts take, 7 s: none of its deliveries has all of them while the clock is found to be wrong. */
 const EVERY_MS = 5_000;
-/** Of the limit: half of a round trip is how far its answer may be from the truth. */
+/** The part of the limit that a round trip may take: the answer may be wrong by half of the trip. */
 const SLOW = 1 / 4;
 
 const TIME = 'select extract(epoch from clock_timestamp())::float8 * 1000 as at';
@@ -40,7 +40,7 @@ export class ClockWatch implements AsyncDisposable {
     if (options.limitMs === 0) return;
     options.readiness.watch(() => this.waitingFor());
     this.#watching = runEvery(
-      // What was known last goes on: who needs Postgres says that it is away.
+      // The last known difference stays: whoever needs Postgres reports that it is away.
       () => this.compare().catch(() => undefined),
       { intervalMs: EVERY_MS, complaint: 'clock.not-compared', log: options.log, clock: this.#options.clock },
     );

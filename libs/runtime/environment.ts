@@ -40,9 +40,8 @@ export const address = (...schemes: [string, ...string[]]) =>
 export const words = makeValidator<string[]>(list);
 
 /**
- * Of what there is so much as a limit says: each `process` has it by itself, so that replicas have it together as many times;
- * anything else has it whichever processes it meets, `service` being all replicas of one, `line` all that share a broker, and
- * `installation` all that share a Postgres.
+ * The scope of a limit: each `process` has it by itself, so that three replicas have three times as much. Otherwise processes
+ * share it: all replicas of a `service`, all services on one broker (`line`), all on one Postgres (`installation`).
  */
 export type Per =
   | 'process'
@@ -161,7 +160,7 @@ function perhapsMeant(setting: string, given: NodeJS.ProcessEnv): string {
     .join('');
 }
 
-/** What this process finds in its environment that was probably meant for one of these settings. */
+/** Finds variables of the environment that were probably meant for one of these settings. */
 export function mistypedHere(settings: readonly string[]): Mistyped[] {
   return mistypedSettings(settings, process.env);
 }
@@ -198,7 +197,7 @@ function readFiles(specs: object, given: NodeJS.ProcessEnv, warn: (text: string)
   if (problems.length > 0) throw new InvalidEnvironment(problems);
 }
 
-/** What is wrong with the file of a setting, if it has one. */
+/** Says what is wrong with the file of a setting, if it has one. */
 function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined {
   const path = given[`${name}_FILE`];
   if (path === undefined) return undefined;

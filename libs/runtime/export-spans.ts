@@ -1,4 +1,5 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { Tracer } from '@opentelemetry/api';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
@@ -10,20 +11,24 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { randomUUID } from 'node:crypto';
 import { systemClock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import { throttledWarning } from './throttled-warning.ts';
 import manifest from './package.json' with { type: 'json' };
 import { countSpans } from './span-metrics.ts';
 import { SpanQueue } from './span-queue.ts';
 import type { TracingPlan } from './read-tracing.ts';
-import type { Tracing, TracingOptions } from './tracing.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Of sending a batch, with what is tried again. */
+/** Limits sending a batch, its retries included. */
 const SEND_LIMIT_MS = 10_000;
-/** At the end of the process, for what is left. */
+/** Limits sending what is left at the end of the process. */
 const CLOSE_LIMIT_MS = 2_000;
 
-export type ExportOptions = Omit<TracingOptions, 'settings'> & { plan: TracingPlan };
+/** Closing it sends what is left, for a bounded time. */
+export type Tracing = AsyncDisposable & { tracer: Tracer };
+
+export type ExportOptions = { service: string; plan: TracingPlan; log: Log; metrics: Metrics };
 
 /** Sends spans to a collector, in batches. Nothing waits for it: what it does not take in time is dropped and counted. */
 export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tracing {

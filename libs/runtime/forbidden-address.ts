@@ -14,8 +14,8 @@ export type CallbackNetworks = {
   own: BlockList;
 };
 
-/** By what addresses of a family are judged: those of IPv4 by no network of IPv6, as BlockList would by `::/0`. */
-type Networks = Record<Family, BlockList>;
+/** Networks by family: BlockList alone would find IPv4 addresses in an IPv6 network such as `::/0`. */
+type Networks = Record<AddressFamily, BlockList>;
 
 // IANA special-purpose registry (IPv4), plus the address of a cloud's metadata and wire service.
 const FORBIDDEN_IPV4 = networksOf([
@@ -86,7 +86,7 @@ export function isForbiddenAddress(address: string, networks: CallbackNetworks):
   return inside === null || networks.denied.ipv4.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
 }
 
-function isForbidden(address: string, family: Family, { allowed, own }: CallbackNetworks): boolean {
+function isForbidden(address: string, family: AddressFamily, { allowed, own }: CallbackNetworks): boolean {
   if (allowed[family].check(address, family)) return false;
   if (own.check(address, family)) return true;
   if (family === 'ipv4') return FORBIDDEN_IPV4[family].check(address, family);
@@ -104,9 +104,9 @@ export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetw
 /** Whether the settings allow any, for receivers inside. */
 export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
 
-type Family = 'ipv4' | 'ipv6';
+type AddressFamily = 'ipv4' | 'ipv6';
 
-function familyOf(address: string): Family | undefined {
+function familyOf(address: string): AddressFamily | undefined {
   if (isIP(address) === 0) return undefined;
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }

@@ -5,7 +5,7 @@ export type InBatchesOptions<I> = {
   keysOf: (item: I) => readonly string[];
 };
 
-type Waiting<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
+type WaitingItem<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
 
 /**
  * Turns single calls into few large ones, one at a time: what comes while a batch is under way goes into the next. No
@@ -15,7 +15,7 @@ export function inBatches<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
   { largest, keysOf }: InBatchesOptions<I>,
 ): (item: I) => Promise<O> {
-  let waiting: Waiting<I, O>[] = [];
+  let waiting: WaitingItem<I, O>[] = [];
   let isWorking = false;
 
   async function workOff(): Promise<void> {
@@ -26,8 +26,8 @@ export function inBatches<I, O>(
     isWorking = false;
   }
 
-  function takeBatch(): Waiting<I, O>[] {
-    const [batch, left]: [Waiting<I, O>[], Waiting<I, O>[]] = [[], []];
+  function takeBatch(): WaitingItem<I, O>[] {
+    const [batch, left]: [WaitingItem<I, O>[], WaitingItem<I, O>[]] = [[], []];
     const keys = new Set<string>();
     for (const each of waiting) {
       const own = keysOf(each.item);
@@ -40,7 +40,7 @@ export function inBatches<I, O>(
     return batch;
   }
 
-  async function workOn(batch: readonly Waiting<I, O>[]): Promise<void> {
+  async function workOn(batch: readonly WaitingItem<I, O>[]): Promise<void> {
     try {
       const answers = await work(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, place) => {

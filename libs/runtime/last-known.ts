@@ -6,14 +6,14 @@ export type LastKnownOptions<V> = {
   /** Answers remembered at most; the least recently confirmed one makes room. */
   maxEntries: number;
   clock: Clock;
-  /** What is said of an answer when it is no longer known to be so; the answer itself unless told otherwise. */
+  /** Turns an answer that can no longer be confirmed into the one given; left out, it is given unchanged. */
   asLastKnown?: (value: V) => V;
 };
 
 /** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
 const PATIENCE_MS = 250;
 
-type Answer<V> = { value: V; at: number };
+type LastAnswer<V> = { value: V; at: number };
 
 /**
  * Asks `load` always, and only while it says `Unavailable` answers with what it last said, if that is young enough:
@@ -23,7 +23,7 @@ export function withLastKnown<V>(
   load: (key: string) => Promise<V>,
   { maxAgeMs, maxEntries, clock, asLastKnown = (value) => value }: LastKnownOptions<V>,
 ): (key: string) => Promise<V> {
-  const known = new Map<string, Answer<V>>();
+  const known = new Map<string, LastAnswer<V>>();
   let isAway = false;
 
   function remember(key: string, value: V): void {
@@ -34,7 +34,7 @@ export function withLastKnown<V>(
     if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
   }
 
-  function lastOf(key: string): Answer<V> | undefined {
+  function lastOf(key: string): LastAnswer<V> | undefined {
     const last = known.get(key);
     if (last === undefined || clock.now() - last.at > maxAgeMs) return undefined;
     return { ...last, value: asLastKnown(last.value) };

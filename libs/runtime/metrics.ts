@@ -14,13 +14,13 @@ export function createMetrics(service: string): Metrics {
 }
 
 export type GaugeSpec<Label extends string> = { name: string; help: string; labelNames?: Label[] };
-export type Reading<Label extends string> = { labels?: Record<Label, string>; value: number };
+export type MetricReading<Label extends string> = { labels?: Record<Label, string>; value: number };
 
 /** A figure that costs nothing until it is asked for: only then `read` is asked, and only what it names is shown. */
 export function gaugeOnDemand<Label extends string>(
   metrics: Metrics,
   spec: GaugeSpec<Label>,
-  read: () => Reading<Label>[],
+  read: () => MetricReading<Label>[],
 ): void {
   const gauge = new Gauge<Label>({
     ...spec,

@@ -4,17 +4,17 @@ import { Unavailable } from './unavailable.ts';
 export type LoadMany<K, V> = (keys: K[]) => Promise<readonly V[]>;
 
 export type MicroBatchOptions<K> = {
-  /** What two keys have in common that are one: asking twice for it costs one. */
+  /** The identity of a key: equal keys of one batch are asked for once. */
   nameOf: (key: K) => string;
   /** Keys in one query at most. */
   largest?: number;
-  /** What the keys of one query may weigh together, but for the last of them. */
+  /** The most that the keys of one query weigh together, not counting the last one. */
   heaviest?: { weigh: (key: K) => number; most: number };
   /** Queries under way at once at most. */
   concurrency?: number;
 };
 
-type Asked<K, V> = { name: string; key: K; answer: PromiseWithResolvers<V> };
+type QueuedKey<K, V> = { name: string; key: K; answer: PromiseWithResolvers<V> };
 
 /**
  * Turns single look-ups into few large ones: what is asked for while `concurrency` queries are under way goes into the
@@ -25,7 +25,7 @@ export function microBatch<K, V>(
   loadMany: LoadMany<K, V>,
   { nameOf, largest = 200, heaviest, concurrency = 2 }: MicroBatchOptions<K>,
 ): (key: K) => Promise<V> {
-  const waiting = new Map<string, Asked<K, V>>();
+  const waiting = new Map<string, QueuedKey<K, V>>();
   let underWay = 0;
 
   async function loadWhileAsked(): Promise<void> {
@@ -36,8 +36,8 @@ export function microBatch<K, V>(
     underWay -= 1;
   }
 
-  function takeNext(): Asked<K, V>[] {
-    const batch: Asked<K, V>[] = [];
+  function takeNext(): QueuedKey<K, V>[] {
+    const batch: QueuedKey<K, V>[] = [];
     let weight = 0;
     for (const asked of waiting.values()) {
       weight += heaviest?.weigh(asked.key) ?? 0;
@@ -49,9 +49,9 @@ export function microBatch<K, V>(
   }
 
   /** Halves what breaks until the guilty key is alone. One query at a time: 2n − 1 of them, were all n keys guilty. */
-  async function loadAll(batch: Asked<K, V>[]): Promise<void> {
-    const halves: Asked<K, V>[][] = [];
-    for (let next: Asked<K, V>[] | undefined = batch; next !== undefined; next = halves.pop()) {
+  async function loadAll(batch: QueuedKey<K, V>[]): Promise<void> {
+    const halves: QueuedKey<K, V>[][] = [];
+    for (let next: QueuedKey<K, V>[] | undefined = batch; next !== undefined; next = halves.pop()) {
       try {
         const answers = await loadMany(next.map(({ key }) => key));
         // There is one for each key: `LoadMany` promises it.
@@ -75,6 +75,6 @@ export function microBatch<K, V>(
   };
 }
 
-function failAll<K, V>(asked: Asked<K, V>[], error: unknown): void {
+function failAll<K, V>(asked: QueuedKey<K, V>[], error: unknown): void {
   for (const { answer } of asked) answer.reject(error);
 }

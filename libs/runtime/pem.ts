@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { makeValidator } from 'envalid';
 import { readTextFile } from './read-text-file.ts';
 
-type Kind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };
+type PemKind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };
 
-const CERTIFICATE: Kind = {
+const CERTIFICATE: PemKind = {
   what: 'certificate',
   label: /^(X509 |TRUSTED )?CERTIFICATE$/,
   convert: 'openssl x509 -inform der',
   check: (pem) => new X509Certificate(pem),
 };
 
-const PRIVATE_KEY: Kind = {
+const PRIVATE_KEY: PemKind = {
   what: 'private key',
   label: /^(ENCRYPTED |RSA |EC )?PRIVATE KEY$/,
   convert: 'openssl pkey -inform der',
@@ -36,7 +36,7 @@ export function requireCertificates(path: string): void {
  * or give an absolute path, also as `file:`, in its place. Throws where there is none of the kind, or one that cannot be read,
  * and says what to give: at each connection it would look like the server's fault. It shows nothing of the text but a path.
  */
-function readPem(text: string, kind: Kind): string {
+function readPem(text: string, kind: PemKind): string {
   const given = text
     .trim()
     .replace(/^(["'])(.*)\1$/s, '$2')
@@ -51,7 +51,7 @@ function pathIn(text: string): string | undefined {
   return url?.protocol === 'file:' && url.host === '' ? fileURLToPath(url) : undefined;
 }
 
-function blocksIn(text: string, kind: Kind): string {
+function blocksIn(text: string, kind: PemKind): string {
   const pem = fromBase64(text);
   const parts = pem.split('-----BEGIN ').map((part) => part.split('-----'));
   const blocks = parts.flatMap(([label = '', body = '', end]) =>
@@ -80,7 +80,7 @@ function blockOf(label: string, body: string): string {
   return `-----BEGIN ${label}-----\n${content ?? ''}\n-----END ${label}-----\n`;
 }
 
-function requireReadable(block: string, { what, check }: Kind, which: string): void {
+function requireReadable(block: string, { what, check }: PemKind, which: string): void {
   try {
     check(block);
   } catch {
@@ -92,7 +92,7 @@ function requireReadable(block: string, { what, check }: Kind, which: string): v
   }
 }
 
-function whatInstead(text: string, { what, label, convert }: Kind): string {
+function whatInstead(text: string, { what, label, convert }: PemKind): string {
   const [, other] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
   // DER begins with a sequence: 0x30, and bytes that are no text.
   if (/^0.?[^\s!-~]/s.test(text)) return `holds DER: convert it to PEM (${convert})`;

@@ -8,14 +8,14 @@ import { findWritable, leadTo, requireWrites } from './writable-host.ts';
 /** The error of the client's own limit: it is longer than the server's, so that the server would have answered. */
 export const READ_TIMEOUT = 'Query read timeout';
 const READ_ONLY_SQLSTATE = '25006';
-/** What Postgres 14 and newer tell of themselves with the next answer, reads too, once it has changed. */
+/** Parameters that Postgres 14 and newer report with the next answer, to reads too, once they have changed. */
 const TELLS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 const DEFAULT_LIMIT_MS = 5_000;
 
 /** As the pool and TypeORM call them, with a callback. */
 type Connected = (error: Error | null, client?: pg.Client) => void;
 type Parameter = { parameterName: string; parameterValue: string };
-type Answered = (error: unknown, result: unknown) => void;
+type QueryCallback = (error: unknown, result: unknown) => void;
 
 /**
  * Clients of that address, for one pool. Where it names several hosts, or asks for one that takes writes, each connects to one
@@ -51,7 +51,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
   }
 
   const hearing =
-    (answered: Answered): Answered =>
+    (answered: QueryCallback): QueryCallback =>
     (error, result) => {
       heard(error);
       answered(error, result);
@@ -77,10 +77,10 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
       connecting.then(() => connected(null, this), connected);
     }
 
-    // Of many forms: some end with a function, some begin with a query that has one, others return a promise.
+    // A query has many forms: some end with a function, some begin with a query that has one, others return a promise.
     override query(...args: unknown[]): never {
       const [query, answered] = [args[0], args.at(-1)];
-      if (typeof answered === 'function') args[args.length - 1] = hearing(answered as Answered);
+      if (typeof answered === 'function') args[args.length - 1] = hearing(answered as QueryCallback);
       else if (hasCallback(query)) query.callback = hearing(query.callback);
       const result: unknown = Reflect.apply(super.query, this, args);
       if (result instanceof Promise) result.catch(heard);
@@ -108,7 +108,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
 }
 
 // The types of the client leave it out.
-const hasCallback = (query: unknown): query is { callback: Answered } =>
+const hasCallback = (query: unknown): query is { callback: QueryCallback } =>
   query instanceof pg.Query && 'callback' in query && typeof query.callback === 'function';
 
 /** Poolers hand out process ids of their own. */

@@ -122,7 +122,7 @@ export function isBusy(error: unknown): boolean {
   return isTooSlow(error) || (error instanceof Error && error.message === NONE_FREE);
 }
 
-/** What the server answered, in five characters; undefined where the error is none of its answers. */
+/** The server's SQLSTATE, five characters; undefined where the error did not come from the server. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
 }

@@ -8,7 +8,7 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: `the user of this process (${process.getuid?.()}) may not read it`,
 };
 
-/** What a file holds, in UTF-8, without the mark that some editors begin it with. Throws, naming it, where it cannot be read. */
+/** Reads a file in UTF-8, without a byte order mark. Throws, naming it, where it cannot be read. */
 export function readTextFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/^\ufeff/, '');

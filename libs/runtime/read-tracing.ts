@@ -20,7 +20,7 @@ export type TracingPlan = {
   url: string;
   headers: Record<string, string>;
   sampler: Sampling;
-  /** Of traces that begin here, 0 to 1: for the samplers by `traceidratio`. */
+  /** The part of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
   part: number;
   attributes: Record<string, string>;
 };
@@ -53,15 +53,15 @@ export function readTracing(settings: TracingSettings): { plan?: TracingPlan; mi
   return { plan, misunderstood };
 }
 
-const urlOf = ({ name, text }: Given): string =>
+const urlOf = ({ name, text }: SettingText): string =>
   name === 'OTEL_EXPORTER_OTLP_ENDPOINT' ? `${text.replace(/\/$/, '')}/v1/traces` : text;
 
 type Complain = (name: keyof TracingSettings, why: string) => void;
 
-type Given = { name: keyof TracingSettings; text: string };
+type SettingText = { name: keyof TracingSettings; text: string };
 
 /** The first of these that is set. */
-function given(settings: TracingSettings, ...names: (keyof TracingSettings)[]): Given | undefined {
+function given(settings: TracingSettings, ...names: (keyof TracingSettings)[]): SettingText | undefined {
   return names.map((name) => ({ name, text: (settings[name] ?? '').trim() })).find(({ text }) => text !== '');
 }
 
@@ -85,7 +85,7 @@ function isWanted(settings: TracingSettings, complain: Complain): boolean {
   return isSent;
 }
 
-function isSendable(settings: TracingSettings, endpoint: Given, complain: Complain): boolean {
+function isSendable(settings: TracingSettings, endpoint: SettingText, complain: Complain): boolean {
   const protocol = given(settings, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
   const word = protocol?.text.toLowerCase() ?? 'http/protobuf';
   if (word === 'grpc') {
@@ -119,7 +119,7 @@ function samplingOf(settings: TracingSettings, complain: Complain): [sampler: Sa
   return [sampler, 1];
 }
 
-/** What these variables name, the later before the earlier; undefined where one is not understood. */
+/** Reads the attributes that these variables name, later ones first; undefined where one is not understood. */
 function pairsOf(
   settings: TracingSettings,
   names: (keyof TracingSettings)[],

@@ -1,6 +1,5 @@
 import type { RedisOptions } from 'ioredis';
 import { addressesIn } from './addresses-in.ts';
-import type { ServerAddress } from './server-address.ts';
 
 const DEFAULT_PORT = 26_379;
 
@@ -23,7 +22,10 @@ export function namesMaster(url: string): boolean {
  * The master of `redis+sentinel://user:password@s1:26379,s2:26379/name/0`. User, password and database (0 where it is left out)
  * are those of Redis; `?sentinel_username=` and `?sentinel_password=` those of the sentinels. TLS is to all of them.
  */
-export function masterOf({ url, tls }: ServerAddress): Omit<RedisOptions, 'replyMapping'> {
+export function masterOf({
+  url,
+  tls,
+}: Pick<RedisOptions, 'tls'> & { url: string }): Omit<RedisOptions, 'replyMapping'> {
   const { username, password, searchParams } = new URL(addressesIn(url)[0]);
   const [name = '', db = '0'] = pathOf(url);
   const given = Object.entries({

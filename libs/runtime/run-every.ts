@@ -16,7 +16,7 @@ export type RunEveryOptions = {
   clock?: Clock;
 };
 
-/** What is under way must not hold up the end of the process: a server that hangs may keep it for long. */
+/** A run under way must not hold up the end of the process: a server that hangs may keep it for long. */
 const STOP_LIMIT_MS = 2_000;
 
 /**

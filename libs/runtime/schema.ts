@@ -3,7 +3,7 @@ import type { Queryable } from './postgres.ts';
 /** The number of the last migration that the services of this version need. */
 export const SCHEMA_VERSION = 31;
 
-/** What a process waits for while the tables are those of an earlier version. */
+/** The readiness report of a process whose tables are those of an earlier version. */
 export const MIGRATIONS = 'migrations (run `waybell migrate`)';
 
 /** Resolves where the tables are those of this version, or of a later one, which has only added to them. */

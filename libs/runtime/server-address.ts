@@ -24,7 +24,7 @@ export type RedisAddressSettings = { REDIS_URL: string } & Record<
   string
 >;
 
-/** Of one node, or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
+/** Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
 export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
   const { AMQP_CA: ca, AMQP_CERTIFICATE: cert, AMQP_KEY: key } = settings;
   const isTls = /^amqps:/i.test(url);
@@ -73,9 +73,12 @@ function requireAlike(name: string, url: string): void {
     ]);
 }
 
-type Given = { prefix: string; url: string; isTls: boolean; how: string } & Record<'ca' | 'cert' | 'key', string>;
+type AddressParts = { prefix: string; url: string; isTls: boolean; how: string } & Record<
+  'ca' | 'cert' | 'key',
+  string
+>;
 
-function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAddress {
+function addressOf({ prefix, url, isTls, how, ca, cert, key }: AddressParts): ServerAddress {
   const given = Object.entries({ CA: ca, CERTIFICATE: cert, KEY: key }).filter(([, value]) => value !== '');
   const [first] = given;
   if (first !== undefined && !isTls)
@@ -95,7 +98,7 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAdd
 /** With what joins it to the others, before it or, where it is the first, after it. */
 const SSL_MODE = /(?<=\?)sslmode=[^&#]*(&|(?=#|$))|&sslmode=[^&#]*/;
 
-/** What pg would read from the address by itself, and partly as "encrypt, and trust any server". */
+/** Parameters that pg would read by itself, some of them as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
 /** The word of libpq for a server that is asked for writes, and for one that is no standby: of those Waybell needs both. */

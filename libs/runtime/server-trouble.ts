@@ -8,10 +8,10 @@ const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS
 /** A server, and whether a setting names it or the running stack. */
 export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
 
-type Kind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'authority' | 'away';
+type TroubleKind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'authority' | 'away';
 
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
-const SAID: readonly [kind: Kind, said: RegExp][] = [
+const SAID: readonly [kind: TroubleKind, said: RegExp][] = [
   // RabbitMQ lets the user in, and not do something.
   ['rights', /^Operation failed: \w+; 403 /],
   ['line', /^Operation failed: \w+; 404 /],
@@ -64,7 +64,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, aut
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 
-/** Of an error that lists what came of several addresses, and has no words of its own, its code. */
+/** The message of an error; its code where it has none, as when several addresses failed. */
 export function messageOf(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   return error.message || codeOf(error) || 'no answer';

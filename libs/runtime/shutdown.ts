@@ -70,7 +70,7 @@ export class Shutdown {
     clock.after(graceMs, () => this.#overdue()).unref();
   }
 
-  /** What only lacked an answer to its goodbye has not failed. */
+  /** A connection that only lacked an answer to its closing has not failed. */
   #overdue(): void {
     const held = this.#watched.reduce((sum, each) => sum + each(), 0);
     exitAtOnce(this.#options.log, 'shutdown.overdue', held > 0 ? 1 : 0);

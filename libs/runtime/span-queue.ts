@@ -3,14 +3,14 @@ import type { SpanResult } from './span-metrics.ts';
 
 export type SpanQueueOptions = {
   exporter: SpanExporter;
-  /** Of sending one batch. */
+  /** The time limit for sending one batch. */
   limitMs: number;
   count: (result: SpanResult, number: number) => void;
   /** Something was not sent; called each time. */
   onTrouble: (error: unknown) => void;
 };
 
-/** Of spans that ended, until they are sent. */
+/** The most ended spans that wait to be sent. */
 const MOST_WAITING = 4_096;
 const BATCH = 512;
 const GATHER_MS = 1_000;

@@ -17,7 +17,7 @@ export function sampledTraceId(traceparent: string | undefined): string | undefi
   return isTraceparent(traceparent) && isSampled(traceparent) ? traceparent.slice(3, TRACE_ENDS) : undefined;
 }
 
-/** What a span is made in that is to be a child of that one. Undefined where there is none. */
+/** The context in which a child of that span is made. Undefined where there is none. */
 export function contextOf(traceparent: string | undefined): Context | undefined {
   if (!isTraceparent(traceparent)) return undefined;
   return trace.setSpanContext(ROOT_CONTEXT, {

@@ -1,12 +1,7 @@
-import type { Tracer } from '@opentelemetry/api';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { ExportOptions, Tracing } from './export-spans.ts';
 import { readTracing, type TracingSettings } from './read-tracing.ts';
 
-/** Closing it sends what is left, for a bounded time. */
-export type Tracing = AsyncDisposable & { tracer: Tracer };
-
-export type TracingOptions = { service: string; settings: TracingSettings; log: Log; metrics: Metrics };
+export type TracingOptions = Omit<ExportOptions, 'plan'> & { settings: TracingSettings };
 
 /**
  * Undefined where no endpoint is set, or settings say that there are to be no traces: then nothing of OpenTelemetry's SDK is

@@ -1,13 +1,13 @@
 import { sleepOn, type Clock, type Timer } from './clock.ts';
 
-type Entry = Timer & { at: number; turn: number; run: () => void; isOff: boolean };
+type TurnedTimer = Timer & { at: number; turn: number; run: () => void; isOff: boolean };
 
 /** A clock that stands still until it is turned, by a test or a simulation. */
 export class TurnedClock implements Clock {
   #now: number;
   #turn = 0;
   /** A binary heap: the next timer first. */
-  readonly #timers: Entry[] = [];
+  readonly #timers: TurnedTimer[] = [];
 
   constructor(now = 0) {
     this.#now = now;
@@ -16,7 +16,7 @@ export class TurnedClock implements Clock {
   now = (): number => this.#now;
 
   after = (delayMs: number, run: () => void): Timer => {
-    const timer: Entry = {
+    const timer: TurnedTimer = {
       // Timers know no parts of a millisecond.
       at: this.#now + Math.ceil(delayMs),
       turn: this.#turn++,
@@ -64,7 +64,7 @@ export class TurnedClock implements Clock {
     this.#now = Math.max(this.#now, at);
   }
 
-  #push(timer: Entry): void {
+  #push(timer: TurnedTimer): void {
     const heap = this.#timers;
     let place = heap.push(timer) - 1;
     while (place > 0) {
@@ -76,7 +76,7 @@ export class TurnedClock implements Clock {
     heap[place] = timer;
   }
 
-  #pop(): Entry | undefined {
+  #pop(): TurnedTimer | undefined {
     const heap = this.#timers;
     const [first] = heap;
     const last = heap.pop();
@@ -95,7 +95,7 @@ export class TurnedClock implements Clock {
   }
 }
 
-function isBefore(one: Entry | undefined, other: Entry | undefined): boolean {
+function isBefore(one: TurnedTimer | undefined, other: TurnedTimer | undefined): boolean {
   if (one === undefined || other === undefined) return one !== undefined;
   return one.at < other.at || (one.at === other.at && one.turn < other.turn);
 }

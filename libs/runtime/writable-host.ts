@@ -8,7 +8,7 @@ import type { ServerAddress } from './server-address.ts';
 const DEFAULT_PORT = 5_432;
 
 /** One server: an address, of a host whose name its certificate has to hold for. */
-export type Place = { address: string; port: number; name: string };
+export type HostAddress = { address: string; port: number; name: string };
 
 /**
  * Finds which of the servers that an address names takes writes. All are asked at once, each address of a name by itself, and
@@ -16,9 +16,9 @@ export type Place = { address: string; port: number; name: string };
  * the same time are one. Undefined where the address names one host, and does not ask for one that takes writes. Rejects where
  * there is none, saying why of each; each has `limitMs` to be reached, and as long to answer.
  */
-export function findWritable(server: ServerAddress): (limitMs: number) => Promise<Place | undefined> {
+export function findWritable(server: ServerAddress): (limitMs: number) => Promise<HostAddress | undefined> {
   const urls = addressesIn(server.url);
-  let searching: Promise<Place> | undefined;
+  let searching: Promise<HostAddress> | undefined;
   return async (limitMs) => {
     if (urls.length === 1 && !asksForWrites(urls[0])) return undefined;
     searching ??= search({ server, urls, limitMs }).finally(() => (searching = undefined));
@@ -35,7 +35,7 @@ export async function requireWrites(client: pg.Client): Promise<void> {
 }
 
 /** Has a client that is not connected yet connect to that place. */
-export function leadTo({ address, port, name }: Place, client: pg.Client): void {
+export function leadTo({ address, port, name }: HostAddress, client: pg.Client): void {
   Object.assign(client, { host: address, port });
   // A certificate for an address is checked against where the connection leads.
   if (client.ssl && address !== name) Object.assign(client.connection, { ssl: { ...tlsOf(client), servername: name } });
@@ -49,9 +49,9 @@ function tlsOf({ ssl }: { ssl: unknown }): object {
 
 const asksForWrites = (url: string): boolean => URL.parse(url)?.searchParams.has('target_session_attrs') === true;
 
-type Search = { server: ServerAddress; urls: readonly string[]; limitMs: number };
+type WritableSearch = { server: ServerAddress; urls: readonly string[]; limitMs: number };
 
-async function search({ server: { tls }, urls, limitMs }: Search): Promise<Place> {
+async function search({ server: { tls }, urls, limitMs }: WritableSearch): Promise<HostAddress> {
   const over = new AbortController();
   const askAt = async (url: string) => {
     const places = await placesOf(url, limitMs);
@@ -73,7 +73,7 @@ async function search({ server: { tls }, urls, limitMs }: Search): Promise<Place
   }
 }
 
-async function placesOf(url: string, limitMs: number): Promise<Place[]> {
+async function placesOf(url: string, limitMs: number): Promise<HostAddress[]> {
   const { hostname, port } = new URL(url);
   const name = hostname.replace(/^\[|\]$/g, '');
   const answered = new AbortController();
@@ -90,7 +90,7 @@ async function placesOf(url: string, limitMs: number): Promise<Place[]> {
 }
 
 /** Resolves with the place once the server there has said that it takes writes. */
-async function asked(place: Place, client: pg.Client, over: AbortSignal): Promise<Place> {
+async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): Promise<HostAddress> {
   const close = () => void client.connection.stream.destroy();
   over.addEventListener('abort', close);
   client.on('error', () => undefined);
@@ -108,7 +108,7 @@ async function asked(place: Place, client: pg.Client, over: AbortSignal): Promis
   }
 }
 
-/** What came of each. Where all refuse the user, or have no such database, that: else it is an outage, of those that do not. */
+/** The error to throw for all hosts: a refusal where all refuse the user or lack the database, else an outage of the others. */
 function whyNone(error: unknown): unknown {
   const reasons = reasonsOf(error);
   return reasons.every(isRefusal) ? reasons[0] : new Error(reasons.map(messageOf).join('; '));

@@ -7,7 +7,10 @@ export type ServerName = keyof typeof SERVERS;
 export const SERVER_NAMES = Object.keys(SERVERS) as ServerName[];
 
 /** The source of a server. A lent one was made for this stack by the test run that runs the server. */
-export type Source = { from: 'address' | 'lent'; url: string } | { from: 'binary'; path: string } | { from: 'engine' };
+export type ServerSource =
+  | { from: 'address' | 'lent'; url: string }
+  | { from: 'binary'; path: string }
+  | { from: 'engine' };
 
 /** What this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */
 export type Machine = {
@@ -17,7 +20,7 @@ export type Machine = {
   install(names: ServerName[]): Promise<boolean>;
 };
 
-export type Sources = Partial<Record<ServerName, Source>>;
+export type Sources = Partial<Record<ServerName, ServerSource>>;
 
 /** No way to get a server. The message names the ways. */
 export class NoServer extends Error {

@@ -23,7 +23,7 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
 
 // Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
 // started again where it was: meanwhile another stack of this user may look for a port.
-// By number: in a container a user may have no name.
+// The id, not the name: in a container a user may have none.
 const RESERVATIONS = join(tmpdir(), `waybell-ports-${process.getuid?.()}`);
 const RESERVED_MS = 3_600_000;
 

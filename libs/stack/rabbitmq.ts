@@ -48,7 +48,7 @@ export type NodeOptions = {
   /** The name of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
   name: string;
   nodeName: string;
-  /** Of the management API; without it, there is none. */
+  /** The port of the management API; there is none without it. */
   managementPort?: number;
 };
 
@@ -130,13 +130,13 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
   };
 }
 
-type Settings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & {
+type RabbitmqSettings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & {
   home: string;
   port: number;
   managementPort: number | undefined;
 };
 
-async function writeSettings(settings: Settings): Promise<void> {
+async function writeSettings(settings: RabbitmqSettings): Promise<void> {
   const { home, port, managementPort, record, vhosts, configuration = [] } = settings;
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);

@@ -27,7 +27,7 @@ export async function harmfulPoliciesAt(
   return found && harmfulPolicies(found, vhostOf(address.url));
 }
 
-/** Where the management plugin listens unless told otherwise, encrypted or not as the broker is. */
+/** Reads policies at the default address of the management plugin, encrypted or not as the broker is. */
 async function readUsual(address: ServerAddress): Promise<Governed[] | undefined> {
   const { protocol, hostname } = new URL(addressesIn(address.url)[0]);
   const managementUrl = protocol === 'amqps:' ? `https://${hostname}:15671` : `http://${hostname}:15672`;

@@ -55,7 +55,7 @@ process.once('exit', () => {
  */
 export const STARTING_LIMIT_MS = 240_000;
 
-type Run = { beganMs: number; exited: Promise<string> };
+type ProcessRun = { beganMs: number; exited: Promise<string> };
 
 type SupervisedOptions = {
   restart: RestartPolicy;
@@ -80,7 +80,7 @@ export class SupervisedProcess {
   readonly #restart: RestartPolicy;
   readonly #startingGraceMs: number;
   readonly #tell: (event: ProcessEvent) => void;
-  #run: Run | undefined;
+  #run: ProcessRun | undefined;
   #halt = new AbortController();
 
   constructor(spec: ProcessSpec, { restart, onEvent, startingGraceMs = STARTING_GRACE_MS }: SupervisedOptions) {
@@ -134,7 +134,7 @@ export class SupervisedProcess {
     await this.start();
   }
 
-  #spawn(): Run {
+  #spawn(): ProcessRun {
     const { command, args, env, cwd, user, logFile } = this.spec;
     const log = openSync(logFile, 'a', 0o600);
     const child = spawn(command, args, { env, cwd, ...user, detached: true, stdio: ['ignore', log, log] });
@@ -157,7 +157,7 @@ export class SupervisedProcess {
     return run;
   }
 
-  async #forget(run: Run): Promise<void> {
+  async #forget(run: ProcessRun): Promise<void> {
     this.howItEnded = await run.exited;
     if (this.#run !== run) return;
     this.#run = undefined;
@@ -166,7 +166,7 @@ export class SupervisedProcess {
   }
 
   /** Undefined when ready, else the reason why it is not. */
-  async #untilReady(run: Run): Promise<string | undefined> {
+  async #untilReady(run: ProcessRun): Promise<string | undefined> {
     const deadline = Date.now() + this.spec.readyMs;
     for (;;) {
       // Before it asks: a process that stood still until the deadline has not asked since.
@@ -182,7 +182,7 @@ export class SupervisedProcess {
     }
   }
 
-  async #watch(firstRun: Run): Promise<void> {
+  async #watch(firstRun: ProcessRun): Promise<void> {
     // The next start has one of its own, and may follow the stop at once.
     const { signal } = this.#halt;
     let run = firstRun;
@@ -203,7 +203,7 @@ export class SupervisedProcess {
     }
   }
 
-  async #announce(run: Run): Promise<void> {
+  async #announce(run: ProcessRun): Promise<void> {
     // However long it takes: no caller waits for it.
     while (this.#run === run && !this.#halt.signal.aborted) {
       if ((await this.#untilReady(run)) === undefined) return this.#becomeReady();

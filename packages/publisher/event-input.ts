@@ -1,6 +1,6 @@
 import type { Event } from './events.ts';
 
-type Given<E> = E extends Event
+type EventFields<E> = E extends Event
   ? { [Name in keyof E as Exclude<Name, 'guid' | 'occurred_at'>]: E[Name] } & {
       /** Identifies the event: a random one unless given. */
       guid?: string | undefined;
@@ -10,4 +10,4 @@ type Given<E> = E extends Event
   : never;
 
 /** An event as one hands it over to be published: any of the catalog. */
-export type EventInput = Given<Event>;
+export type EventInput = EventFields<Event>;

@@ -12,7 +12,7 @@ export interface FailedEvent {
   why: string;
 }
 
-export type Batch = {
+export type RelayBatch = {
   /** How many were found. */
   taken: number;
   published: number;
@@ -58,13 +58,13 @@ select id::text, guid, routing_key, event from summed where bytes_before < $3`;
 const removeOf = (table: string): string => `delete from ${table} where id = any($1::bigint[])`;
 const setAsideOf = (table: string): string => `update ${table} set failed = $2 where id = $1::bigint`;
 
-type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
+type ClaimedEvent = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
 
 /**
  * Publishes some of what waits, and removes what the broker has confirmed. What dies before its commit is found there
  * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
  */
-export async function relayBatch(options: BatchOptions): Promise<Batch> {
+export async function relayBatch(options: BatchOptions): Promise<RelayBatch> {
   const { postgres, table, publisher, most, heldKeys, holdMs } = options;
   await postgres.query(BEGIN);
   const { rows } = await postgres.query(claimOf(table), [most, heldKeys, MOST_BYTES]);
@@ -92,7 +92,7 @@ async function publishRow(
   publisher: BatchOptions['publisher'],
   row: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<Claimed> {
+): Promise<ClaimedEvent> {
   const { id, guid, routing_key: routingKey, event } = row as Record<string, string>; // By the statement they are texts.
   const claimed = { id: id ?? '', guid: guid ?? '', routingKey: routingKey ?? '', why: '' };
   const body = Buffer.from(event ?? '');

@@ -6,7 +6,7 @@ import { InvalidEvent } from './invalid-event.ts';
 import { NotConfirmed } from './not-confirmed.ts';
 import type { WrittenEvent } from './write-event.ts';
 
-type Pending = {
+type PendingEvent = {
   event: WrittenEvent;
   failures: number;
   /** Gives its part of the budget back, or its wait for it up. */
@@ -34,9 +34,9 @@ export class Resending {
   readonly #line: BrokerPublisher;
   readonly #budget: Budget;
   readonly #userId: string | undefined;
-  readonly #pending = new Set<Pending>();
+  readonly #pending = new Set<PendingEvent>();
   /** Those that wait for a broker that takes anything at all. */
-  readonly #stranded = new Set<Pending>();
+  readonly #stranded = new Set<PendingEvent>();
   readonly #troubleOfLine: () => string | undefined;
   #trouble: string | undefined;
   #onEmpty: () => void = () => undefined;
@@ -69,7 +69,7 @@ export class Resending {
   send(event: WrittenEvent, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = () => pending.end(this.#notConfirmed(event));
-      const pending: Pending = {
+      const pending: PendingEvent = {
         event,
         failures: 0,
         leave: () => undefined,
@@ -107,7 +107,7 @@ export class Resending {
     return new NotConfirmed(guid, this.#troubleOfLine() ?? this.#trouble ?? 'the broker has not answered yet');
   }
 
-  #letIn(pending: Pending): void {
+  #letIn(pending: PendingEvent): void {
     const bytes = bytesOf(pending.event);
     const leave = () => this.#budget.giveBack(bytes);
     if (this.#budget.takeNow(bytes)) {
@@ -121,7 +121,7 @@ export class Resending {
     });
   }
 
-  #send(pending: Pending): void {
+  #send(pending: PendingEvent): void {
     if (!this.#pending.has(pending)) return;
     if (this.#line.state() !== 'writable') return void this.#stranded.add(pending);
     const { guid, routingKey, body } = pending.event;
@@ -139,7 +139,7 @@ export class Resending {
     );
   }
 
-  #settled(pending: Pending, error: Error | undefined): void {
+  #settled(pending: PendingEvent, error: Error | undefined): void {
     // Its sender gave up meanwhile.
     if (!this.#pending.has(pending)) return;
     if (error === undefined) {

@@ -3,13 +3,13 @@ import { signatures, type Signed } from '@waybell/notifications/signature';
 import { requireNumbers } from './require-options.ts';
 
 type OneOrMore = string | readonly string[];
-type Given = OneOrMore | undefined;
+type SecretsInput = OneOrMore | undefined;
 
 /** `whsec_…`, one or several while they are rotated (in one text with commas or blanks, too), or a function that is asked at each request. */
-export type Secrets = OneOrMore | (() => Given | Promise<Given>);
+export type Secrets = OneOrMore | (() => SecretsInput | Promise<SecretsInput>);
 
 /** The `verification_token` of each subscription, or a function that finds those of an action. */
-export type Tokens = OneOrMore | ((about: { action: string }) => Given | Promise<Given>);
+export type Tokens = OneOrMore | ((about: { action: string }) => SecretsInput | Promise<SecretsInput>);
 
 /**
  * How one knows that a request comes from Waybell: by its signature, by the token of its subscription, or both. What is
@@ -45,7 +45,7 @@ export const TOLERANCE_S = 300;
 const LEAST_BYTES = 24;
 
 /** Each of the secrets; a text may have several. */
-export function secretsIn(given: Given): string[] {
+export function secretsIn(given: SecretsInput): string[] {
   // An empty text stays, and is told.
   const secrets = textsIn(given).flatMap((text) => text.trim().split(/[\s,]+/));
   if (secrets.length === 0) throw new TypeError('there is no signing secret to verify with');
@@ -66,14 +66,14 @@ function isSecret(text: string): boolean {
 }
 
 /** None where a function found none. */
-export function tokensIn(given: Given): string[] {
+export function tokensIn(given: SecretsInput): string[] {
   const tokens = textsIn(given);
   if (tokens.some((each) => each.trim() === '')) throw new TypeError('a verification token is empty');
   if (given !== undefined && tokens.length === 0) throw new TypeError('there is no verification token to compare with');
   return tokens;
 }
 
-function textsIn(given: Given): string[] {
+function textsIn(given: SecretsInput): string[] {
   // Code without a compiler may give anything.
   return [given ?? []].flat().map((each: unknown) => (typeof each === 'string' ? each : ''));
 }

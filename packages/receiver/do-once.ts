@@ -1,7 +1,7 @@
 import { inTime } from './in-time.ts';
 import type { Store } from './store.ts';
 
-export type Outcome =
+export type DoOnceResult =
   | { kind: 'done' | 'repeated' | 'in_progress' }
   | { kind: 'failed'; in: 'store' | 'work'; error: unknown };
 
@@ -12,7 +12,11 @@ export type OnceOptions = {
 };
 
 /** Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes. */
-export async function doOnce(id: string, work: () => unknown, { store, onUnrecorded }: OnceOptions): Promise<Outcome> {
+export async function doOnce(
+  id: string,
+  work: () => unknown,
+  { store, onUnrecorded }: OnceOptions,
+): Promise<DoOnceResult> {
   let begun;
   try {
     begun = await store.begin(id);

@@ -6,7 +6,7 @@ import type { Answer, Receive, Refuse } from './receive.ts';
 export type Serving = { receive: Receive; refuseRequest: Refuse; limits: BodyLimits };
 
 /** What a framework may have put beside Node's request. */
-type Parsed = { body?: unknown; rawBody?: unknown };
+type ParsedRequest = { body?: unknown; rawBody?: unknown };
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -28,7 +28,7 @@ export function serveNode(serving: Serving): NodeListener {
 }
 
 async function answerTo(
-  request: IncomingMessage & Parsed,
+  request: IncomingMessage & ParsedRequest,
   { receive, refuseRequest, limits }: Serving,
 ): Promise<Answer> {
   const { method = '', headers } = request;
@@ -39,6 +39,6 @@ async function answerTo(
   return 'kind' in body ? refuseRequest(body) : receive({ method, headers, body });
 }
 
-function keptOf({ body, rawBody }: Parsed): unknown {
+function keptOf({ body, rawBody }: ParsedRequest): unknown {
   return rawBody ?? body;
 }

@@ -9,7 +9,7 @@ export type DeactivationsOptions = {
   onTold: (deactivated: Deactivated) => void;
 };
 
-type Row = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
+type DeactivatedRow = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
 
 const AT_ONCE = 100;
 
@@ -40,7 +40,7 @@ export function deactivationsIn(
   { claimMs, onTold }: DeactivationsOptions,
 ): ClaimedRows<Deactivated> {
   async function ask(statement: { name: string; text: string }, values: unknown[]): Promise<Deactivated[]> {
-    const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...statement, values }));
+    const { rows } = await whenAvailable(postgres, () => postgres.query<DeactivatedRow>({ ...statement, values }));
     return rows.map(({ delivery, ...row }) => ({
       kind: 'deactivated',
       ...row,

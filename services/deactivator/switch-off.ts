@@ -2,7 +2,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
 /** Which rule is on for which interface (carrier-webhooks, States and transitions), and how many may go off at once. */
-export type Rules = {
+export type SwitchOffRules = {
   offOnExhausted: InterfaceName[];
   offOnWindow: InterfaceName[];
   windowMs: number;
@@ -10,10 +10,10 @@ export type Rules = {
 };
 
 /** How many this very call has switched off, and how many are held. */
-export type SwitchedOff = { off: number; held: number };
+export type SwitchOffCounts = { off: number; held: number };
 
 /** Applies the rules to every subscription: see `switch-off.sql`. */
-export type SwitchOff = () => Promise<SwitchedOff>;
+export type SwitchOff = () => Promise<SwitchOffCounts>;
 
 const SWITCH_OFF = {
   name: 'switch-off',
@@ -24,11 +24,14 @@ const SWITCH_OFF = {
 /** Those that become due within so long are judged together. */
 const GATHER_MS = 500;
 
-export function switchOffIn(postgres: Postgres, { offOnExhausted, offOnWindow, windowMs, surge }: Rules): SwitchOff {
+export function switchOffIn(
+  postgres: Postgres,
+  { offOnExhausted, offOnWindow, windowMs, surge }: SwitchOffRules,
+): SwitchOff {
   const gatherMs = surge.many > 0 || surge.few > 0 ? GATHER_MS : 0;
   const values = [offOnExhausted, offOnWindow, windowMs, gatherMs, surge.many, surge.few];
   return async () => {
-    const asked = () => postgres.query<SwitchedOff>({ ...SWITCH_OFF, values });
+    const asked = () => postgres.query<SwitchOffCounts>({ ...SWITCH_OFF, values });
     const { rows } = await whenAvailable(postgres, asked);
     return rows[0] ?? { off: 0, held: 0 };
   };

@@ -5,7 +5,7 @@ import { keysOf } from '@waybell/events/keys';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Log } from '@waybell/runtime/log';
 import { makeNotification } from './make-notification.ts';
-import type { Sending, Sendings } from './sendings.ts';
+import type { ManualSending, Sendings } from './sendings.ts';
 
 export type ByHandOptions = {
   sendings: Pick<Sendings, 'claim' | 'settle' | 'claimMs'>;
@@ -13,8 +13,8 @@ export type ByHandOptions = {
   log: Pick<Log, 'info'>;
 };
 
-/** What is due by hand, for the deliverers. Published again it is the same attempt of the same delivery. */
-export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sending> {
+/** Publishes due manual sendings to the deliverers. One published again is the same attempt of the same delivery. */
+export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<ManualSending> {
   return {
     claimMs: sendings.claimMs,
     async claim() {
@@ -35,10 +35,10 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sen
   };
 }
 
-/** What is to be sent, and the record of the delivery where none tells of it yet. */
-type Ready = { sending: Sending; routed?: Routed };
+/** The attempt to send, and the record of its delivery where there is none yet. */
+type Ready = { sending: ManualSending; routed?: Routed };
 
-function ready(sending: Sending): Ready {
+function ready(sending: ManualSending): Ready {
   if (sending.why === 'test') return { sending, routed: routedBy(sending, []) };
   if (sending.kept === null) return { sending };
   const made = makeNotification(sending, sending.kept);
@@ -48,7 +48,7 @@ function ready(sending: Sending): Ready {
 }
 
 /** The same whenever it is published, so that a second one is recognised. It has its own time to grow too old. */
-function deliveryOf(sending: Sending & { body: string }): Delivery {
+function deliveryOf(sending: ManualSending & { body: string }): Delivery {
   const { why, fromAttempt, isRetried, dueAt } = sending;
   return {
     guid: sending.delivery,
@@ -65,7 +65,7 @@ function deliveryOf(sending: Sending & { body: string }): Delivery {
   };
 }
 
-function routedBy(sending: Sending, keys: Routed['keys']): Routed {
+function routedBy(sending: ManualSending, keys: Routed['keys']): Routed {
   const { event, action, account, client, delivery, subscription } = sending;
   return {
     kind: 'routed',

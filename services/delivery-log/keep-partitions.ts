@@ -6,7 +6,7 @@ import type { Sendings } from './sendings.ts';
 
 const INTERVAL_MS = 600_000;
 
-export type KeepOptions = {
+export type KeepPartitionsOptions = {
   partitions: Pick<Partitions, 'turnOver'>;
   sendings: Pick<Sendings, 'forget'>;
   config: Pick<Config, 'retention'>;
@@ -18,7 +18,7 @@ export type KeepOptions = {
  * Looks every ten minutes, from now on, what has to be created and dropped. Any number of replicas may. What fails because
  * another is at it, or Postgres is away, is made up for: a partition that is missing is created when a record needs it.
  */
-export function keepPartitions({ partitions, sendings, config, until, log }: KeepOptions): AsyncDisposable {
+export function keepPartitions({ partitions, sendings, config, until, log }: KeepPartitionsOptions): AsyncDisposable {
   const turnOver = async () => {
     const dropped = await partitions.turnOver();
     if (dropped.length > 0) log.info({ dropped }, 'partitions.dropped');

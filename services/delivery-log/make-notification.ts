@@ -1,7 +1,7 @@
 import type { Event } from '@waybell/events/event';
 import { readEvent } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';
-import type { KeptForSending, Sending } from './sendings.ts';
+import type { KeptForSending, ManualSending } from './sendings.ts';
 
 /** It was taken once, whatever limits were set then. */
 const UNLIMITED = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 10_000 };
@@ -9,7 +9,10 @@ const UNLIMITED = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 10_000 };
 export type Made = { event: Event; body: Buffer };
 
 /** The notification that an event would have been for this subscription; undefined where that gets none of it. */
-export function makeNotification({ delivery }: Pick<Sending, 'delivery'>, kept: KeptForSending): Made | undefined {
+export function makeNotification(
+  { delivery }: Pick<ManualSending, 'delivery'>,
+  kept: KeptForSending,
+): Made | undefined {
   const { contentType, auditFieldSet } = kept;
   const body = Buffer.from(kept.body);
   const reading = readEvent({ body, ...(contentType !== null && { contentType }) }, UNLIMITED);

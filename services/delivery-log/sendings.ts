@@ -2,7 +2,7 @@ import type { InterfaceName, ByHand } from '@waybell/line/outcomes';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A delivery to be made by hand. */
-export type Sending = {
+export type ManualSending = {
   guid: string;
   why: ByHand;
   delivery: string;
@@ -29,9 +29,9 @@ export type KeptForSending = { body: string; contentType: string | null; auditFi
 export type Sendings = {
   claimMs: number;
   /** Takes some that are due; no other process takes them until the claim runs out. */
-  claim(): Promise<Sending[]>;
+  claim(): Promise<ManualSending[]>;
   /** They are published; those without a body there was nothing to publish of. */
-  settle(sendings: readonly Sending[]): Promise<void>;
+  settle(sendings: readonly ManualSending[]): Promise<void>;
   /** Deletes what was published so long ago. */
   forget(olderThanMs: number): Promise<void>;
 };
@@ -59,7 +59,9 @@ export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number })
   return {
     claimMs,
     async claim() {
-      const { rows } = await whenAvailable(postgres, () => postgres.query<Sending>({ ...CLAIM, values: [claimMs] }));
+      const { rows } = await whenAvailable(postgres, () =>
+        postgres.query<ManualSending>({ ...CLAIM, values: [claimMs] }),
+      );
       return rows;
     },
     async settle(sendings) {

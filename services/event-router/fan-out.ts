@@ -5,31 +5,31 @@ import type { SuppressionReason } from '@waybell/line/reasons';
 import { MOST_MEMBERS } from '@waybell/line/bundle';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';
-import type { Subscription } from './find-subscriptions.ts';
+import type { ActiveSubscription } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { notify } from '@waybell/notifications/notification';
 
 /** The subscriptions of each account that receives an event; undefined where Waybell does not know the account. */
-export type Found = readonly (readonly Subscription[] | undefined)[];
+export type FoundSubscriptions = readonly (readonly ActiveSubscription[] | undefined)[];
 
-/** What an event becomes: the subscriptions that are to have it, and since when. */
+/** The fan-out of an event: the subscriptions that get it, and the time of the decision. */
 export type Routing = {
   event: Event;
   /** The trace that its deliveries belong to. */
   traceparent?: string;
   /** In the order of `event.receivers`. */
-  found: Found;
+  found: FoundSubscriptions;
   /** The event as it was published. */
-  published: Published;
+  published: PublishedEvent;
   at: number;
 };
 
 /** An event as upstream published it, without its content encoding. */
-export type Published = Omit<KeptEvent, 'accounts'>;
+export type PublishedEvent = Omit<KeptEvent, 'accounts'>;
 
 /** The most deliveries, and bytes, of one event that are on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
-/** What a delivery on its way takes beside its body, about. */
+/** The memory of a delivery beside its body, about. */
 export const BESIDE_BYTES = 2_560;
 
 /**
@@ -39,7 +39,7 @@ export const BESIDE_BYTES = 2_560;
 export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
   const toDelivery = deliveryOf(event, at);
   const [deliveries, suppressed]: [Addressed[], Suppression[]] = [[], []];
-  let part = new Part();
+  let part = new FanOutPart();
   for (const [place, account] of event.receivers.entries()) {
     const subscriptions = found[place] ?? [];
     if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
@@ -52,7 +52,7 @@ export function* fanOut({ event, traceparent, found, published, at }: Routing): 
       }
       if (part.isFull) {
         yield part.caused;
-        part = new Part();
+        part = new FanOutPart();
       }
       part.add(traceparent === undefined ? result : { ...result, traceparent });
       deliveries.push({ delivery: result.guid, subscription: guid, account, client });
@@ -64,7 +64,7 @@ export function* fanOut({ event, traceparent, found, published, at }: Routing): 
   yield part.caused;
 }
 
-class Part {
+class FanOutPart {
   readonly caused: Outgoing[] = [];
   #bytes = 0;
   #last: Buffer | undefined;
@@ -84,7 +84,7 @@ class Part {
 
 type Suppressed = { reason: SuppressionReason };
 
-function deliveryOf(event: Event, createdAt: number): (subscription: Subscription) => Delivery | Suppressed {
+function deliveryOf(event: Event, createdAt: number): (subscription: ActiveSubscription) => Delivery | Suppressed {
   const announce = notify(event);
   return (subscription) => {
     if (!subscription.isFeatureOn) return { reason: 'feature_off' };

@@ -3,7 +3,7 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A current, active subscription: one per API client of an account. */
-export type Subscription = {
+export type ActiveSubscription = {
   guid: string;
   /** The client of the account that owns it. */
   client: string;
@@ -17,16 +17,16 @@ export type Subscription = {
  * The subscriptions of an account to an action; undefined where Waybell does not know the account. Asks Postgres every
  * time, so that a subscribe counts for the next event.
  */
-export type FindSubscriptions = (action: Action, account: string) => Promise<readonly Subscription[] | undefined>;
+export type FindSubscriptions = (action: Action, account: string) => Promise<readonly ActiveSubscription[] | undefined>;
 
-type Wanted = { action: Action; account: string };
+type SubscriptionQuery = { action: Action; account: string };
 
-type Row = {
+type SubscribedRow = {
   /** The place of the account among those asked for, from 1. */
   place: number;
-} & ({ subscription_guid: null } | Target);
+} & ({ subscription_guid: null } | SubscriberRow);
 
-type Target = {
+type SubscriberRow = {
   subscription_guid: string;
   client_id: string;
   generation: number;
@@ -44,11 +44,11 @@ const SUBSCRIPTIONS = {
 };
 
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
-  const find = microBatch<Wanted, Subscription[] | undefined>(
+  const find = microBatch<SubscriptionQuery, ActiveSubscription[] | undefined>(
     async (wanted) => {
       const values = columnsOf(wanted);
-      const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...SUBSCRIPTIONS, values }));
-      const found = wanted.map((): Subscription[] | undefined => undefined);
+      const { rows } = await whenAvailable(postgres, () => postgres.query<SubscribedRow>({ ...SUBSCRIPTIONS, values }));
+      const found = wanted.map((): ActiveSubscription[] | undefined => undefined);
       for (const row of rows) {
         const of = (found[row.place - 1] ??= []);
         if (row.subscription_guid !== null) of.push(readSubscription(row));
@@ -62,7 +62,7 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
 }
 
 /** As Postgres writes arrays: neither names nor guids need quotes, and the driver would look for what does. */
-function columnsOf(wanted: Wanted[]): string[] {
+function columnsOf(wanted: SubscriptionQuery[]): string[] {
   return [
     `{${wanted.map(({ action }) => action.interface).join(',')}}`,
     `{${wanted.map(({ action }) => action.name).join(',')}}`,
@@ -70,7 +70,7 @@ function columnsOf(wanted: Wanted[]): string[] {
   ];
 }
 
-function readSubscription(row: Target): Subscription {
+function readSubscription(row: SubscriberRow): ActiveSubscription {
   return {
     guid: row.subscription_guid,
     client: row.client_id,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { readDelivery } from '@waybell/line/delivery';
 import { type Message, type Outgoing } from '@waybell/line/messages';
-import type { Subscription } from './find-subscriptions.ts';
+import type { ActiveSubscription } from './find-subscriptions.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival } from './route-event.ts';
 
 const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
@@ -11,7 +11,7 @@ const [FIRST, SECOND] = ['51515151-5151-4515-8515-515151515151', '52525252-5252-
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const NOW = 1_700_000_000_000;
 
-const aSubscription = (what: Partial<Subscription> = {}): Subscription => ({
+const aSubscription = (what: Partial<ActiveSubscription> = {}): ActiveSubscription => ({
   guid: FIRST,
   client: 'default',
   generation: 2,
@@ -44,7 +44,7 @@ function anArrival(what: object = {}, message: Partial<Message> = {}): Arrival {
 }
 
 /** Routes an arrival with what each account has subscribed to. */
-async function route(arrival: Arrival, subscribed: Record<string, Subscription[]>) {
+async function route(arrival: Arrival, subscribed: Record<string, ActiveSubscription[]>) {
   const findSubscriptions = async (_: unknown, account: string) => subscribed[account] ?? [];
   const caused = await routeEvent({ findSubscriptions, now: () => NOW })(arrival);
   if ('next' in caused) throw new Error('it is made in parts');

@@ -5,11 +5,11 @@ import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import { BESIDE_BYTES, fanOut, PART, routed, type Found, type Published } from './fan-out.ts';
+import { BESIDE_BYTES, fanOut, PART, routed, type FoundSubscriptions, type PublishedEvent } from './fan-out.ts';
 import type { FindSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived: what upstream says, its size, and the trace it says it in. */
-export type Arrival = { event: Event; bytes: number; published: () => Published; traceparent?: string };
+export type Arrival = { event: Event; bytes: number; published: () => PublishedEvent; traceparent?: string };
 
 /**
  * Reads an event; one that breaks the contract is rejected. A trace that is none is left out: with it no
@@ -28,19 +28,19 @@ export function readArrival(limits: EventLimits, onRead: (event: Event) => void 
 }
 
 /** It was read as an event, so that its encoding is known. */
-function publishedAs(message: Message, { maxBytes }: EventLimits): Published {
+function publishedAs(message: Message, { maxBytes }: EventLimits): PublishedEvent {
   const decoded = decodeBody(message, maxBytes);
   const { contentType } = message;
   const body = decoded.kind === 'bytes' ? decoded.bytes : message.body;
   return { body, ...(contentType !== undefined && { contentType }) };
 }
 
-export type RouteOptions = {
+export type RouteEventOptions = {
   findSubscriptions: FindSubscriptions;
   now: () => number;
 };
 
-/** What deliveries may take that are on their way at once, over all events that cause many of them, or large ones. */
+/** The memory for deliveries under way at once, of all events that cause many or large ones. */
 const BUDGET_BYTES = 8 * PART.bytes;
 /** An event that causes less takes no part of it. */
 const SMALL_BYTES = 2 ** 16;
@@ -49,11 +49,11 @@ const SMALL_BYTES = 2 ** 16;
  * One event becomes one delivery for each subscription of each account that receives it, and one record of what became of
  * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
  */
-export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInParts<Arrival> {
+export function routeEvent({ findSubscriptions, now }: RouteEventOptions): HandlerInParts<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
   /** Finds the subscriptions that are to have it; or how much budget its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
-  async function find(arrival: Arrival, taken: number): Promise<Looked | number> {
+  async function find(arrival: Arrival, taken: number): Promise<LookupResult | number> {
     const { action, receivers } = arrival.event;
     try {
       const asked = receivers.map((account) => findSubscriptions(action, account));
@@ -90,7 +90,7 @@ export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInP
   };
 }
 
-type Looked = { found: Found; taken: number };
+type LookupResult = { found: FoundSubscriptions; taken: number };
 
 function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   const all = parts.next().value ?? [];
@@ -99,14 +99,14 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
 }
 
 /** The budget that its deliveries need, in bytes: that of a part at most. */
-function weigh({ bytes }: Arrival, found: Found): number {
+function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
   const all = count * (bytes + BESIDE_BYTES);
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }
 
-/** What an event causes that was routed before: a record, or, if its guid came with another body, a rejection. */
+/** Handles an event that was routed before: a record, or, if its guid came with another body, a rejection. */
 export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolean; at: number }): Outgoing[] {
   if (!isSame) {
     return [

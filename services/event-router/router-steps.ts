@@ -8,9 +8,9 @@ import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { nameStray, type StrayOptions } from './name-stray.ts';
-import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
+import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteEventOptions } from './route-event.ts';
 
-export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
+export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
   config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'rememberMs'>;
 };

@@ -21,7 +21,7 @@ export type Activities = {
   switchedOnBy(reports: readonly Cause[]): Promise<string[][]>;
 };
 
-type Row = { shipper: string; vehicle: string; is_active: boolean; noted_at: number; activated_by: string };
+type ActivityRow = { shipper: string; vehicle: string; is_active: boolean; noted_at: number; activated_by: string };
 
 const READ = {
   name: 'read-activities',
@@ -77,7 +77,9 @@ export function activitiesIn(postgres: Postgres): Activities {
   return {
     async read(keys) {
       if (keys.length === 0) return new Map();
-      const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...READ, values: columnsOf(keys) }));
+      const { rows } = await whenAvailable(postgres, () =>
+        postgres.query<ActivityRow>({ ...READ, values: columnsOf(keys) }),
+      );
       return new Map(rows.map((row) => [writeKey(row), activityOf(row)]));
     },
     async change(changes) {
@@ -128,6 +130,6 @@ function joining(made: readonly ActivityChange[]): ActivityChange[] {
   });
 }
 
-function activityOf({ is_active: isActive, noted_at: notedAt, activated_by: activatedBy }: Row): Activity {
+function activityOf({ is_active: isActive, noted_at: notedAt, activated_by: activatedBy }: ActivityRow): Activity {
   return { isActive, notedAt, activatedBy };
 }

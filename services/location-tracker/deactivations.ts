@@ -6,7 +6,7 @@ import { publishAnnouncement } from './announcement.ts';
 import type { VehicleKey } from './vehicle-key.ts';
 
 /** An active vehicle that was noted too long ago; milliseconds since the epoch. */
-export type Candidate = VehicleKey & { notedAt: number };
+export type SilentVehicle = VehicleKey & { notedAt: number };
 
 /** Vehicles of a shipper that were switched off together, to be announced. */
 export type Deactivation = { guid: string; shipper: string; vehicles: string[]; happenedAt: number };
@@ -14,12 +14,12 @@ export type Deactivation = { guid: string; shipper: string; vehicles: string[]; 
 /** Vehicles that fall silent, in Postgres. Throws `Unavailable` while that is away. */
 export type Deactivations = ClaimedRows<Deactivation> & {
   /** A page of the active vehicles that were noted before that time, in the order of their keys. */
-  candidates(notedBefore: number, after?: VehicleKey): Promise<Candidate[]>;
+  candidates(notedBefore: number, after?: VehicleKey): Promise<SilentVehicle[]>;
   /**
    * Switches off those that are as they were read: a vehicle that was seen since is left out. They are due to be announced then, at
    * most 1,000 vehicles each (decision G4).
    */
-  switchOff(silent: readonly (Candidate & { seenAt: number })[], happenedAt: number): Promise<void>;
+  switchOff(silent: readonly (SilentVehicle & { seenAt: number })[], happenedAt: number): Promise<void>;
   /** Forgets inactive vehicles that were last seen before that time; some of them. */
   forget(seenBefore: number): Promise<void>;
 };
@@ -91,20 +91,23 @@ const FIRST: VehicleKey = {
   vehicle: '00000000-0000-0000-0000-000000000000',
 };
 
-export type DeactivationsOptions = {
+export type VehicleDeactivationsOptions = {
   claimMs: number;
   /** Once for each, unless the process dies in between. */
   onAnnounced: (deactivation: Deactivation) => void;
 };
 
-export function deactivationsIn(postgres: Postgres, { claimMs, onAnnounced }: DeactivationsOptions): Deactivations {
+export function deactivationsIn(
+  postgres: Postgres,
+  { claimMs, onAnnounced }: VehicleDeactivationsOptions,
+): Deactivations {
   async function ask<Row extends object>(query: { name?: string; text: string }, values: unknown[]): Promise<Row[]> {
     return whenAvailable(postgres, async () => (await postgres.query<Row>({ ...query, values })).rows);
   }
   return {
     claimMs,
     candidates: (notedBefore, { shipper, vehicle } = FIRST) =>
-      ask<Candidate>(CANDIDATES, [notedBefore, shipper, vehicle]),
+      ask<SilentVehicle>(CANDIDATES, [notedBefore, shipper, vehicle]),
     async switchOff(silent, happenedAt) {
       if (silent.length === 0) return;
       const column = <Name extends keyof (typeof silent)[number]>(name: Name) => silent.map((each) => each[name]);

@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { JsonNumber } from '@waybell/events/json';
 import { closeServer, listen } from '@waybell/runtime/health';
-import { findAddressWith, type AddressResult, type GeocoderOptions, type Place } from './find-address.ts';
+import { findAddressWith, type AddressResult, type GeocoderOptions, type GeocodedPlace } from './find-address.ts';
 
-const aPlace = (what: Partial<Place> = {}): Place => ({
+const aPlace = (what: Partial<GeocodedPlace> = {}): GeocodedPlace => ({
   address: '',
   latitude: new JsonNumber('52.52000'),
   longitude: new JsonNumber('13.4050'),

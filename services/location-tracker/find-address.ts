@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { JsonNumber } from '@waybell/events/json';
 
-export type Place = { address: string; latitude: JsonNumber; longitude: JsonNumber };
+export type GeocodedPlace = { address: string; latitude: JsonNumber; longitude: JsonNumber };
 
-/** What upstream gave, else what the geocoder says, else nothing (decision G5). Never rejects. */
-export type FindAddress = (place: Place) => Promise<string>;
+/** Finds the address of a place: upstream's, else the geocoder's, else an empty one (decision G5). Never rejects. */
+export type FindAddress = (place: GeocodedPlace) => Promise<string>;
 
 export type GeocoderOptions = {
   /** Without a slash at its end. */
@@ -51,10 +51,10 @@ export function findAddressWith(
   };
 }
 
-type Answer = { result: AddressResult; address: string };
+type GeocoderAnswer = { result: AddressResult; address: string };
 
-function geocoder(options: GeocoderOptions): (query: string) => Promise<Answer> {
-  const known = new LRUCache<string, Promise<Answer>>({ max: options.cacheEntries });
+function geocoder(options: GeocoderOptions): (query: string) => Promise<GeocoderAnswer> {
+  const known = new LRUCache<string, Promise<GeocoderAnswer>>({ max: options.cacheEntries });
   const mayAsk = atMost(options.perSecond);
   return async (query) => {
     const asked = known.get(query);
@@ -84,7 +84,7 @@ function atMost(perSecond: number): (limitMs: number) => number | undefined {
   };
 }
 
-async function askFor(query: string, options: GeocoderOptions & { waitMs: number }): Promise<Answer> {
+async function askFor(query: string, options: GeocoderOptions & { waitMs: number }): Promise<GeocoderAnswer> {
   const { url, limitMs, waitMs, userAgent } = options;
   try {
     if (waitMs > 0) await sleep(waitMs);

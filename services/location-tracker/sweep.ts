@@ -1,15 +1,15 @@
-import type { Candidate, Deactivations } from './deactivations.ts';
+import type { SilentVehicle, Deactivations } from './deactivations.ts';
 import type { RememberedVehicles } from './remembered-vehicles.ts';
-import { isSilent, seenAtLatest, type Rules } from './vehicle.ts';
+import { isSilent, seenAtLatest, type TrackingRules } from './vehicle.ts';
 
-export type SweepOptions = {
+export type VehicleSweepOptions = {
   deactivations: Deactivations;
   remembered: RememberedVehicles;
   /** Announces what was switched off. Resolves with whether nothing is left of it but what others have claimed. */
   announce: () => Promise<boolean>;
   /** Whether no reports wait to be read: a vehicle whose report waits is not silent. Asked before each page. */
   isCaughtUp: () => Promise<boolean>;
-  rules: Rules;
+  rules: TrackingRules;
   rememberMs: number;
   now: () => number;
 };
@@ -24,7 +24,7 @@ export type SweepResult = 'done' | 'behind' | 'unconfirmed';
  * Announces vehicles that were switched off and not announced, then finds the vehicles that are silent, switches
  * them off and announces that. Any number of replicas may sweep at once (decision G4).
  */
-export async function sweep(options: SweepOptions): Promise<SweepResult> {
+export async function sweep(options: VehicleSweepOptions): Promise<SweepResult> {
   const { announce, deactivations, rules, rememberMs, now } = options;
   if (!(await announce())) return 'unconfirmed';
   const at = now();
@@ -39,7 +39,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   return 'done';
 }
 
-async function silentAmong(page: readonly Candidate[], now: number, { remembered, rules }: SweepOptions) {
+async function silentAmong(page: readonly SilentVehicle[], now: number, { remembered, rules }: VehicleSweepOptions) {
   const known = await remembered.read(page.map(({ shipper, vehicle }) => ({ shipper, vehicle })));
   return page.flatMap((candidate, place) => {
     const exactly = known[place]?.vehicle.track?.seenAt ?? null;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { greatCircleM, type Position } from './great-circle.ts';
-import { isSilent, see, seenAtLatest, type Rules, type Sighting, type Vehicle } from './vehicle.ts';
+import { isSilent, see, seenAtLatest, type TrackingRules, type Sighting, type Vehicle } from './vehicle.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-20T09:30:00Z');
-const rules: Rules = { distanceM: 1_000, silenceMs: HOUR_MS };
+const rules: TrackingRules = { distanceM: 1_000, silenceMs: HOUR_MS };
 const unknown: Vehicle = { activity: null, track: null };
 
 const aSighting = (what: Partial<Sighting> = {}): Sighting => ({

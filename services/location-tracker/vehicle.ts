@@ -1,5 +1,5 @@
 /**
- * What is known of a vehicle, and what a report of it, or its silence, makes of that. Pure: the time is an argument.
+ * The state of a vehicle, and how a report or its silence changes it. Pure: the time is an argument.
  *
  *   report, picked up ──▶ active ──── older than the silence limit, by a sweep ────▶ inactive ──▶ …
  *
@@ -35,25 +35,25 @@ export type Sighting = Position & {
   isPickedUp: boolean;
 };
 
-export type Rules = {
+export type TrackingRules = {
   /** Metres from the last position told at which the next one is (decision G2). */
   distanceM: number;
   /** Without a location for longer than this, GPS is off (decision G4). */
   silenceMs: number;
 };
 
-/** What the client is to be told: GPS on, a new position. */
+/** The vehicle after a report, and what its client is notified of: GPS on, a new position. */
 export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean };
 
 const NOTES_PER_SILENCE = 12;
 
 /** How coarse `notedAt` is: it is written that often at most, not with every report. */
-export function noteEveryMs({ silenceMs }: Rules): number {
+export function noteEveryMs({ silenceMs }: TrackingRules): number {
   return Math.ceil(silenceMs / NOTES_PER_SILENCE);
 }
 
-/** What a report makes of a vehicle (decisions G1 to G3). */
-export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rules: Rules; now: number }): Seen {
+/** Applies a report to the state of a vehicle (decisions G1 to G3). */
+export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rules: TrackingRules; now: number }): Seen {
   const { activity, track } = vehicle;
   const seenAt = Math.min(sighting.recordedAt, now);
   const wasActivated = activity?.activatedBy === sighting.report;
@@ -76,7 +76,7 @@ export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rule
 }
 
 /** Whether a vehicle that was last seen then is silent now (decision G4: strictly longer). */
-export function isSilent(seenAt: number, { rules, now }: { rules: Rules; now: number }): boolean {
+export function isSilent(seenAt: number, { rules, now }: { rules: TrackingRules; now: number }): boolean {
   return now - seenAt > rules.silenceMs;
 }
 
@@ -84,17 +84,17 @@ export function isSilent(seenAt: number, { rules, now }: { rules: Rules; now: nu
  * When an active vehicle was last seen at the latest. What Redis has forgotten is assumed to be as late as it may have
  * been, so that no vehicle is said to be silent too early.
  */
-export function seenAtLatest(notedAt: number, exactly: number | null, rules: Rules): number {
+export function seenAtLatest(notedAt: number, exactly: number | null, rules: TrackingRules): number {
   return exactly === null ? notedAt + noteEveryMs(rules) : Math.max(notedAt, exactly);
 }
 
 /** Older than what is known; where Redis has forgotten, older than what certainly was known. */
-function isOld({ activity, track }: Vehicle, seenAt: number, rules: Rules): boolean {
+function isOld({ activity, track }: Vehicle, seenAt: number, rules: TrackingRules): boolean {
   if (track !== null) return seenAt <= track.seenAt;
   return activity !== null && seenAt < activity.notedAt - noteEveryMs(rules);
 }
 
-type Noting = { sighting: Sighting; seenAt: number; rules: Rules; now: number };
+type Noting = { sighting: Sighting; seenAt: number; rules: TrackingRules; now: number };
 
 function noted({ activity, track }: Vehicle, noting: Noting): Activity | null {
   const { sighting, seenAt, rules, now } = noting;

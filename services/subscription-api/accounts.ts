@@ -3,7 +3,7 @@ import type { Feature, Interface } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
 import { isGuid } from '@waybell/events/guid';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 
 export type AccountSummary = { guid: string; interface: Interface; name: string | null; features: Feature[] };

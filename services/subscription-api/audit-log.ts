@@ -1,8 +1,8 @@
 import { findAccount, readGuid } from './accounts.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** One change, as the triggers noted it. `details` are the new values of what changed. */
-export type Note = {
+export type AuditNote = {
   at: Date;
   who: string;
   origin: string | null;
@@ -31,9 +31,9 @@ const READ = `
   order by id desc limit $4`;
 
 /** The latest changes, the last one first. Throws Refusal where a guid is none, or there is neither such an account nor a change of one. */
-export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<Note[]> {
+export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<AuditNote[]> {
   const guids = [selection.accountGuid, selection.subjectGuid].map((guid) => guid && readGuid(guid));
-  const { rows } = await postgres.query<Note>(READ, [...guids, selection.since, selection.limit]);
+  const { rows } = await postgres.query<AuditNote>(READ, [...guids, selection.since, selection.limit]);
   if (rows.length === 0 && selection.accountGuid !== undefined) await findAccount(postgres, selection.accountGuid);
   return rows;
 }

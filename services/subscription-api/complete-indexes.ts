@@ -1,6 +1,5 @@
 import { createIndex } from './migrations/create-index.ts';
-
-type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
+import type { SqlQuery } from './sql-query.ts';
 
 type Missing = { parent: string; partition: string; isUnique: boolean; columns: string };
 
@@ -24,7 +23,7 @@ order by 2, 1`;
  * A new index of a table of days is created on the table alone, which locks nothing, and here for each day that is there, while all goes on. Not
  * in a transaction. What was left half-way goes on the next time.
  */
-export async function completeIndexes(query: Query, { attach, tell }: CompleteOptions): Promise<void> {
+export async function completeIndexes(query: SqlQuery, { attach, tell }: CompleteOptions): Promise<void> {
   for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {
     const name = `${partition}_of_${parent.replace(/^.*\./, '')}`;
     await tell(name, () => createIndex(query, { name, table: partition, columns, isUnique }));

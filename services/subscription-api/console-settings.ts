@@ -24,11 +24,13 @@ export const consoleSettings = {
   }),
 };
 
-type Settings = { [Name in keyof typeof consoleSettings]: ReturnType<(typeof consoleSettings)[Name]['_parse']> };
+type ConsoleEnvironment = {
+  [Name in keyof typeof consoleSettings]: ReturnType<(typeof consoleSettings)[Name]['_parse']>;
+};
 
 /** What the console of either listener is told. Throws InvalidEnvironment where people could not sign in as it says. */
 export function readConsole(
-  settings: Settings,
+  settings: ConsoleEnvironment,
   jwt: Pick<JwtRules, 'issuer' | 'audience'> | undefined,
 ): Record<ConsoleSettings['view'], ConsoleSettings> {
   const { CONSOLE_CLIENT_ID: clientId, CONSOLE_SCOPE: scope, CONSOLE_DASHBOARD_URL: dashboardUrl } = settings;

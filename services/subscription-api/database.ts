@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
-import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres, isOutage, onConnection, type Queryable } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -39,9 +39,6 @@ export type Database = AsyncDisposable & {
   change<T>(actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T>;
 };
 
-/** A connection, or whatever has one. */
-export type Queryable = Pick<pg.Pool, 'query'>;
-
 /** A server that hangs must not hold up the end of the process. */
 const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 const LOOK_EVERY_MS = 1_000;
@@ -53,7 +50,7 @@ const KEPT_IDLE_MS = 300_000;
 /** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
 const LOG_SETTINGS = { jit: 'off' };
 
-/** Of one attempt, however long statements may take. */
+/** The time limit of one connection attempt, however long statements may take. */
 const LONGEST_CONNECT_MS = 10_000;
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */

@@ -43,12 +43,12 @@ export const jwtSettings = {
   JWT_INTERFACE_CLAIM: str({ default: 'interface', desc: 'claim of a JWT with its interface, shipper or carrier' }),
 };
 
-type Settings = {
+type JwtEnvironment = {
   [Name in keyof typeof jwtSettings]: ReturnType<(typeof jwtSettings)[Name]['_parse']>;
 };
 
 /** Undefined where JWTs are not taken. Throws InvalidEnvironment where they are, and something for that is missing. */
-export function readJwtRules(settings: Settings): JwtRules | undefined {
+export function readJwtRules(settings: JwtEnvironment): JwtRules | undefined {
   if (settings.JWT_ISSUER === '') return undefined;
   const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
   const unknown = settings.JWT_ALGORITHMS.find((name) => !ALGORITHMS.includes(name));

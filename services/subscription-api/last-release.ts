@@ -1,10 +1,10 @@
-type Query = <R>(sql: string) => Promise<R[]>;
+import type { SqlQuery } from './sql-query.ts';
 
 /** The name under which releases are noted among the repeatables. */
 export const RELEASE = 'release';
 
 /** The release by which the database was migrated last; undefined where none has noted itself. */
-export async function lastRelease(query: Query): Promise<string | undefined> {
+export async function lastRelease(query: SqlQuery): Promise<string | undefined> {
   const [last] = await query<{ hash: string }>(
     `select hash from waybell.repeatables where name = '${RELEASE}' order by applied_at desc limit 1`,
   );

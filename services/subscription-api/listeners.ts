@@ -3,7 +3,8 @@ import type { Interface } from '@waybell/catalog/action';
 import { isOfOwner, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from './database.ts';
 import { BEGUN_ANEW, ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
 /** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */

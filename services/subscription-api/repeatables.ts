@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { schemaStatements } from '@waybell/delivery-log/schema';
 import { RELEASE } from './last-release.ts';
+import type { SqlQuery } from './sql-query.ts';
 
 /** A part of the database that is made anew whenever it changes: functions, who may call them, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };
@@ -20,15 +21,13 @@ export const repeatables: readonly Repeatable[] = [
     .map((name) => repeatable(name, readFileSync(`${ROOT}/${name}`, 'utf8'))),
 ];
 
-type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
-
-/** Where it is noted which were run, and up to which migration the tables were when all had been. */
+/** The table that notes which were run, and the last migration when all had been. */
 export const REPEATABLES = `
 create table if not exists waybell.repeatables (
   name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;
 
 /** Notes by which release the database is migrated now. */
-export const noteRelease = (query: Query, release: string): Promise<unknown> => query(NOTE, [RELEASE, release]);
+export const noteRelease = (query: SqlQuery, release: string): Promise<unknown> => query(NOTE, [RELEASE, release]);
 
 export type ApplyOptions = {
   /** Tables have changed beneath them now. */
@@ -42,13 +41,14 @@ export type ApplyOptions = {
  * Runs those that are not as they were run last; all where the tables have changed beneath them since. Each is a transaction of
  * its own, so that no lock is held for another. Returns their names.
  */
-export async function applyRepeatables(query: Query, options: ApplyOptions): Promise<string[]> {
+export async function applyRepeatables(query: SqlQuery, options: ApplyOptions): Promise<string[]> {
   const { haveTablesChanged, schemaVersion, inTransaction } = options;
   const last = await query<{ name: string; hash: string }>(
     'select distinct on (name) name, hash from waybell.repeatables order by name, applied_at desc',
   );
-  const isLast = (each: Noted) => last.some(({ name, hash: known }) => name === each.name && known === each.hash);
-  const note = (each: Noted) => query(NOTE, [each.name, each.hash]);
+  const isLast = (each: RepeatableRow) =>
+    last.some(({ name, hash: known }) => name === each.name && known === each.hash);
+  const note = (each: RepeatableRow) => query(NOTE, [each.name, each.hash]);
   const tables = { name: 'migrations', hash: String(schemaVersion) };
   const isEach = haveTablesChanged || !isLast(tables);
   const due = isEach ? repeatables : repeatables.filter((each) => !isLast(each));
@@ -62,14 +62,14 @@ export async function applyRepeatables(query: Query, options: ApplyOptions): Pro
   return due.map(({ name }) => name);
 }
 
-type Noted = Pick<Repeatable, 'name' | 'hash'>;
+type RepeatableRow = Pick<Repeatable, 'name' | 'hash'>;
 
 const NOTE = `
 insert into waybell.repeatables values ($1, $2, clock_timestamp())
 on conflict (name, hash) do update set applied_at = excluded.applied_at`;
 
 /** Whether each was run as it is here. A later version may have been run since: this process is then an older one. */
-export async function areRepeatablesApplied(query: Query): Promise<boolean> {
+export async function areRepeatablesApplied(query: SqlQuery): Promise<boolean> {
   const applied = await query<{ name: string; hash: string }>('select name, hash from waybell.repeatables');
   const known = new Set(applied.map(({ name, hash: version }) => `${name} ${version}`));
   return repeatables.every(({ name, hash: version }) => known.has(`${name} ${version}`));

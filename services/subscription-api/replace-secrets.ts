@@ -1,5 +1,5 @@
 import type { KeyRing } from '@waybell/runtime/secrets';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { openRow, resealRows, SEALED_COLUMNS, type SealedColumns } from './sealed-rows.ts';
 
 /** A secret that was made anew, and whose it is; `action` is null for a signing secret, `isCurrent` false for one that is over. */

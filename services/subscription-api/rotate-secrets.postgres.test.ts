@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { until } from '@waybell/runtime/testing/until';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from './accounts.ts';
-import { openDatabase, type Database, type Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { openDatabase, type Database } from './database.ts';
 import { replaceSecrets } from './replace-secrets.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { SEALED_COLUMNS } from './sealed-rows.ts';

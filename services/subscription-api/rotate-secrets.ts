@@ -1,5 +1,5 @@
 import type { KeyRing } from '@waybell/runtime/secrets';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { openRow, resealRows, SEALED_COLUMNS } from './sealed-rows.ts';
 
 export type SecretsRotation = {

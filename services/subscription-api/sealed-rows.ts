@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Every table with secrets at rest; `guid` is what each secret is bound to, `make` makes such
  * a secret; `action` and `isCurrent` are expressions of the table. */
@@ -37,7 +37,7 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** What a row holds; undefined where no key of the ring opens it. */
+/** Opens a row; undefined where no key of the ring opens it. */
 export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: KeyRing): string | undefined {
   try {
     return keyRing.open({ sealed, keyId }, guid);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from './database.ts';
 import { newSigningSecret } from './sealed-rows.ts';
 
 /** A secret of Standard Webhooks, `whsec_…`. The current one has no end; the one before it is valid until its end. */
@@ -23,7 +24,7 @@ export type SigningSecrets = {
   rotate(owner: SecretsOwner, how: { endsEarlier: boolean }): Promise<Rotation>;
 };
 
-type Row = { guid: string; sealed: Buffer; key_id: string; created_at: Date; expires_at: Date | null };
+type SecretRow = { guid: string; sealed: Buffer; key_id: string; created_at: Date; expires_at: Date | null };
 
 const CURRENT = '(account_guid, client_id) where expires_at is null';
 const OF_CLIENT = 'account_guid = $1 and client_id = $2';
@@ -55,19 +56,25 @@ export function keepSigningSecrets({
   keyRing: KeyRing;
   overlapMs: number;
 }): SigningSecrets {
-  const open = ({ guid, sealed, key_id: keyId, created_at: createdAt, expires_at: expiresAt }: Row): SigningSecret => ({
+  const open = ({
+    guid,
+    sealed,
+    key_id: keyId,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  }: SecretRow): SigningSecret => ({
     secret: keyRing.open({ sealed, keyId }, guid),
     createdAt,
     expiresAt,
   });
 
   const listValid = async (postgres: Queryable, client: readonly string[]) =>
-    (await postgres.query<Row>(VALID, [...client])).rows.map(open);
+    (await postgres.query<SecretRow>(VALID, [...client])).rows.map(open);
 
   return {
     async list({ accountGuid, clientId, actor }) {
       const client = [accountGuid, clientId];
-      const found = await database.run((source) => source.query<Row[]>(VALID, client));
+      const found = await database.run((source) => source.query<SecretRow[]>(VALID, client));
       if (found.length > 0) return found.map(open);
       return database.change(actor, async (postgres) => {
         await postgres.query(ensureSecret(1, 3), [...client, ...newSecret(keyRing)]);

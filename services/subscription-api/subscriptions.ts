@@ -3,7 +3,8 @@ import type { Interface } from '@waybell/catalog/action';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { IsNull } from 'typeorm';
 import type { Actor } from './actor.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from './database.ts';
 import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
 import { subscriptionTable, type Subscription } from './tables/subscription.ts';
@@ -14,14 +15,14 @@ export type Client = { interface: Interface; accountGuid: string; clientId: stri
 /** A client that changes something, and who is to be named for it. */
 export type ChangingClient = Client & { actor: Actor };
 
-/** What a client asks for. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
-export type Wish = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
+/** A client's request to subscribe. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
+export type SubscriptionRequest = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
 
 export type Subscriptions = {
   /** Makes the subscription, or replaces what the current one says and switches it on; its guid and token stay. */
-  subscribeOrReplace(client: ChangingClient, wish: Wish): Promise<Subscription>;
+  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<Subscription>;
   /** Makes the subscription; undefined where there is a current one, active or deactivated. */
-  subscribeOnce(client: ChangingClient, wish: Wish): Promise<Subscription | undefined>;
+  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<Subscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
   end(client: ChangingClient, action: string): Promise<Subscription | undefined>;
   /** The client's current subscriptions, by action. */
@@ -41,7 +42,7 @@ const INSERT = `
 
 const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
 
-/** What a subscription `s` is set to when it begins anew: what failed before counts no more. */
+/** Resets a subscription `s` that begins anew: earlier failures no longer count. */
 export const BEGUN_ANEW = `
     generation = s.generation + 1, is_active = true, changed_at = now(),
     deactivated_at = null, deactivation_rule = null, deactivated_by = null,
@@ -51,7 +52,7 @@ const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
     callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${BEGUN_ANEW}
   returning *`;
 
-/** What a subscription is set to when it ends. */
+/** Ends a subscription. */
 export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
 
 const END = `
@@ -93,7 +94,7 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
 export async function subscribeIn(
   postgres: Queryable,
   client: Client,
-  wish: Wish & { verificationToken: string },
+  wish: SubscriptionRequest & { verificationToken: string },
   keyRing: KeyRing,
 ): Promise<void> {
   await postgres.query(SUBSCRIBE_ONCE, rowOf(client, wish, keyRing));
@@ -101,7 +102,7 @@ export async function subscribeIn(
 
 function rowOf(
   client: Client,
-  { verificationToken = newVerificationToken(), ...wish }: Wish & { verificationToken?: string },
+  { verificationToken = newVerificationToken(), ...wish }: SubscriptionRequest & { verificationToken?: string },
   keyRing: KeyRing,
 ): unknown[] {
   const guid = randomUUID();

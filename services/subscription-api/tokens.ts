@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import pg from 'pg';
 import { findAccount, readGuid, unknownAccount } from './accounts.ts';
-import type { Queryable } from './database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 
 /** What a token may do: see subscriptions, change them, and run the service. */

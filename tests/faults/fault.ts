@@ -1,18 +1,14 @@
 import type { Balance } from '../testing/balance.ts';
 import type { Ledger } from '../testing/ledger.ts';
 import type { Row } from './promises.ts';
-import type { BuildStage, Scale, Settings, Stage } from './stage.ts';
+import type { Stage, StageNeeds } from './stage.ts';
 
 /** Something that goes wrong on a bad day, how it is brought about, and what it may cost. */
-export type Fault = {
+export type Fault = StageNeeds & {
   row: Row;
   name: string;
   /** Its short form is part of `./waybell test`. */
   gates?: boolean;
-  /** Settings of the services, beside the short schedules that every fault has. */
-  settings?: Settings | ((scale: Scale) => Settings);
-  /** The stage, where the usual one will not do. */
-  buildStage?: BuildStage;
   bars: Bars;
   /** Brings it about and resolves when everything that the ledger knows of has come to an end. */
   run: (stage: Stage, ledger: Ledger) => Promise<Course>;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
-import type { Fault } from './fault.ts';
 import { faultSettings } from './fault-settings.ts';
 
 /** Short: part of the daily suite. Release: as often, as long and as much as the table says. */
@@ -15,6 +14,14 @@ export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
 
 export type BuiltStage = Stage & AsyncDisposable;
 export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStage>;
+
+/** What a fault needs of its stage. */
+export type StageNeeds = {
+  /** Settings of the services, beside the short schedules that every fault has. */
+  settings?: Settings | ((scale: Scale) => Settings);
+  /** The stage, where the usual one will not do. */
+  buildStage?: BuildStage;
+};
 
 /** A class, also one that makes its instances itself. */
 type Class<T> = { readonly name: string; readonly prototype: T; [Symbol.hasInstance](value: unknown): boolean };
@@ -57,7 +64,7 @@ export class Stages implements AsyncDisposable {
     this.#scale = scale;
   }
 
-  async stageFor({ settings: given = {}, buildStage = buildPlainStage }: Fault): Promise<Stage> {
+  async stageFor({ settings: given = {}, buildStage = buildPlainStage }: StageNeeds): Promise<Stage> {
     const settings = typeof given === 'function' ? given(this.#scale) : given;
     const needs = { settings, buildStage };
     if (this.#current !== undefined && isDeepStrictEqual(this.#current.needs, needs)) return this.#current.stage;

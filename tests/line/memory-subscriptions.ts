@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
-import type { Subscription } from '@waybell/event-router/find-subscriptions';
+import type { ActiveSubscription } from '@waybell/event-router/find-subscriptions';
 import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription as the table has it. */
@@ -45,7 +45,7 @@ export class MemorySubscriptions {
     return row;
   }
 
-  find(interfaceName: string, action: string, account: string): Subscription[] {
+  find(interfaceName: string, action: string, account: string): ActiveSubscription[] {
     return this.rows.filter(
       (row) =>
         row.interface === interfaceName && row.action === action && row.account === account && row.state === 'active',

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { logQueue } from '@waybell/line/topology';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
-import type { Tracing } from '@waybell/runtime/tracing';
+import type { Tracing } from '@waybell/runtime/export-spans';
 import { outlineTrace } from '../testing/outline-trace.ts';
 import { aLine } from './a-line.ts';
 

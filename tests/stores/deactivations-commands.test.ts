@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteEndsIn } from '@waybell/deactivator/note-ends';
-import { switchOffIn, type Rules } from '@waybell/deactivator/switch-off';
+import { switchOffIn, type SwitchOffRules } from '@waybell/deactivator/switch-off';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { runWaybellOn } from '../testing/run-waybell.ts';
 import { subscribeTo } from './park-rows.ts';
 
-const RULES: Rules = {
+const RULES: SwitchOffRules = {
   offOnExhausted: ['carrier'],
   offOnWindow: ['carrier'],
   windowMs: 86_400_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ClientReader, Cursor } from '@waybell/delivery-log/read/entries';
+import type { Cursor } from '@waybell/delivery-log/read/cursor';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { DAY_MS, LogStand, START } from './log-stand.ts';
 import { logMany, type Many } from './many-deliveries.ts';

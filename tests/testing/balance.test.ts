@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Attempted, Outcome, Routed, Suppression } from '@waybell/line/outcomes';
-import { balance, sumOf, type Books, type Rejection, type Seen } from './balance.ts';
+import { balance, sumOf } from './balance.ts';
+import type { Books, Rejection, Seen } from './books.ts';
 import { endsAfter, type Ending, type Owed } from './owed.ts';
 
 const facts = { subscription: 's', generation: 1, event: 'e', interface: 'carrier', action: 'order.created' } as const;

@@ -1,20 +1,7 @@
-import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
+import { isAttempted, type Attempted } from '@waybell/line/outcomes';
+import type { Books } from './books.ts';
 import type { Ending, Owed } from './owed.ts';
 import { wrongInCourse } from './wrong-in-course.ts';
-
-/** A callback request as a receiver saw it; `answered` is the status that it sent, if it came to that. */
-export type Seen = { delivery: string; attempt: number; path: string; token: string; body: string; answered?: number };
-
-/** A message in the rejected queue. */
-export type Rejection = { messageId: string; reason: string; body: string };
-
-/** Everything that is known once the line has come to rest. Outcomes are in the order in which they came. */
-export type Books = {
-  owed: readonly Owed[];
-  seen: readonly Seen[];
-  outcomes: readonly Outcome[];
-  rejections: readonly Rejection[];
-};
 
 /** The five ends that there are, from the strongest: what ran twice may have two. */
 export const ENDS = ['delivered', 'exhausted', 'dropped', 'suppressed', 'rejected'] as const;

@@ -8,7 +8,8 @@ import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcome
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';
 import { addressesIn } from '@waybell/runtime/addresses-in';
 import { until } from '@waybell/runtime/testing/until';
-import { balance, withoutEnd, type Balance, type Books, type Rejection, type Seen } from './balance.ts';
+import { balance, withoutEnd, type Balance } from './balance.ts';
+import type { Books, Rejection, Seen } from './books.ts';
 import { ANSWER_LIMIT_MS, onChannel } from './on-channel.ts';
 import type { Owed } from './owed.ts';
 import type { Receiver } from './receiver.ts';

@@ -1,4 +1,4 @@
-import type { Books } from './balance.ts';
+import type { Books } from './books.ts';
 
 /** What is no event at all, and the reason that it is to be rejected with. Its bytes are read as Latin-1. */
 export type Malformed = { body: string; reason: string };

@@ -1,5 +1,5 @@
 import type { Attempted } from '@waybell/line/outcomes';
-import type { Seen } from './balance.ts';
+import type { Seen } from './books.ts';
 import type { Answers, Ending, Owed } from './owed.ts';
 
 export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; records: readonly Attempted[] };

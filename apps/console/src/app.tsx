@@ -1,15 +1,15 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Component, Suspense, use, useMemo, type ReactNode } from 'react';
-import { Problem } from './api/problem.ts';
-import type { Settings } from './api/settings.ts';
+import { ProblemAnswer } from './api/problem.ts';
+import type { PageSettings } from './api/settings.ts';
 import { Notices } from './parts/notices.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { routerFor } from './router.tsx';
 import { useSession } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 
-export function App({ settings }: { settings: Promise<Settings> }) {
+export function App({ settings }: { settings: Promise<PageSettings> }) {
   return (
     <Caught>
       <Suspense fallback={<Loading what="Waybell" />}>
@@ -19,7 +19,7 @@ export function App({ settings }: { settings: Promise<Settings> }) {
   );
 }
 
-function Console({ settings }: { settings: Promise<Settings> }) {
+function Console({ settings }: { settings: Promise<PageSettings> }) {
   const known = use(settings);
   const state = useSession();
   if (state.kind === 'out') return <SignInPage settings={known} why={state.why} />;
@@ -27,7 +27,7 @@ function Console({ settings }: { settings: Promise<Settings> }) {
 }
 
 /** With its own memory of answers, which ends with the session. */
-function SignedIn({ settings }: { settings: Settings }) {
+function SignedIn({ settings }: { settings: PageSettings }) {
   const queries = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } }), []);
   const router = useMemo(() => routerFor(settings), [settings]);
   return (
@@ -40,9 +40,9 @@ function SignedIn({ settings }: { settings: Settings }) {
 }
 
 /** What passes is asked again until it has passed, at the latest when the API said so; what was wrong stays wrong. */
-const retry = (_failures: number, error: Error) => error instanceof Problem && error.isPassing;
+const retry = (_failures: number, error: Error) => error instanceof ProblemAnswer && error.isPassing;
 const retryDelay = (failures: number, error: Error) =>
-  (error instanceof Problem ? error.retryAfterMs : undefined) ?? Math.min(30_000, 500 * 2 ** failures);
+  (error instanceof ProblemAnswer ? error.retryAfterMs : undefined) ?? Math.min(30_000, 500 * 2 ** failures);
 
 /** What nobody foresaw ends the page, and says so. */
 class Caught extends Component<{ children: ReactNode }, { error?: Error }> {

@@ -7,14 +7,14 @@ import {
   Navigate,
   notFound,
 } from '@tanstack/react-router';
-import type { Settings } from './api/settings.ts';
+import type { PageSettings } from './api/settings.ts';
 import { Failed, Loading } from './parts/states.tsx';
 import { DeliveryPage } from './pages/find/delivery-page.tsx';
 import { FindPage } from './pages/find/find-page.tsx';
 import { TimelinePage } from './pages/find/timeline-page.tsx';
 import { Shell } from './shell.tsx';
 
-const rootRoute = createRootRouteWithContext<Settings>()({
+const rootRoute = createRootRouteWithContext<PageSettings>()({
   component: Shell,
   notFoundComponent: () => <p className="state">There is no such page.</p>,
   errorComponent: ({ error, reset }) => (
@@ -128,14 +128,14 @@ function Home() {
 }
 
 /** The other view's pages are none of this one: their listener is another. */
-function only(view: Settings['view']) {
-  return ({ context }: { context: Settings }) => {
+function only(view: PageSettings['view']) {
+  return ({ context }: { context: PageSettings }) => {
     if (context.view !== view) throw notFound();
   };
 }
 
 /** What is shown is named behind the # of the address: a server is never told it, and the page works under any path. */
-export function routerFor(settings: Settings) {
+export function routerFor(settings: PageSettings) {
   return createRouter({
     routeTree: rootRoute.addChildren([homeRoute, ...clientRoutes, ...operatorRoutes]),
     context: settings,

@@ -4,8 +4,8 @@ import type { Contender } from '../contender.ts';
 import { bareDeliveriesQueue, bareEventsExchange, bareEventsQueue } from './queues.ts';
 
 type Hop = { amqpUrl: string; databaseUrl: string };
-type RouterCommands = { route(hop: Hop): Promise<void> };
-type DelivererCommands = { deliver(hop: Hop): Promise<void> };
+type BareRouterCommands = { route(hop: Hop): Promise<void> };
+type BareDelivererCommands = { deliver(hop: Hop): Promise<void> };
 
 /**
  * The limit: the same two hops over the same broker, as durable (quorum queues, persistent, confirmed, acknowledged
@@ -17,8 +17,8 @@ export const bareLine: Contender = {
   async start({ stack: { servers } }) {
     const hop = { amqpUrl: servers.url('rabbitmq'), databaseUrl: servers.url('postgres') };
     await declare(hop.amqpUrl);
-    const router = startPart<RouterCommands>('comparators/bare-line/router.ts');
-    const deliverer = startPart<DelivererCommands>('comparators/bare-line/deliverer.ts');
+    const router = startPart<BareRouterCommands>('comparators/bare-line/router.ts');
+    const deliverer = startPart<BareDelivererCommands>('comparators/bare-line/deliverer.ts');
     await Promise.all([router.call('route', hop), deliverer.call('deliver', hop)]);
     return {
       target: { url: hop.amqpUrl, exchange: bareEventsExchange },

@@ -3,8 +3,10 @@ import { startPart } from '../../lib/part.ts';
 import type { Contender } from '../contender.ts';
 import type { HttpClientName } from '../http-clients.ts';
 
-type RouterCommands = { route(hop: { redisUrl: string; databaseUrl: string; concurrency: number }): void };
-type DelivererCommands = { deliver(hop: { redisUrl: string; client: HttpClientName; concurrency: number }): void };
+type BullmqRouterCommands = { route(hop: { redisUrl: string; databaseUrl: string; concurrency: number }): void };
+type BullmqDelivererCommands = {
+  deliver(hop: { redisUrl: string; client: HttpClientName; concurrency: number }): void;
+};
 
 /** Jobs under way at once in each of the two processes. */
 const CONCURRENCY = 128;
@@ -16,8 +18,8 @@ export function bullmq(client: HttpClientName): Contender {
     async start({ stack: { servers } }) {
       const redisUrl = servers.url('redis');
       await keepOnDisk(redisUrl, true);
-      const router = startPart<RouterCommands>('comparators/bullmq/router.ts');
-      const deliverer = startPart<DelivererCommands>('comparators/bullmq/deliverer.ts');
+      const router = startPart<BullmqRouterCommands>('comparators/bullmq/router.ts');
+      const deliverer = startPart<BullmqDelivererCommands>('comparators/bullmq/deliverer.ts');
       await router.call('route', { redisUrl, databaseUrl: servers.url('postgres'), concurrency: CONCURRENCY });
       await deliverer.call('deliver', { redisUrl, client, concurrency: CONCURRENCY });
       return {

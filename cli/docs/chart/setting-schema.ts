@@ -1,15 +1,15 @@
 import { bool, bytes, count, duration, durations, port, wait } from '@waybell/runtime/environment';
 import type { Setting } from '../../settings.ts';
 
-export type JsonSchema = Record<string, unknown>;
+export type SettingSchema = Record<string, unknown>;
 
 const DURATION = String.raw`\d+(\.\d+)?(ms|s|m|h|d)`;
-const times: JsonSchema = { type: 'string', pattern: `^${DURATION}$` };
+const times: SettingSchema = { type: 'string', pattern: `^${DURATION}$` };
 
 const limit = { per: 'process', default: 1 } as const;
 
 /** Types by what reads the setting. What has a check of its own is any text: the process says what is wrong with it. */
-const TYPES: [readers: object[], schema: JsonSchema][] = [
+const TYPES: [readers: object[], schema: SettingSchema][] = [
   [[bool({})], { enum: [true, false, 'true', 'false'] }],
   [[count(limit), port({})], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^[1-9]\d*$` }],
   [[duration({}), wait({})], times],
@@ -18,14 +18,14 @@ const TYPES: [readers: object[], schema: JsonSchema][] = [
 ];
 
 /** A setting among the chart's values. */
-export function settingSchema(setting: Setting): JsonSchema {
+export function settingSchema(setting: Setting): SettingSchema {
   const found = TYPES.find(([readers]) => readers.some((reader) => parserOf(reader) === parserOf(setting)));
   return { description: setting.desc, ...(found?.[1] ?? textOf(setting)) };
 }
 
 const parserOf = (spec: object) => ('_parse' in spec ? spec._parse : undefined);
 
-function textOf(setting: Setting): JsonSchema {
+function textOf(setting: Setting): SettingSchema {
   if ('choices' in setting) return { enum: setting.choices };
   if (!Array.isArray(setting.default)) return { type: 'string' };
   return { type: ['string', 'array'], items: { type: 'string' } };

@@ -1,39 +1,39 @@
-import type { JsonSchema } from './setting-schema.ts';
+import type { SettingSchema } from './setting-schema.ts';
 
-export type Properties = Record<string, JsonSchema | true>;
+export type Properties = Record<string, SettingSchema | true>;
 
 /** A value that is mistyped is refused, with its name. */
-export function anObject(properties: Properties, required?: readonly string[]): JsonSchema {
+export function anObject(properties: Properties, required?: readonly string[]): SettingSchema {
   return { type: 'object', additionalProperties: false, required, properties };
 }
 
 /** What has only these, each as a definition has it: said so, what is refused is named with its place. */
-export function only(names: readonly string[], definition: string): JsonSchema {
+export function only(names: readonly string[], definition: string): SettingSchema {
   return { ...named(definition), ...anObject(Object.fromEntries(names.map((name) => [name, true]))) };
 }
 
-export function aText(description?: string, minLength?: number): JsonSchema {
+export function aText(description?: string, minLength?: number): SettingSchema {
   return { description, type: 'string', minLength };
 }
 
-export function aNumber(minimum: number, description?: string): JsonSchema {
+export function aNumber(minimum: number, description?: string): SettingSchema {
   return { description, type: 'integer', minimum };
 }
 
-export function named(definition: string): JsonSchema {
+export function named(definition: string): SettingSchema {
   return { $ref: `#/$defs/${definition}` };
 }
 
 /** What Kubernetes defines, and checks. */
-export const map: JsonSchema = { type: 'object' };
-export const list: JsonSchema = { type: 'array', items: map };
-export const textList: JsonSchema = { type: 'array', items: aText() };
-export const texts: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
+export const map: SettingSchema = { type: 'object' };
+export const list: SettingSchema = { type: 'array', items: map };
+export const textList: SettingSchema = { type: 'array', items: aText() };
+export const texts: SettingSchema = { type: 'object', additionalProperties: { type: 'string' } };
 
-export const enabled: JsonSchema = { type: 'boolean' };
+export const enabled: SettingSchema = { type: 'boolean' };
 
 /** The same, or null: none. */
-export const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: ['object', 'null'] });
+export const orNull = (schema: SettingSchema): SettingSchema => ({ ...schema, type: ['object', 'null'] });
 
 export const ingress = anObject({
   enabled,
@@ -47,7 +47,7 @@ const ports = { type: 'array', minItems: 1, items: aNumber(1) };
 export const peers = anObject({ to: list, ports });
 
 /** Settings that lie in a Secret or in a ConfigMap. */
-export function references(keys: string): JsonSchema {
+export function references(keys: string): SettingSchema {
   const one = anObject({ secret: aText('its name', 1), configMap: aText('its name', 1), keys: named(keys) }, ['keys']);
   return { type: 'array', items: { ...one, oneOf: [{ required: ['secret'] }, { required: ['configMap'] }] } };
 }

@@ -1,6 +1,6 @@
 import type { Setting } from '../../settings.ts';
 import { PROCESSES } from './process-settings.ts';
-import { settingSchema, type JsonSchema } from './setting-schema.ts';
+import { settingSchema, type SettingSchema } from './setting-schema.ts';
 import * as type from './value-types.ts';
 
 const { anObject, aNumber, aText, enabled, list, map, named, only, orNull, references, textList, texts } = type;
@@ -54,7 +54,7 @@ const deployment = {
 /** What has all that is in a definition, and these. */
 const withDeployment = (own: type.Properties) => extended('deployment', deployment, own);
 const withPod = (own: type.Properties) => extended('pod', pod, own);
-function extended(definition: string, properties: object, own: type.Properties): JsonSchema {
+function extended(definition: string, properties: object, own: type.Properties): SettingSchema {
   const inherited = only(Object.keys(properties), definition);
   return { ...inherited, properties: { ...own, ...Object(inherited['properties']) } };
 }
@@ -99,7 +99,7 @@ const services = serviceNames.map((name) => {
 const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...settingsOf(name) })]);
 
 /** values.schema.json of the chart: what `helm` says of values before it asks the cluster for anything. */
-export function valuesSchema(): JsonSchema {
+export function valuesSchema(): SettingSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
@@ -162,7 +162,7 @@ const addOns = {
 };
 
 /** The settings: of all processes, and which of them each reads. */
-function definitions(): Record<string, JsonSchema> {
+function definitions(): Record<string, SettingSchema> {
   const all: Record<string, Setting> = Object.assign({}, ...Object.values(PROCESSES));
   const names = Object.keys(all).toSorted();
   const schemas = names.filter(isPlain).map((name) => [name, settingSchema(all[name] ?? {})]);

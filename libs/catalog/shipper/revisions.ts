@@ -1,9 +1,9 @@
-import type { Action, AuditNode, Member, RevisionMember } from '../action.ts';
+import type { Action, AuditNode, PayloadMember, RevisionMember } from '../action.ts';
 import { auditTree, orderFields, vehicleFields } from '../audit-fields.ts';
 import { orderKeys } from '../keys.ts';
 import { anyValue, guid, object, required, target, text } from '../members.ts';
 
-type Change = RevisionMember['change'];
+type RevisionChange = RevisionMember['change'];
 
 const orderGuid = target('order_guid', 'the related order');
 const vehicleGuid = target('vehicle_guid', 'the vehicle');
@@ -40,7 +40,7 @@ const oneActor = {
   },
 };
 
-function revision(change: Change, fields: readonly string[]): RevisionMember {
+function revision(change: RevisionChange, fields: readonly string[]): RevisionMember {
   const tree = auditTree(fields);
   const values = tree.flatMap(valueMembers);
   const member = object('revision', 'what changed, and who changed it', [
@@ -53,13 +53,13 @@ function revision(change: Change, fields: readonly string[]): RevisionMember {
   return { change, auditTree: tree, member: required({ ...member, schema: { ...member.schema, ...oneActor } }) };
 }
 
-function valueMembers({ name, announcedAs, field, nodes }: AuditNode): Member[] {
+function valueMembers({ name, announcedAs, field, nodes }: AuditNode): PayloadMember[] {
   if (field === null)
     return [{ name, schema: { type: 'object' }, isRequired: false, members: nodes.flatMap(valueMembers) }];
   return [...new Set([name, announcedAs])].map(anyValue);
 }
 
-const order = (change: Change, description: string, example: object): Action => ({
+const order = (change: RevisionChange, description: string, example: object): Action => ({
   interface: 'shipper',
   name: `order.${change}`,
   description,
@@ -70,7 +70,7 @@ const order = (change: Change, description: string, example: object): Action => 
   example: { ...orderExample, revision: example },
 });
 
-const vehicle = (change: Change, description: string, example: object): Action => ({
+const vehicle = (change: RevisionChange, description: string, example: object): Action => ({
   interface: 'shipper',
   name: `vehicle.${change}`,
   description,

@@ -1,4 +1,4 @@
-import type { Action, Member } from '../action.ts';
+import type { Action, PayloadMember } from '../action.ts';
 import { orderKeys } from '../keys.ts';
 import {
   coordinate,
@@ -21,7 +21,7 @@ const vehicleExample = {
 const vehicle = (entry: {
   name: string;
   description: string;
-  members: readonly Member[];
+  members: readonly PayloadMember[];
   example: object;
 }): Action => ({
   interface: 'shipper',

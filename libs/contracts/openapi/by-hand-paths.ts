@@ -12,11 +12,11 @@ const guid = { type: 'string', format: 'uuid' };
 const moment = { type: 'string', format: 'date-time' };
 const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };
 
-type Answered = (schema: string) => JsonNode;
+type AnswerNode = (schema: string) => JsonNode;
 
 /** The same on each interface but for what answers are wrapped in. */
 export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
-  const one: Answered = (schema) => answered(interfaces, { shipper: objectOf(schema), carrier: schemaRef(schema) });
+  const one: AnswerNode = (schema) => answered(interfaces, { shipper: objectOf(schema), carrier: schemaRef(schema) });
   return {
     '/v1/deliveries/{guid}/resend': resendPath(one),
     '/v1/replays': { ...replaysPath(interfaces, one), get: listReplays(interfaces) },
@@ -25,7 +25,7 @@ export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<s
   };
 }
 
-function resendPath(one: Answered): JsonNode {
+function resendPath(one: AnswerNode): JsonNode {
   const own = ['unknown-delivery', 'under-way', 'was-a-test', 'body-gone', 'nobody-subscribed'] as const;
   return {
     parameters: [{ ...guidInPath, description: 'As `webhook-id`.' }],
@@ -45,7 +45,7 @@ function resendPath(one: Answered): JsonNode {
   };
 }
 
-function replaysPath(interfaces: readonly Interface[], one: Answered): JsonNode {
+function replaysPath(interfaces: readonly Interface[], one: AnswerNode): JsonNode {
   return {
     post: {
       tags,
@@ -88,7 +88,7 @@ function listReplays(interfaces: readonly Interface[]): JsonNode {
   };
 }
 
-function replayPath(one: Answered): JsonNode {
+function replayPath(one: AnswerNode): JsonNode {
   return {
     parameters: [guidInPath],
     get: {
@@ -117,7 +117,7 @@ function replayPath(one: Answered): JsonNode {
   };
 }
 
-function testPath(one: Answered): JsonNode {
+function testPath(one: AnswerNode): JsonNode {
   return {
     parameters: [{ ...guidInPath, description: 'Of a current subscription: `GET /v1/subscriptions` has it.' }],
     post: {

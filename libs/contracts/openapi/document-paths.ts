@@ -7,9 +7,9 @@ const headers = {
   'cache-control': headerRef('CacheControl'),
 };
 
-type Document = { operationId: string; summary: string; content: JsonNode };
+type DocumentPath = { operationId: string; summary: string; content: JsonNode };
 
-export function documentPath({ operationId, summary, content }: Document, more: JsonNode = {}): JsonNode {
+export function documentPath({ operationId, summary, content }: DocumentPath, more: JsonNode = {}): JsonNode {
   return {
     get: {
       tags: ['Documents'],

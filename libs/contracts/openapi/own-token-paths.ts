@@ -17,7 +17,7 @@ const features = {
 
 const whole = { interface: { enum: ['shipper', 'carrier'] }, ...properties, features };
 
-/** Whose a token is: the same on each interface but for what answers are wrapped in. */
+/** Describes the path that tells the owner of a token: the same on each interface but for the wrapping of answers. */
 export function ownTokenPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   return {
     '/v1/token': {

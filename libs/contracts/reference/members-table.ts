@@ -1,14 +1,14 @@
 import type { JsonSchema } from '@waybell/catalog/action';
 import { DECIMAL } from '@waybell/catalog/members';
 
-type ObjectSchema = { properties?: Readonly<Record<string, JsonSchema>>; required?: readonly string[] };
+type MembersSchema = { properties?: Readonly<Record<string, JsonSchema>>; required?: readonly string[] };
 
 /** A Markdown table of the members of a notification, in the order in which they are sent. */
 export function membersTable(schema: JsonSchema): string[] {
   return ['| Member | Type | Always there | Meaning |', '|---|---|---|---|', ...rowsOf(schema, '')];
 }
 
-function rowsOf(schema: ObjectSchema, prefix: string): string[] {
+function rowsOf(schema: MembersSchema, prefix: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const isRequired = schema.required?.includes(name) ? 'yes' : 'no';
     const { description } = member;

@@ -8,11 +8,11 @@ import type { ClientReader } from '../read/entries.ts';
 import { deliveryHistory, isMade } from '../read/history.ts';
 
 /** Why nothing is sent: what there is to answer. */
-export type Refused = {
+export type SendRefusal = {
   kind: 'refused';
   why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
 };
-export type Asked = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
+export type AskedForResend = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
 export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
 
 /** A delivery is not attempted for longer than this, however it was made: what was published then has come to an end. */
@@ -46,7 +46,7 @@ const INSERT = `
 export async function askForResend(
   postgres: Queryable,
   { delivery: guid, client, by }: { delivery: string; client: ClientReader; by: string },
-): Promise<Asked | Refused> {
+): Promise<AskedForResend | SendRefusal> {
   const entry = await deliveryHistory(postgres, guid, client);
   if (entry === undefined) return refused('not_found');
   if (entry.status === 'waiting' || entry.status === 'retrying') return refused('under_way');
@@ -82,8 +82,8 @@ export async function askForResend(
 export async function askForTest(
   postgres: Queryable,
   { subscription, client, by, exampleOf }: TestRequest,
-): Promise<AskedForTest | Refused> {
-  const { rows } = await postgres.query<Target & { action: string }>(
+): Promise<AskedForTest | SendRefusal> {
+  const { rows } = await postgres.query<CurrentSubscriptionRow & { action: string }>(
     `select guid, generation, is_active, audit_field_set, action from waybell.subscriptions
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
     [subscription, client.account, client.client, client.interface],
@@ -106,14 +106,28 @@ export type TestRequest = {
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
-type Target = { guid: string; generation: number; is_active: boolean; audit_field_set: string[] | null };
+type CurrentSubscriptionRow = {
+  guid: string;
+  generation: number;
+  is_active: boolean;
+  audit_field_set: string[] | null;
+};
 
-/** Whom a client's deliveries of an action go to now. */
-export async function targetOf(postgres: Queryable, client: ClientReader, action: string): Promise<Target | Refused> {
-  const { rows } = await postgres.query<Target>(TARGET, [client.account, client.client, client.interface, action]);
+/** Finds the subscription that a client has to an action now. */
+export async function targetOf(
+  postgres: Queryable,
+  client: ClientReader,
+  action: string,
+): Promise<CurrentSubscriptionRow | SendRefusal> {
+  const { rows } = await postgres.query<CurrentSubscriptionRow>(TARGET, [
+    client.account,
+    client.client,
+    client.interface,
+    action,
+  ]);
   const [target] = rows;
   if (target === undefined) return refused('unsubscribed');
   return target.is_active ? target : refused('deactivated');
 }
 
-export const refused = (why: Refused['why']): Refused => ({ kind: 'refused', why });
+export const refused = (why: SendRefusal['why']): SendRefusal => ({ kind: 'refused', why });

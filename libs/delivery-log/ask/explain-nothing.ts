@@ -5,7 +5,7 @@ import { subscriptionsOf } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
 import { whatWasMissed, type MissedQuery } from './missed.ts';
 
-type Figures = {
+type FailedCounts = {
   /** Deliveries that were given up or dropped in that time, and what became of them. */
   failed: number;
   delivered: number;
@@ -55,7 +55,7 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
   const subscriptions = await subscriptionsOf(postgres, { account: client.account, client: client.client, action });
   const guids = subscriptions.map(({ subscription }) => subscription);
   const [since, until] = [new Date(sinceMs), new Date(untilMs)];
-  const { rows } = await postgres.query<Figures>(FIGURES, [guids, since, until]);
+  const { rows } = await postgres.query<FailedCounts>(FIGURES, [guids, since, until]);
   const suppressed = query.includesSuppressed
     ? []
     : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
@@ -79,7 +79,7 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
   ].join(' ');
 }
 
-function ofFigures(action: string, figures: Figures | undefined): string[] {
+function ofFigures(action: string, figures: FailedCounts | undefined): string[] {
   if (figures === undefined) return [];
   const { failed, delivered, underWay, bodyless, lastBefore, firstAfter } = figures;
   if (failed > 0) {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { refused, targetOf, type Refused } from './by-hand.ts';
+import { refused, targetOf, type SendRefusal } from './by-hand.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';
@@ -37,7 +37,7 @@ export async function countReplay(
   postgres: Queryable,
   request: ReplayRequest,
   client: ClientReader,
-): Promise<ReplayCount | Refused> {
+): Promise<ReplayCount | SendRefusal> {
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
   const query = { ...request, client, action, limit: LARGEST_REPLAY };
@@ -67,7 +67,7 @@ export async function askForReplay(
   postgres: Queryable,
   request: ReplayRequest & { client: ClientReader; by: string },
   largest: number = LARGEST_REPLAY,
-): Promise<{ kind: 'asked'; guid: string; explanation?: string } | Refused> {
+): Promise<{ kind: 'asked'; guid: string; explanation?: string } | SendRefusal> {
   const { client, by, perSecond, includesSuppressed } = request;
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isOfOwner, ownerOf } from '../listener-client.ts';
 import type { ClientReader } from '../read/entries.ts';
-import type { Refused } from './by-hand.ts';
+import type { SendRefusal } from './by-hand.ts';
 
 /** The bytes for a subscription with these fields, in a message of this guid; or why it gets nothing. */
 export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;
@@ -10,14 +10,14 @@ type Body = { kind: 'notification'; body: Buffer } | { kind: 'suppressed'; reaso
 
 export type TriggerRequest = { event: string; action: string; client: ClientReader; by: string; bodyFor: BodyFor };
 
-type To = { subscription: string; isListener: boolean };
+type TriggerRecipient = { subscription: string; isListener: boolean };
 export type Triggered = {
   kind: 'triggered';
-  deliveries: (To & { delivery: string })[];
-  suppressed: (To & { reason: string })[];
+  deliveries: (TriggerRecipient & { delivery: string })[];
+  suppressed: (TriggerRecipient & { reason: string })[];
 };
 
-type Target = {
+type TriggeredSubscriptionRow = {
   guid: string;
   client_id: string;
   generation: number;
@@ -39,10 +39,10 @@ const INSERT = `
  * Asks for an event that never happened to be sent to whom a client has subscribed to its action, its listeners among them, as a
  * test that is retried like any delivery. In a transaction of the caller's.
  */
-export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | Refused> {
+export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | SendRefusal> {
   const { event, action, client, by, bodyFor } = request;
   const whose = [client.account, client.interface, action, client.client];
-  const { rows } = await postgres.query<Target>(TARGETS, whose);
+  const { rows } = await postgres.query<TriggeredSubscriptionRow>(TARGETS, whose);
   const active = rows.filter((target) => target.is_active);
   if (active.length === 0) return { kind: 'refused', why: rows.length === 0 ? 'unsubscribed' : 'deactivated' };
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };

@@ -1,15 +1,13 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '../columns.ts';
-import { tables, type Row } from '../tables.ts';
-import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type Told } from './log-tables.ts';
-
-export type AttemptRow = Row<'attempts'>;
+import { tables, type AttemptRow } from '../tables.ts';
+import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type AttemptDetail } from './log-tables.ts';
 
 /** Most have got through by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
 
-/** A delivery whose attempts of a stretch of time are looked for, from and before these milliseconds. */
-type Wanted = { delivery: string; from: number; until: number };
+/** Selects the attempts of a delivery in a time range, in milliseconds; `until` is not in it. */
+type AttemptsQuery = { delivery: string; from: number; until: number };
 
 /**
  * Finds those of each delivery, in their order. Every day is a table, each look into which may be a read from disk: so
@@ -19,7 +17,7 @@ type Wanted = { delivery: string; from: number; until: number };
 export async function attemptsOf(
   postgres: Queryable,
   deliveries: readonly DeliveryRow[],
-  told: Told,
+  told: AttemptDetail,
 ): Promise<AttemptRow[]> {
   if (deliveries.length === 0) return [];
   const byHand = await sentByHand(postgres, deliveries);
@@ -33,8 +31,8 @@ export async function attemptsOf(
   );
   const soon = [...deliveries.flatMap(firstAttempt), ...(await attemptsWithin(postgres, wanted, told))];
   const found = Map.groupBy(soon, ({ delivery }) => delivery);
-  const isWhole = ({ delivery }: Wanted) => hasAll(found.get(delivery) ?? []);
-  const hasArrived = ({ delivery }: Wanted) => found.get(delivery)?.some(isDelivered) ?? false;
+  const isWhole = ({ delivery }: AttemptsQuery) => hasAll(found.get(delivery) ?? []);
+  const hasArrived = ({ delivery }: AttemptsQuery) => found.get(delivery)?.some(isDelivered) ?? false;
   const before = wanted
     .filter((each) => !isWhole(each))
     .map((each) => ({ ...each, from: -Infinity, until: each.from }));
@@ -85,11 +83,11 @@ function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   });
 }
 
-/** What other rows of these deliveries tell of: their events were routed more than once. */
+/** Attempts in other rows of these deliveries, whose events were routed more than once. */
 async function firstAttemptsWithin(
   postgres: Queryable,
-  wanted: readonly Wanted[],
-  { withAnswers }: Told,
+  wanted: readonly AttemptsQuery[],
+  { withAnswers }: AttemptDetail,
 ): Promise<AttemptRow[]> {
   if (wanted.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({
@@ -107,8 +105,8 @@ async function firstAttemptsWithin(
 
 async function attemptsWithin(
   postgres: Queryable,
-  wanted: readonly Wanted[],
-  { withAnswers }: Told,
+  wanted: readonly AttemptsQuery[],
+  { withAnswers }: AttemptDetail,
 ): Promise<AttemptRow[]> {
   if (wanted.length === 0) return [];
   const { rows } = await postgres.query<AttemptRow>({
@@ -126,7 +124,7 @@ async function attemptsWithin(
 
 const WANTED = 'unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)';
 
-function valuesOf(wanted: readonly Wanted[]): unknown[][] {
+function valuesOf(wanted: readonly AttemptsQuery[]): unknown[][] {
   return [wanted.map(({ delivery }) => delivery), wanted.map(({ from }) => from), wanted.map(({ until }) => until)];
 }
 

@@ -1,5 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { ClientReader, Cursor } from './entries.ts';
+import type { Cursor } from './cursor.ts';
+import type { ClientReader } from './entries.ts';
 import { ms, time } from '../columns.ts';
 import { deliveryColumns, SKEW_MS, type AskedKey, type DeliveryRow } from './log-tables.ts';
 
@@ -39,7 +40,7 @@ function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unk
 
 /** Ordered by when they were made, newest first. */
 export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
-  const { rows } = await postgres.query<Row>({
+  const { rows } = await postgres.query<CandidateRow>({
     name: 'history-of-client',
     text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (${SUBSCRIPTIONS}) s
            cross join lateral (
@@ -55,7 +56,7 @@ export async function deliveriesOfClient(postgres: Queryable, query: CandidateQu
 
 /** Those that were given up or dropped, by when that was, latest first. Some were perhaps not made before `until`. */
 export async function deliveriesInVain(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
-  const { rows } = await postgres.query<Row>({
+  const { rows } = await postgres.query<CandidateRow>({
     name: 'history-in-vain',
     text: `select ${DELIVERY}, ${ms('a.at')} as "placedAt", a.delivery as "placedGuid" from (
              select a.* from (${SUBSCRIPTIONS}) s
@@ -81,7 +82,7 @@ export async function deliveriesAbout(
   postgres: Queryable,
   { about, ...query }: CandidateQuery & { about: AskedKey },
 ): Promise<Candidates> {
-  const { rows } = await postgres.query<Row>({
+  const { rows } = await postgres.query<CandidateRow>({
     name: 'history-deliveries-about',
     text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (
              select at, event from delivery_log.keys
@@ -97,9 +98,9 @@ export async function deliveriesAbout(
 }
 
 /** All but the place is null where the delivery is no longer kept, or not yet there, while its end is. */
-type Row = DeliveryRow & { placedAt: number; placedGuid: string };
+type CandidateRow = DeliveryRow & { placedAt: number; placedGuid: string };
 
-function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
+function candidatesIn(rows: readonly CandidateRow[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
   const placed = rows.map(({ placedAt: at, placedGuid: guid, ...row }) => ({ ...row, place: { at, guid } }));
   const candidates = placed.filter(({ delivery }) => delivery !== null);
   const last = placed.at(-1);

@@ -1,4 +1,9 @@
-import type { Cursor } from './entries.ts';
+/** The place where the next page begins: behind this entry. */
+export type Cursor = { at: number; guid: string };
+
+/** `before`: where the page begins; the first one where it is left out. */
+export type PageRequest = { before?: Cursor | undefined; limit: number };
+export type Page<T> = { entries: T[]; next?: Cursor };
 
 /** How a cursor is written, as a pattern: whatever is so written can be read, and is a moment that a Date can hold. */
 export const CURSOR_PATTERN = '^[0-9]{1,15}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';

@@ -1,10 +1,10 @@
 /**
- * What the delivery log has to tell, as people ask for it: an event, what became of it for each account and API client,
+ * Entries of the delivery log as readers get them: an event, its outcome for each account and API client,
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
-import type { Row } from '../tables.ts';
+import type { AttemptRow } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
 /** A reader is an API client, which is told of nothing but its own, or an operator. */
@@ -26,11 +26,11 @@ export type EventEntry = {
   keys: readonly Key[];
   /** Accounts. */
   receivers: readonly string[];
-  verdicts: Verdict[];
+  verdicts: EventVerdict[];
 };
 
-/** One thing that an event came to: a delivery, none, or a rejection. */
-export type Verdict =
+/** One outcome of an event: a delivery, a suppression or a rejection. */
+export type EventVerdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | SuppressedVerdict
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
@@ -74,16 +74,11 @@ export type DeliveryEntry = {
   deactivation?: { at: number; rule: string };
 };
 
-/** What of an object is there. */
+/** An object without its members that are null. */
 export type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 
-type Attempt = Row<'attempts'>;
 type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 
 /** One attempt, or, without a duration, the end that came instead of one: what its row has. `at` is when it ended. */
-export type AttemptEntry = Pick<Attempt, Always> &
-  WithoutNulls<Omit<Attempt, Always | 'delivery' | 'reason'>> & { why?: Why };
-
-/** The place where the next page begins: behind this entry. */
-export type Cursor = { at: number; guid: string };
-export type Page<T> = { entries: T[]; next?: Cursor };
+export type AttemptEntry = Pick<AttemptRow, Always> &
+  WithoutNulls<Omit<AttemptRow, Always | 'delivery' | 'reason'>> & { why?: Why };

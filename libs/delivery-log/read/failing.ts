@@ -14,12 +14,12 @@ export type FailingOrigin = {
 /** A delivery without an end. */
 export type Undelivered = { delivery: string; account: string; action: string; at: number; attempts: number };
 
-type Asked = { sinceMs: number; account?: string | undefined; limit: number };
+type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number };
 
 /** Origins at which attempts fail most, since a time. Tests by hand are none of them. */
 export async function failingOrigins(
   postgres: Queryable,
-  { sinceMs, account, limit }: Asked,
+  { sinceMs, account, limit }: FailingQuery,
 ): Promise<FailingOrigin[]> {
   const { rows } = await postgres.query<FailingOrigin>(
     `with attempt as (
@@ -49,7 +49,7 @@ const LONG_BEFORE = "interval '12 hours'";
 /** The oldest deliveries that have not come to an end, of those made since a time, but for tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
-  { sinceMs, account, limit }: Asked,
+  { sinceMs, account, limit }: FailingQuery,
 ): Promise<Undelivered[]> {
   const { rows } = await postgres.query<Undelivered>(
     `select d.delivery, d.account, d.action, round(extract(epoch from d.at) * 1000)::float8 as at,

@@ -4,15 +4,15 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
-/** What something that people ask by may be. */
-export type Found =
+/** One meaning of the text that is searched for. */
+export type SearchMatch =
   | { kind: 'event'; event: string; interface: InterfaceName; action: string; at: number }
   | { kind: 'delivery'; delivery: string; interface: InterfaceName; action: string; at: number }
   | { kind: 'subscription'; subscription: string; interface: InterfaceName; action: string; at: number }
   | { kind: 'account'; account: string; interface: InterfaceName; name: string | null; at: number }
   | FoundKey;
 
-/** What events are about that have this key, of one kind. `events`: how many there are, as far as it was counted. */
+/** A key of one kind that events have. `events`: how many, counted up to MOST_COUNTED. */
 export type FoundKey = { kind: 'key'; key: string; keyKind: string; events: number; at: number };
 
 /** Events of a key are counted no further. */
@@ -47,10 +47,10 @@ const KEYS = `
   where kind.kind is not null`;
 
 /**
- * What a guid, a number, a VIN or the subject of an event may mean, however it is spelled: everything that it is found as.
+ * Finds every meaning of a guid, a number, a VIN or the subject of an event, however it is spelled.
  * `kind:key` names the kind of a key.
  */
-export async function findAnything(postgres: Queryable, text: string): Promise<Found[]> {
+export async function findAnything(postgres: Queryable, text: string): Promise<SearchMatch[]> {
   const asked = normalizedKey(text);
   if (asked === '' || asked.length > LONGEST_KEY) return [];
   const named = isGuid(asked) ? await namedBy(postgres, asked) : [];
@@ -61,8 +61,8 @@ export async function findAnything(postgres: Queryable, text: string): Promise<F
   return (await keysNamed(postgres, key.trim())).filter((each) => each.keyKind === keyKind);
 }
 
-async function namedBy(postgres: Queryable, guid: string): Promise<Found[]> {
-  const { rows } = await postgres.query<Exclude<Found, FoundKey>>(GUIDS, [guid]);
+async function namedBy(postgres: Queryable, guid: string): Promise<SearchMatch[]> {
+  const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey>>(GUIDS, [guid]);
   // Each is known by the guid that was asked for, under the name of what it is.
   return rows.map((row) => ({ ...row, [row.kind]: guid }));
 }

@@ -1,10 +1,11 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { deliveriesAbout, deliveriesInVain, deliveriesOfClient, type Candidates } from './candidates.ts';
-import type { ClientReader, Cursor, DeliveryEntry, DeliveryStatus, Page } from './entries.ts';
+import type { Cursor, Page } from './cursor.ts';
+import type { ClientReader, DeliveryEntry, DeliveryStatus } from './entries.ts';
 import { withAttempts } from './history.ts';
 import type { AskedKey } from './log-tables.ts';
 
-/** What deliveries are asked for by. Times are of when they were made. */
+/** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {
   about?: AskedKey | undefined;
   action?: string | undefined;

@@ -3,19 +3,10 @@ import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKi
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ownerOf } from '../listener-client.ts';
-import { readKey } from '../tables.ts';
-import { attemptsOf, type AttemptRow } from './attempts.ts';
-import type {
-  AttemptEntry,
-  Cursor,
-  DeliveryEntry,
-  EventEntry,
-  Page,
-  Reader,
-  Verdict,
-  Why,
-  WithoutNulls,
-} from './entries.ts';
+import { readKey, type AttemptRow } from '../tables.ts';
+import { attemptsOf } from './attempts.ts';
+import type { AttemptEntry, DeliveryEntry, EventEntry, Reader, EventVerdict, Why, WithoutNulls } from './entries.ts';
+import type { Cursor, Page } from './cursor.ts';
 import {
   deactivationsBy,
   deliveriesOf,
@@ -26,7 +17,7 @@ import {
   type AskedKey,
   type DeliveryRow,
   type EventRow,
-  type Told,
+  type AttemptDetail,
 } from './log-tables.ts';
 import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
@@ -49,7 +40,7 @@ export async function timelineOf(
   return { entries, next: { at: last.at, guid: last.event } };
 }
 
-/** What became of one event: an entry for each time that it was looked at. */
+/** The history of one event: an entry for each time that it was routed. */
 export async function eventHistory(postgres: Queryable, event: string, reader: Reader): Promise<EventEntry[]> {
   return tell(postgres, await eventByGuid(postgres, event, reader), reader);
 }
@@ -73,7 +64,7 @@ export async function deliveryHistory(
 export async function withAttempts(
   postgres: Queryable,
   rows: readonly DeliveryRow[],
-  told: Told = { withAnswers: false },
+  told: AttemptDetail = { withAnswers: false },
 ): Promise<DeliveryEntry[]> {
   const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
   const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
@@ -132,7 +123,7 @@ export async function explainNoSubscription(postgres: Queryable, entries: readon
 /** A verdict as its reader is told of it, with the deliveries that were made of it for that reader. */
 export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
   const { event, interface: interfaceName, action, at, keys, receivers } = row;
-  const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
+  const verdicts: EventVerdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
   for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
     verdicts.push({
       kind: 'suppressed',
@@ -155,12 +146,12 @@ export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: R
   };
 }
 
-/** Whom a client is told of: itself. */
+/** A client is told of itself only. */
 function clientOf(reader: Reader): { account: string; client: string } | undefined {
   return reader === 'operator' ? undefined : { account: reader.account, client: reader.client };
 }
 
-function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): Verdict {
+function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): EventVerdict {
   // How Waybell itself failed concerns no client, and may quote anything.
   const isTold = reader === 'operator' || !isOwnFault(reason);
   return {
@@ -182,14 +173,14 @@ function concerns({ account, client }: Suppression, reader: Reader): boolean {
   return (account ?? reader.account) === reader.account && (client ?? reader.client) === reader.client;
 }
 
-type Known = {
+type DeliveryParts = {
   attempts: AttemptRow[];
   deactivation: DeliveryEntry['deactivation'];
   rejection: Why | undefined;
   parked: ParkedNow | undefined;
 };
 
-function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, parked }: Known): DeliveryEntry {
+function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, parked }: DeliveryParts): DeliveryEntry {
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
   const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;

@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 
-/** What a service keeps for one exchange and key, because the broker does not take it. */
+/** Messages that a service keeps for one exchange and key because the broker does not take them. */
 export type KeptFor = {
   /** The role of the service in Postgres. */
   keptBy: string;

@@ -1,8 +1,8 @@
-/** What the log has of a client's latest: rows alone, found by indexes over time, a bounded number however many there are. */
+/** Reads a client's latest rows by indexes over time: a bounded number, however many there are. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
-import { IN_VAIN, NOT_IN_VAIN } from '../tables.ts';
-import { firstAttempt, type AttemptRow } from './attempts.ts';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED, type AttemptRow } from '../tables.ts';
+import { firstAttempt } from './attempts.ts';
 import type { ClientReader } from './entries.ts';
 import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow } from './log-tables.ts';
 
@@ -14,7 +14,7 @@ export type AttemptFound = { action: string; callbackUrl: string; event?: string
 export type EventFound = { event: string; at: number };
 
 /** `unreadBefore`: there are more than `most` of them, and those before this time were not looked at. */
-export type Found<T> = { found: T[]; unreadBefore?: number };
+export type LiveRows<T> = { found: T[]; unreadBefore?: number };
 
 /** A client's own, but for those that had ended too long before for anything to be sent to them still. */
 const SUBSCRIPTIONS = `select guid, action, split_part(callback_url, '?', 1) as callback_url from waybell.subscriptions
@@ -33,7 +33,7 @@ const valuesOf = ({ reader: { account, client, interface: interfaceName }, fromM
 ];
 
 /** First attempts that lie in the rows of their deliveries, which are of up to a minute before. */
-export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): Promise<Found<AttemptFound>> {
+export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): Promise<LiveRows<AttemptFound>> {
   type Row = DeliveryRow & { callbackUrl: string; looked: number; oldestAt: number };
   const { rows } = await postgres.query<Row>({
     name: 'live-first-attempts',
@@ -58,11 +58,11 @@ export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): 
 }
 
 /** Attempts in rows of their own: those in vain, and the others. */
-export async function latestAttempts(postgres: Queryable, look: LiveLook): Promise<Found<AttemptFound>[]> {
-  const found: Found<AttemptFound>[] = [];
+export async function latestAttempts(postgres: Queryable, look: LiveLook): Promise<LiveRows<AttemptFound>[]> {
+  const found: LiveRows<AttemptFound>[] = [];
   for (const [name, which] of [
-    ['live-attempts-in-vain', IN_VAIN],
-    ['live-attempts', NOT_IN_VAIN],
+    ['live-attempts-in-vain', NOT_DELIVERED],
+    ['live-attempts', DELIVERED_OR_RETRIED],
   ] as const) {
     const { rows } = await postgres.query<AttemptRow & { action: string; callbackUrl: string }>({
       name,
@@ -83,7 +83,7 @@ export async function latestAttempts(postgres: Queryable, look: LiveLook): Promi
 }
 
 /** Events for the account, which are kept where they are known to be for it, whatever came of them. */
-export async function latestEvents(postgres: Queryable, look: LiveLook): Promise<Found<EventFound>> {
+export async function latestEvents(postgres: Queryable, look: LiveLook): Promise<LiveRows<EventFound>> {
   const { rows } = await postgres.query<EventFound>({
     name: 'live-events',
     text: `select k.event, ${ms('k.at')} as at from unnest($2::text[]) as asked (name)
@@ -99,7 +99,7 @@ export async function latestEvents(postgres: Queryable, look: LiveLook): Promise
 }
 
 /** Ordered by time, the newest first. */
-function bounded<T>(found: T[], most: number, atOf: (each: T) => number): Found<T> {
+function bounded<T>(found: T[], most: number, atOf: (each: T) => number): LiveRows<T> {
   const last = found.at(-1);
   return last === undefined || found.length < most ? { found } : { found, unreadBefore: atOf(last) };
 }

@@ -1,4 +1,4 @@
-/** What happens now, for one client: its attempts, and the events that it got nothing of. */
+/** Reads what happens now to one client: its attempts, and its events without a delivery. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from './entries.ts';
 import { attemptEntry, eventEntry, explainNoSubscription, isOfReader } from './history.ts';
@@ -27,11 +27,11 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'suppressed'; event: EventEntry; verdict: SuppressedVerdict }
 );
 
-/** What a key that was looked into came to: of an event that was delivered, nothing. */
-export type Looked = { key: string; at: number; entries: LiveEntry[] };
+/** The entries of a key; none where its event was delivered. */
+export type LookedUpKey = { key: string; at: number; entries: LiveEntry[] };
 
 /** `unreadBefore`: more has happened than one look reads, and what was before this time may not be told. */
-export type LiveFound = { looked: Looked[]; unreadBefore?: number };
+export type LiveFound = { looked: LookedUpKey[]; unreadBefore?: number };
 
 /**
  * The latest that the log has of a client, but for keys that `isKnown`. An attempt whose delivery the log does not have yet
@@ -58,7 +58,7 @@ const keyOfAttempt = ({ delivery, at, attempt }: AttemptFound['attempt']) => `${
 
 const keyOfEvent = ({ event, at }: EventFound) => `${event} ${at}`;
 
-async function attemptsLooked(postgres: Queryable, found: readonly AttemptFound[]): Promise<Looked[]> {
+async function attemptsLooked(postgres: Queryable, found: readonly AttemptFound[]): Promise<LookedUpKey[]> {
   const lacking = found.filter(({ event }) => event === undefined).map(({ attempt }) => attempt);
   const events = await eventsOfDeliveries(postgres, lacking);
   return found.flatMap(({ action, callbackUrl, attempt, ...given }) => {
@@ -74,7 +74,7 @@ async function eventsLooked(
   postgres: Queryable,
   found: readonly EventFound[],
   reader: ClientReader,
-): Promise<Looked[]> {
+): Promise<LookedUpKey[]> {
   const made = (await deliveriesOf(postgres, found, { withAnswers: false })).filter((row) => isOfReader(row, reader));
   const delivered = new Set(made.map(keyOfEvent));
   const rows = await eventsAt(

@@ -1,10 +1,11 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
-import { tables, type Row } from '../tables.ts';
-import type { Cursor, Reader } from './entries.ts';
+import { tables, type TableRow } from '../tables.ts';
+import type { PageRequest } from './cursor.ts';
+import type { Reader } from './entries.ts';
 
-export type EventRow = Omit<Row<'events'>, 'unknownMembers'>;
-export type DeliveryRow = Row<'deliveries'>;
+export type EventRow = Omit<TableRow<'events'>, 'unknownMembers'>;
+export type DeliveryRow = TableRow<'deliveries'>;
 
 export type RejectionRow = { delivery: string; reason: string };
 
@@ -13,10 +14,8 @@ export type DeactivationRow = { delivery: string; at: number; rule: string };
 /** Clocks of router and deliverer may differ, each from Postgres' by CLOCK_LIMIT, which is half a minute unless it is set. */
 export const SKEW_MS = 60_000;
 
-/** Whether what receivers answered is told as well: some KiB for each attempt, which swell a list. */
-export type Told = { withAnswers: boolean };
-
-type Paging = { before?: Cursor | undefined; limit: number };
+/** Whether attempts come with the receivers' answers, some KiB each: lists leave them out. */
+export type AttemptDetail = { withAnswers: boolean };
 
 const { unknownMembers: _, ...TOLD_OF_EVENTS } = tables.events.columns;
 const EVENT = selected(TOLD_OF_EVENTS, 'e');
@@ -29,20 +28,20 @@ export const deliveryColumns = (isTold: string): string =>
 export const attemptColumns = (isTold: string): string =>
   selected(tables.attempts.columns, 'a', { answer: `case when ${isTold} then a.answer end` });
 
-/** Whom an event row concerns. An account is told nothing of an event that is for others. */
+/** Selects the events that a reader may see: an account sees only those that it receives. */
 const OF_READER = `($1::uuid is null or ($1 = any (e.receivers) and e.interface = $2))`;
 
 function readerValues(reader: Reader): [string | null, string | null] {
   return reader === 'operator' ? [null, null] : [reader.account, reader.interface];
 }
 
-/** What people ask by: a key as it is found (`normalizedKey`), and of which kind, where that is said. */
+/** A key that is searched for, as `normalizedKey` writes it, and its kind where that is given. */
 export type AskedKey = { key: string; kind?: string | undefined };
 
-/** What happened to everything about something, newest first. */
+/** Finds the events that have a key, newest first. */
 export async function eventsAbout(
   postgres: Queryable,
-  { about, reader, before, limit }: { about: AskedKey; reader: Reader } & Paging,
+  { about, reader, before, limit }: { about: AskedKey; reader: Reader } & PageRequest,
 ): Promise<EventRow[]> {
   const { rows } = await postgres.query<EventRow>({
     name: 'history-of-key',
@@ -90,7 +89,7 @@ export async function eventsAt(
 export async function deliveriesOf(
   postgres: Queryable,
   events: readonly Pick<EventRow, 'event' | 'at'>[],
-  { withAnswers }: Told,
+  { withAnswers }: AttemptDetail,
 ): Promise<DeliveryRow[]> {
   if (events.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({
@@ -113,7 +112,7 @@ export async function deliveriesByGuid(postgres: Queryable, delivery: string): P
   return rows;
 }
 
-/** What was sent, as far as it is still kept. */
+/** Finds the body that was sent, while it is kept. */
 export async function bodyOf(postgres: Queryable, delivery: string): Promise<string | undefined> {
   const { rows } = await postgres.query<{ body: string }>({
     name: 'history-body',

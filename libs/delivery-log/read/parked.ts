@@ -90,7 +90,7 @@ export async function parkedEndpoints(
   return rows;
 }
 
-/** What is parked, all accounts together: as the deliverers count it, a second behind. */
+/** Parked deliveries of all accounts, as the deliverers count them: up to a second old. */
 export type ParkedInAll = { deliveries: number; bytes: number; endpoints: number; oldestAt?: number };
 
 /** Looks at one row of each endpoint, and counts none. */

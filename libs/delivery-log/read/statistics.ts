@@ -29,7 +29,7 @@ export async function subscriptionsToCount(
   return rows;
 }
 
-type Asked = {
+type CountQuery = {
   account: string;
   subscriptions: readonly Counted[];
   /** Those whose suppressed events are counted. */
@@ -89,12 +89,12 @@ const SUPPRESSED = `
     where d.event = e.event and d.at = e.at and d.${OF_CLIENT} and ${within('d.at')})
   group by e.action`;
 
-type Row = { action: string; kind: string; count: number; print: string | null };
+type CountRow = { action: string; kind: string; count: number; print: string | null };
 
 /** Counts a stretch of time, by action; an action of which there is nothing is not in it. Reads every row of the client in it. */
-export async function countsWithin(postgres: Queryable, asked: Asked): Promise<ReadonlyMap<string, Counts>> {
+export async function countsWithin(postgres: Queryable, asked: CountQuery): Promise<ReadonlyMap<string, Counts>> {
   // Without a name: how many rows there are differs so much that each is planned for itself.
-  const { rows } = await postgres.query<Row>(COUNT, valuesOf(asked));
+  const { rows } = await postgres.query<CountRow>(COUNT, valuesOf(asked));
   const counts = new Map<string, Counts>();
   const compared: string[] = [];
   for (const [action, ofAction] of Map.groupBy(rows, (row) => row.action)) {
@@ -118,14 +118,14 @@ export async function countsWithin(postgres: Queryable, asked: Asked): Promise<R
 
 async function suppressedOf(
   postgres: Queryable,
-  asked: Asked,
+  asked: CountQuery,
   actions: string[],
-): Promise<Omit<Row, 'kind' | 'print'>[]> {
+): Promise<Omit<CountRow, 'kind' | 'print'>[]> {
   if (actions.length === 0) return [];
-  return (await postgres.query<Row>(SUPPRESSED, valuesOf({ ...asked, actions }).slice(0, 5))).rows;
+  return (await postgres.query<CountRow>(SUPPRESSED, valuesOf({ ...asked, actions }).slice(0, 5))).rows;
 }
 
-function valuesOf({ account, subscriptions, actions, from, until }: Asked): unknown[] {
+function valuesOf({ account, subscriptions, actions, from, until }: CountQuery): unknown[] {
   const guids = subscriptions.map(({ subscription }) => subscription);
   const theirActions = subscriptions.map(({ action }) => action);
   return [account, guids, actions, from, until, theirActions];

@@ -1,8 +1,8 @@
-/** How subscriptions stood, now and at any time before: as their rows and the audit log have it. */
+/** Tells the state of subscriptions, now and at any earlier time, from their rows and the audit log. */
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
-import type { Cursor } from './entries.ts';
+import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
 export type SubscriptionEntry = {
@@ -24,22 +24,22 @@ export type SubscriptionEntry = {
 
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
-/** Whose, or which, subscriptions are asked for. */
+/** Selects one subscription, or those of an account, client or action. */
 export type SubscriptionSelection =
   | { subscription: string }
   | { account: string; client?: string | undefined; action?: string | undefined };
 
-type Row = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
-type Noted = { subscription: string; at: number; isOn: boolean; rule: string | null };
+type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
+type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
 
-/** All there are, ended ones too, the newest first; or a page of them. */
+/** Finds subscriptions, ended ones too, newest first; all of them or a page. */
 export async function subscriptionsOf(
   postgres: Queryable,
   selection: SubscriptionSelection,
   { before, limit }: { before?: Cursor | undefined; limit?: number } = {},
 ): Promise<SubscriptionEntry[]> {
   const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
-  const { rows } = await postgres.query<Row>(
+  const { rows } = await postgres.query<SubscriptionRow>(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
        ${ms('failing_since')} as "failingSince", ${ms('last_success_at')} as "lastSuccessAt",
@@ -62,16 +62,16 @@ export async function subscriptionsOf(
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);
   return rows.map(({ deactivatedAt, rule, ...row }) => {
     const switches = (noted.get(row.subscription) ?? []).map(readSwitch);
-    // What the audit log no longer has, the row may still tell.
+    // The row may still have a switch that the audit log no longer has.
     const isTold = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
     const last = isTold ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
     return { ...row, switches: [...switches, ...last] };
   });
 }
 
-async function switchesOf(postgres: Queryable, rows: readonly Row[]): Promise<Noted[]> {
+async function switchesOf(postgres: Queryable, rows: readonly SubscriptionRow[]): Promise<SwitchRow[]> {
   if (rows.length === 0) return [];
-  const { rows: noted } = await postgres.query<Noted>(
+  const { rows: noted } = await postgres.query<SwitchRow>(
     `select subject_guid as subscription, ${ms('at')} as at, (details ->> 'is_active')::boolean as "isOn",
        details ->> 'deactivation_rule' as rule
      from waybell.audit_log
@@ -83,11 +83,11 @@ async function switchesOf(postgres: Queryable, rows: readonly Row[]): Promise<No
   return noted;
 }
 
-function readSwitch({ at, isOn, rule }: Noted): Switch {
+function readSwitch({ at, isOn, rule }: SwitchRow): Switch {
   return isOn ? { at, isOn } : { at, isOn, rule: rule ?? 'unknown' };
 }
 
-/** How a subscription stood at a time. */
+/** The state of a subscription at a time. */
 export type Standing =
   | { kind: 'not_yet' }
   | { kind: 'active' }

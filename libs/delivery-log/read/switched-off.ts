@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
 /** A subscription to which a rule applied. Times are milliseconds since the epoch. */
-type Judged = {
+type RuledSubscription = {
   subscription: string;
   account: string;
   client: string;
@@ -18,23 +18,26 @@ type Judged = {
 };
 
 /** One that was switched off, and that was not subscribed anew since. */
-export type SwitchedOff = Judged & { switchedOffAt: number };
+export type SwitchedOff = RuledSubscription & { switchedOffAt: number };
 
 /** One that would be off, had not so many been due at once that the fault may be ours. */
-export type Held = Judged & {
+export type Held = RuledSubscription & {
   heldAt: number;
   /** It had gone off before that was seen, and was off from then on until it was held. */
   offFrom: number | null;
 };
 
-type Asked = { account?: string | undefined; limit: number };
+type SwitchedOffQuery = { account?: string | undefined; limit: number };
 
 const SUBSCRIPTION = `s.guid as subscription, s.account_guid as account, s.client_id as client, s.interface, s.action,
   split_part(s.callback_url, '?', 1) as url, ${ms('s.created_at')} as "createdAt"`;
 const OF_ACCOUNT = '($1::uuid is null or s.account_guid = $1)';
 
 /** Finds those that are off now, of one account or of all, the one that was switched off last first. */
-export async function subscriptionsSwitchedOff(postgres: Queryable, { account, limit }: Asked): Promise<SwitchedOff[]> {
+export async function subscriptionsSwitchedOff(
+  postgres: Queryable,
+  { account, limit }: SwitchedOffQuery,
+): Promise<SwitchedOff[]> {
   const { rows } = await postgres.query<SwitchedOff>(
     `select ${SUBSCRIPTION}, ${ms('s.deactivated_at')} as "switchedOffAt", s.deactivation_rule as rule,
        s.deactivated_by as delivery
@@ -46,11 +49,11 @@ export async function subscriptionsSwitchedOff(postgres: Queryable, { account, l
   return rows;
 }
 
-/** Of those that are held (`services/deactivator/switch-off.sql`). */
+/** True for deactivations that are held (`services/deactivator/switch-off.sql`). */
 export const IS_HELD = 'd.held_at is not null and not d.is_released';
 
 /** Finds those that are held now, of one account or of all, the one that was held first comes first. */
-export async function subscriptionsHeld(postgres: Queryable, { account, limit }: Asked): Promise<Held[]> {
+export async function subscriptionsHeld(postgres: Queryable, { account, limit }: SwitchedOffQuery): Promise<Held[]> {
   const { rows } = await postgres.query<Held>(
     `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", ${ms('d.off_from')} as "offFrom", d.rule, d.delivery
      from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription

@@ -1,40 +1,39 @@
-/** What an operator is told who asks by anything at all. */
+/** Answers an operator who asks by any guid, number or text. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf, type AccountEntry } from './accounts.ts';
 import { latestDeliveries } from './candidates.ts';
-import type { Cursor, DeliveryEntry, EventEntry, Page } from './entries.ts';
-import { findAnything, type Found } from './find-anything.ts';
+import type { Page, PageRequest } from './cursor.ts';
+import type { DeliveryEntry, EventEntry } from './entries.ts';
+import { findAnything, type SearchMatch } from './find-anything.ts';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
 import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
 
-/** What is asked: a guid, a number, a VIN …, and, where that means several things, which of them. */
-export type Question = {
+/** The text is a guid, a number, a VIN …; `as` picks one meaning where it has several. */
+export type Question = PageRequest & {
   text: string;
-  as?: Found['kind'] | undefined;
+  as?: SearchMatch['kind'] | undefined;
   /** The kind of a key. */
   keyKind?: string | undefined;
-  before?: Cursor | undefined;
-  limit: number;
 };
 
-export type Told =
+export type WhyResult =
   | { kind: 'nothing' }
   /** It means several things. */
-  | { kind: 'several'; candidates: Found[] }
-  | { kind: 'events'; of: Found; page: Page<EventEntry> }
+  | { kind: 'several'; candidates: SearchMatch[] }
+  | { kind: 'events'; of: SearchMatch; page: Page<EventEntry> }
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | { kind: 'subscription'; subscription: SubscriptionEntry; latest: DeliveryEntry[] }
   | { kind: 'account'; account: AccountEntry; subscriptions: SubscriptionEntry[]; latest: DeliveryEntry[] };
 
-/** With the accounts that it speaks of, by their guids. */
-export type Answer = Told & { accounts: ReadonlyMap<string, AccountEntry> };
+/** The result, with the accounts that it mentions, by guid. */
+export type WhyAnswer = WhyResult & { accounts: ReadonlyMap<string, AccountEntry> };
 
-export async function why(postgres: Queryable, question: Question): Promise<Answer> {
+export async function why(postgres: Queryable, question: Question): Promise<WhyAnswer> {
   const told = await tell(postgres, question);
   return { ...told, accounts: await accountsOf(postgres, accountsIn(told)) };
 }
 
-async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<Told> {
+async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<WhyResult> {
   const candidates = (await findAnything(postgres, text)).filter(
     (found) =>
       (as === undefined || found.kind === as) &&
@@ -45,9 +44,7 @@ async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Quest
   return candidates.length === 1 ? tellOf(postgres, found, paging) : { kind: 'several', candidates };
 }
 
-type Paging = Pick<Question, 'before' | 'limit'>;
-
-async function tellOf(postgres: Queryable, found: Found, paging: Paging): Promise<Told> {
+async function tellOf(postgres: Queryable, found: SearchMatch, paging: PageRequest): Promise<WhyResult> {
   switch (found.kind) {
     case 'event':
       return { kind: 'events', of: found, page: { entries: await eventHistory(postgres, found.event, 'operator') } };
@@ -76,13 +73,13 @@ async function tellOf(postgres: Queryable, found: Found, paging: Paging): Promis
 async function latestOf(
   postgres: Queryable,
   subscriptions: readonly SubscriptionEntry[],
-  { limit }: Paging,
+  { limit }: PageRequest,
 ): Promise<DeliveryEntry[]> {
   const guids = subscriptions.map(({ subscription }) => subscription);
   return withAttempts(postgres, await latestDeliveries(postgres, guids, limit));
 }
 
-function accountsIn(told: Told): string[] {
+function accountsIn(told: WhyResult): string[] {
   switch (told.kind) {
     case 'events':
       return told.page.entries.flatMap(({ receivers }) => receivers);

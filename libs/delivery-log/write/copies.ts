@@ -1,14 +1,14 @@
 import type { Copy } from '@waybell/runtime/postgres';
-import { nameOf, writerOf, type Written } from '../columns.ts';
+import { nameOf, writerOf, type ColumnValue } from '../columns.ts';
 import { columnsOf, tableNames, type AnyRecord, type LogRows, type TableName } from '../tables.ts';
 
-/** What has to be copied for these rows: half of what inserting them would cost Postgres. */
+/** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. */
 export function copiesOf(rows: LogRows): Copy[] {
   const filled = tableNames.filter((table) => rows[table].length > 0);
   return filled.map((table) => ({ text: COPIES[table].text, data: textOf(table, rows) }));
 }
 
-type Copied = { text: string; writers: ((record: AnyRecord) => Written)[]; isEscaped: boolean[] };
+type Copied = { text: string; writers: ((record: AnyRecord) => ColumnValue)[]; isEscaped: boolean[] };
 
 // Every table is in `tableNames`, which the type of `fromEntries` does not say.
 const COPIES = Object.fromEntries(tableNames.map((table) => [table, copyOf(table)])) as Record<TableName, Copied>;
@@ -34,7 +34,7 @@ function textOf(table: TableName, rows: LogRows): string {
 const SPECIAL = /[\\\t\n\r]/;
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function fieldOf(value: Written, isEscaped: boolean): string {
+function fieldOf(value: ColumnValue, isEscaped: boolean): string {
   if (value === null) return '\\N';
   if (typeof value === 'number') return String(value);
   if (!isEscaped || !SPECIAL.test(value)) return value;

@@ -8,19 +8,19 @@ export type InLotsOptions<I> = {
   /** Lots that are worked on at the same time, at most; what comes meanwhile is gathered. */
   atOnce: number;
   /** Picks from what waits what is to stay for the next lot. No item stays twice. */
-  stay?: (waiting: readonly Waiting<I>[]) => ReadonlySet<I>;
+  stay?: (waiting: readonly QueuedItem<I>[]) => ReadonlySet<I>;
   clock?: Clock;
 };
 
-export type Waiting<I> = { item: I; hasStayed: boolean };
+export type QueuedItem<I> = { item: I; hasStayed: boolean };
 
-type Call<O> = {
+type LotCall<O> = {
   answers: O[];
   missing: number;
   resolve: (answers: readonly O[]) => void;
   reject: (error: unknown) => void;
 };
-type Place<I, O> = Waiting<I> & { call: Call<O>; place: number };
+type PlacedItem<I, O> = QueuedItem<I> & { call: LotCall<O>; place: number };
 
 /**
  * Turns small calls into few large ones. What comes now and then is worked on at once; what comes faster is gathered. `work`
@@ -30,7 +30,7 @@ export function inLots<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
   { largest, gatherMs, atOnce, stay = () => new Set(), clock = systemClock }: InLotsOptions<I>,
 ): (items: readonly I[]) => Promise<readonly O[]> {
-  let waiting: Place<I, O>[] = [];
+  let waiting: PlacedItem<I, O>[] = [];
   let callsSince = 0;
   let underWay = 0;
   let nextAt = 0;
@@ -55,10 +55,10 @@ export function inLots<I, O>(
     look();
   }
 
-  function nextLot(): Place<I, O>[] {
+  function nextLot(): PlacedItem<I, O>[] {
     const staying = stay(waiting);
-    const lot: Place<I, O>[] = [];
-    const others: Place<I, O>[] = [];
+    const lot: PlacedItem<I, O>[] = [];
+    const others: PlacedItem<I, O>[] = [];
     for (const each of waiting) {
       if (each.hasStayed || !staying.has(each.item)) lot.push(each);
       else {
@@ -70,7 +70,7 @@ export function inLots<I, O>(
     return lot;
   }
 
-  async function workOn(lot: readonly Place<I, O>[]): Promise<void> {
+  async function workOn(lot: readonly PlacedItem<I, O>[]): Promise<void> {
     try {
       const answers = await work(lot.map(({ item }) => item));
       lot.forEach(({ call, place }, index) => {
@@ -87,7 +87,7 @@ export function inLots<I, O>(
   return async (items) => {
     if (items.length === 0) return [];
     return new Promise((resolve, reject) => {
-      const call: Call<O> = { answers: [], missing: items.length, resolve, reject };
+      const call: LotCall<O> = { answers: [], missing: items.length, resolve, reject };
       for (const [place, item] of items.entries()) waiting.push({ item, hasStayed: false, call, place });
       callsSince += 1;
       look();

@@ -2,9 +2,9 @@ import { Counter } from 'prom-client';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Metrics } from '@waybell/runtime/metrics';
 
-type Kind = Outcome['kind'] | 'outdated';
+type RecordKind = Outcome['kind'] | 'outdated';
 
-const ZERO: Record<Kind, 0> = {
+const ZERO: Record<RecordKind, 0> = {
   routed: 0,
   delivered: 0,
   failed: 0,
@@ -15,7 +15,7 @@ const ZERO: Record<Kind, 0> = {
   outdated: 0,
 };
 
-/** What the log has written down. */
+/** Counts the records that the log has written. */
 export class LogMetrics {
   readonly #records: Counter<'kind'>;
 

@@ -3,7 +3,7 @@ import type { LogRows } from '../tables.ts';
 import { firstOf, type DeliveryInHand, type LogRecord } from './merging.ts';
 import { dayOf } from './partitions.ts';
 
-type RowsInHand = Omit<LogRows, 'deliveries'> & { deliveries: DeliveryInHand[] };
+type LogRowsInHand = Omit<LogRows, 'deliveries'> & { deliveries: DeliveryInHand[] };
 
 export type RowsOptions = {
   /** The first day of which bodies are kept. */
@@ -12,9 +12,9 @@ export type RowsOptions = {
   merges: boolean;
 };
 
-/** What records come to: the rows of each table. */
+/** Makes the rows of each table from records. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: RowsInHand = {
+  const rows: LogRowsInHand = {
     events: [],
     keys: [],
     deliveries: [],
@@ -43,7 +43,7 @@ export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: 
 }
 
 function addEvent(
-  rows: RowsInHand,
+  rows: LogRowsInHand,
   outcome: Routed | Rejected,
   { isRepeat, isKept }: { isRepeat: boolean; isKept: boolean },
 ): void {

@@ -4,7 +4,7 @@
  */
 import { isAttempted, type Delivered, type Outcome } from '@waybell/line/outcomes';
 import type { DeliveryRecord } from '../tables.ts';
-import type { Waiting } from './in-lots.ts';
+import type { QueuedItem } from './in-lots.ts';
 
 /** `isRepeat`: it may be written already. */
 export type LogRecord = { outcome: Outcome; isRepeat: boolean };
@@ -25,7 +25,7 @@ export function firstOf(row: DeliveryInHand, { outcome, isRepeat }: LogRecord): 
 }
 
 /** Finds in what waits to be written verdicts whose deliveries are not all attempted yet, and the attempts at the others. */
-export function incomplete(waiting: readonly Waiting<LogRecord>[]): Set<LogRecord> {
+export function incomplete(waiting: readonly QueuedItem<LogRecord>[]): Set<LogRecord> {
   const attempts = new Map<string, LogRecord>();
   for (const { item } of waiting) if (isAttempted(item.outcome)) attempts.set(item.outcome.delivery, item);
   const staying = new Set<LogRecord>();

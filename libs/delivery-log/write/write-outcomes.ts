@@ -17,16 +17,19 @@ import type { LogRows } from '../tables.ts';
 import { rowsOf } from './log-rows.ts';
 import { incomplete, type LogRecord } from './merging.ts';
 import { dayOf, type Partitions } from './partitions.ts';
-import { WriteWhatFits, type Written } from './write-what-fits.ts';
+import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
 
 /** A record that Postgres does not take, and what it says. */
-export type Refused = { outcome: Outcome; reason: string };
+export type RefusedRecord = { outcome: Outcome; reason: string };
 
 /**
  * Writes records down; resolves, when they are committed, with those that could not be. Throws `Unavailable`. `isRepeat`: they may
  * be there already.
  */
-export type WriteOutcomes = (outcomes: readonly Outcome[], how?: { isRepeat: boolean }) => Promise<readonly Refused[]>;
+export type WriteOutcomes = (
+  outcomes: readonly Outcome[],
+  how?: { isRepeat: boolean },
+) => Promise<readonly RefusedRecord[]>;
 
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
@@ -88,7 +91,7 @@ export function writeOutcomesTo(
     }
   }
 
-  async function tryToInsert(records: readonly LogRecord[]): Promise<Written> {
+  async function tryToInsert(records: readonly LogRecord[]): Promise<WriteResult> {
     try {
       await insert(records);
       return { kind: 'written' };
@@ -99,7 +102,7 @@ export function writeOutcomesTo(
     }
   }
 
-  const fitting = new WriteWhatFits(tryToInsert, { timeoutMs });
+  const fitting = new AdaptiveWriter(tryToInsert, { timeoutMs });
   const reasonsOf = (records: readonly LogRecord[]) => fitting.reasonsOf(records);
   const writeRecords = inLots(reasonsOf, { largest: LARGEST, gatherMs, atOnce: AT_ONCE, stay: incomplete });
 

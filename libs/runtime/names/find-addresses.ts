@@ -18,30 +18,30 @@ const LATE_MS = 250;
 /** An address, and for how many seconds it holds. */
 export type AddressRecord = RecordWithTtl & LookupAddress;
 
-/** What is said of a name's addresses of one family. */
-type Told = { records: AddressRecord[]; error?: unknown; isLate?: true };
+/** The answer for one address family of a name. */
+type FamilyAnswer = { records: AddressRecord[]; error?: unknown; isLate?: true };
 
-type Search = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
+type AddressSearch = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
 
 /** The addresses of the first of these names that has any. Throws `UnresolvedHost`. */
-export async function findAddresses({ resolver, host, names, clock }: Search): Promise<AddressRecord[]> {
+export async function findAddresses({ resolver, host, names, clock }: AddressSearch): Promise<AddressRecord[]> {
   let lastError: unknown;
   for (const name of names) {
     const told = await hear([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
     const records = told.flatMap((each) => each.records);
-    // What is not complete is not remembered for long.
+    // An incomplete answer is not remembered for long.
     if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
     const errors = told.map(({ error }) => error);
     lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
-    // Of a name that may exist another must not take the place: it would get what the first is to get.
+    // No other name may take the place of one that may exist: it would get the other's requests.
     if (!isAbsence(lastError)) break;
   }
   throw new UnresolvedHost(host, lastError);
 }
 
-/** What is told of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
-async function hear(asked: readonly Promise<Told>[], clock: Pick<Clock, 'after'>): Promise<Told[]> {
-  const late = Promise.withResolvers<Told>();
+/** Collects the answers of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
+async function hear(asked: readonly Promise<FamilyAnswer>[], clock: Pick<Clock, 'after'>): Promise<FamilyAnswer[]> {
+  const late = Promise.withResolvers<FamilyAnswer>();
   let limit: Disposable | undefined;
   const heard = asked.map(async (each) => {
     const told = await each;
@@ -55,7 +55,7 @@ async function hear(asked: readonly Promise<Told>[], clock: Pick<Clock, 'after'>
   }
 }
 
-function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<Told> {
+function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<FamilyAnswer> {
   const asked = family === 4 ? resolver.resolve4(name, { ttl: true }) : resolver.resolve6(name, { ttl: true });
   return asked.then(
     (records) => ({ records: records.map((record) => ({ ...record, family })) }),

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
 
-/** What c-ares says where something is known of a name; all else is that nobody said, or could be understood. */
+/** Codes of c-ares that are an answer about a name; any other means that no server answered intelligibly. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /** The zone whose servers every working name server knows, but those of closed networks. */
 const ROOT = '.';

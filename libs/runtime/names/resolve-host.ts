@@ -13,7 +13,7 @@ import { followSystemNames, namesToAsk, type SystemNames } from './system-names.
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
 export type NamesOptions = {
-  /** What the machine is told of names now: the same object for as long as that does not change. */
+  /** The machine's name configuration now: the same object until it changes. */
   readNames: () => SystemNames;
   clock: Clock;
   log?: Pick<Log, 'info' | 'warn'>;
@@ -149,7 +149,7 @@ export class Names {
     return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
   }
 
-  /** What is found, or why not; where the name servers are away, that. */
+  /** The addresses, or why there are none; that the name servers are away, where they are. */
   async #ask(host: string): Promise<AddressRecord[]> {
     const servers = this.#nameServers;
     const patience = Promise.withResolvers<never>();

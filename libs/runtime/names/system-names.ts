@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns';
 import { withoutRootDot } from './host-name.ts';
 
 /**
- * What a machine is told of names: hosts(5), by names in lower case and without a dot at their end; and of resolv.conf(5)
+ * The name configuration of a machine: hosts(5), by names in lower case and without a dot at their end; and of resolv.conf(5)
  * the name servers, the search list and `ndots`.
  */
 export type SystemNames = {

@@ -1,7 +1,8 @@
 import { readEnvironment } from '../environment.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
-import { startTracing, type Tracing } from '../tracing.ts';
+import type { Tracing } from '../export-spans.ts';
+import { startTracing } from '../tracing.ts';
 import { tracingSettings } from '../tracing-settings.ts';
 import type { SpanCollector } from './span-collector.ts';
 

@@ -39,7 +39,7 @@ async function answerOf<T>(look: Look<T>): Promise<T | undefined | false> {
   const answered = new AbortController();
   const limit = sleep(LIMIT_MS, undefined, { signal: answered.signal, ref: false });
   try {
-    // Where it throws at once, the limit is watched all the same.
+    // The limit is watched even if `look` throws at once.
     return await Promise.race([(async () => look())(), limit.then(() => Promise.reject(new Error('no answer')))]);
   } finally {
     answered.abort();

@@ -1,4 +1,4 @@
-type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
+import type { SqlQuery } from '../sql-query.ts';
 
 export type Index = {
   /** With its schema, and so is the table. */
@@ -13,7 +13,7 @@ export type Index = {
  * Creates an index while everything reads and writes on. Not in a transaction: for a migration with `transaction = false`. What was
  * left half-way is made anew.
  */
-export async function createIndex(query: Query, { name, table, columns, isUnique = false }: Index): Promise<void> {
+export async function createIndex(query: SqlQuery, { name, table, columns, isUnique = false }: Index): Promise<void> {
   const [schema = '', index = ''] = name.split('.');
   // It waits for all that wrote before, and nothing waits behind it.
   await query('set lock_timeout = 0');

@@ -43,7 +43,7 @@ export function createApi(options: ApiOptions): Express {
     statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
     triggerRoutes({ ...options, authenticate }),
-    // Who reads a stream is known anew every minute, which is no request.
+    // A stream's reader is authenticated again every minute, which counts as no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(options.documents),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 type What = {
   account: string;

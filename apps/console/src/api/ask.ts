@@ -32,7 +32,7 @@ export function askWith(token: () => Promise<string>, onSignedOut: (why: string)
   return { client, operator: client as unknown as Client<OperatorPaths>, token };
 }
 
-export type Ask = ReturnType<typeof askWith>;
+export type ApiClient = ReturnType<typeof askWith>;
 
 /** An answer without what the shipper interface wraps it in. */
 export type Plain<T> = T extends { status: 'success'; data: infer D } ? (D extends { object: infer O } ? O : D) : T;

@@ -1,14 +1,17 @@
 import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream';
-import { root, type Ask } from './ask.ts';
-import { Problem, problemOf, unreachable } from './problem.ts';
+import { root, type ApiClient } from './ask.ts';
+import { ProblemAnswer, problemOf, unreachable } from './problem.ts';
 
 export type LiveMessage = Pick<EventSourceMessage, 'event' | 'data'>;
 
 /** How a feed stands: its messages come; or it is tried again, because of what went wrong. */
-export type LiveState = { kind: 'connecting' } | { kind: 'live' } | { kind: 'broken'; error: Problem; isOver: boolean };
+export type LiveState =
+  | { kind: 'connecting' }
+  | { kind: 'live' }
+  | { kind: 'broken'; error: ProblemAnswer; isOver: boolean };
 
 type Follow = {
-  ask: Ask;
+  ask: ApiClient;
   signal: AbortSignal;
   onMessage: (message: LiveMessage) => void;
   onState: (state: LiveState) => void;
@@ -37,7 +40,7 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
       await pause(RECONNECT_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
-      const problem = error instanceof Problem ? error : unreachable();
+      const problem = error instanceof ProblemAnswer ? error : unreachable();
       onState({ kind: 'broken', error: problem, isOver: !problem.isPassing });
       if (!problem.isPassing) return;
       await pause(problem.retryAfterMs ?? Math.min(LONGEST_WAIT_MS, 1_000 * 2 ** failures), signal);
@@ -45,7 +48,11 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
   }
 }
 
-async function opened(ask: Ask, lastId: string, signal: AbortSignal): Promise<ReadableStream<EventSourceMessage>> {
+async function opened(
+  ask: ApiClient,
+  lastId: string,
+  signal: AbortSignal,
+): Promise<ReadableStream<EventSourceMessage>> {
   const headers = { authorization: `Bearer ${await ask.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
   const response = await fetch(new URL('v1/live', root), { headers, signal });
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));

@@ -1,17 +1,17 @@
 /** What was wrong with a request, as RFC 9457 tells it, with what the page needs to say it and to go on. */
-export class Problem extends Error {
+export class ProblemAnswer extends Error {
   /** The end of its `type`, such as `too-many-requests`; `unreachable` where there was no answer. */
   readonly kind: string;
   readonly status: number;
   readonly title: string;
-  /** By which support finds the request. */
+  /** The id by which support finds the request. */
   readonly requestId: string | undefined;
   /** What of the body broke which rule; `pointer` is a JSON Pointer as a URI fragment. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ProblemFault[];
   /** How long to wait before asking again, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(told: Told) {
+  constructor(told: ProblemBody) {
     super(told.detail);
     this.kind = told.kind;
     this.status = told.status;
@@ -27,20 +27,20 @@ export class Problem extends Error {
   }
 }
 
-export type Fault = { pointer?: string; parameter?: string; detail: string };
+export type ProblemFault = { pointer?: string; parameter?: string; detail: string };
 
-type Told = {
+type ProblemBody = {
   kind: string;
   status: number;
   title: string;
   detail: string;
   requestId?: string | undefined;
-  faults?: readonly Fault[] | undefined;
+  faults?: readonly ProblemFault[] | undefined;
   retryAfterMs?: number | undefined;
 };
 
-export const unreachable = (): Problem =>
-  new Problem({
+export const unreachable = (): ProblemAnswer =>
+  new ProblemAnswer({
     kind: 'unreachable',
     status: 0,
     title: 'No answer',
@@ -48,17 +48,17 @@ export const unreachable = (): Problem =>
   });
 
 /** The problem that an answer tells; of any other answer that is no success, what its status says. */
-export function problemOf(response: Response, body: unknown): Problem {
+export function problemOf(response: Response, body: unknown): ProblemAnswer {
   const { type, title, detail, instance, errors } = isObject(body) ? body : {};
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new Problem({
+  return new ProblemAnswer({
     kind: typeof type === 'string' ? (type.split(':').at(-1) ?? '') : 'unknown',
     status: response.status,
     title: typeof title === 'string' ? title : 'Something went wrong',
     detail: typeof detail === 'string' ? detail : `The answer was ${response.status} ${response.statusText}.`,
     requestId: typeof instance === 'string' ? instance : (response.headers.get('x-request-id') ?? undefined),
     // As the document says of a problem.
-    faults: Array.isArray(errors) ? (errors as Fault[]) : [],
+    faults: Array.isArray(errors) ? (errors as ProblemFault[]) : [],
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : undefined,
   });
 }

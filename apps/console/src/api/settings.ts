@@ -1,12 +1,12 @@
 /** What the listener says before anybody signed in. */
-export type Settings = {
+export type PageSettings = {
   view: 'client' | 'operator';
   signIn?: { issuer: string; clientId: string; scope: string; audience: string };
   dashboardUrl?: string;
 };
 
-export async function readSettings(): Promise<Settings> {
+export async function readSettings(): Promise<PageSettings> {
   const response = await fetch('settings.json');
   if (!response.ok) throw new Error(`settings.json: ${response.status}`);
-  return (await response.json()) as Settings;
+  return (await response.json()) as PageSettings;
 }

@@ -1,13 +1,13 @@
 import { useQuery, type UseQueryOptions } from '@tanstack/react-query';
 import { useSignedIn } from '../session/session.ts';
-import { told, type Ask, type Plain } from './ask.ts';
+import { told, type ApiClient, type Plain } from './ask.ts';
 
-type Answered<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+type ApiAnswer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
 /** What the API says to a request of the session's token, kept under `key`. */
 export function useTold<T>(
   key: readonly unknown[],
-  asked: (ask: Ask) => Answered<T>,
+  asked: (ask: ApiClient) => ApiAnswer<T>,
   options: Omit<UseQueryOptions<Plain<T>>, 'queryKey' | 'queryFn'> = {},
 ) {
   const { ask } = useSignedIn();

@@ -11,7 +11,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 
 /** A column of a table; with `value`, its header is a button that sorts by that. */
-export type Column<T> = {
+export type TableColumn<T> = {
   header: string;
   cell: (row: T) => ReactNode;
   value?: (row: T) => string | number;
@@ -23,7 +23,7 @@ type DataTableProps<T> = {
   label: string;
   rows: readonly T[];
   /** The same array each time: the first is what a row is called by. */
-  columns: readonly Column<T>[];
+  columns: readonly TableColumn<T>[];
   keyOf: (row: T) => string;
 };
 
@@ -104,7 +104,7 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
   );
 }
 
-function definitionsOf<T extends object>(columns: readonly Column<T>[]) {
+function definitionsOf<T extends object>(columns: readonly TableColumn<T>[]) {
   const helper = createColumnHelper<typeof features, T>();
   return helper.columns(
     columns.map(({ header, value }) =>
@@ -118,7 +118,7 @@ function definitionsOf<T extends object>(columns: readonly Column<T>[]) {
   );
 }
 
-type HeaderProps<T> = { column: Column<T> | undefined; direction: false | 'asc' | 'desc'; sort: () => void };
+type HeaderProps<T> = { column: TableColumn<T> | undefined; direction: false | 'asc' | 'desc'; sort: () => void };
 
 function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   if (column === undefined) return null;
@@ -142,7 +142,7 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   );
 }
 
-function Cell<T>({ column, row, isFirst }: { column: Column<T>; row: T; isFirst: boolean }) {
+function Cell<T>({ column, row, isFirst }: { column: TableColumn<T>; row: T; isFirst: boolean }) {
   const style = column.isNumber === true ? 'number' : undefined;
   if (!isFirst) return <td className={style}>{column.cell(row)}</td>;
   return (

@@ -1,7 +1,7 @@
 import * as Toast from '@radix-ui/react-toast';
 import { createContext, use, useState, type ReactNode } from 'react';
 
-type Notice = { id: number; text: string };
+type ShownNotice = { id: number; text: string };
 
 const Tell = createContext<(text: string) => void>(() => undefined);
 
@@ -11,7 +11,7 @@ export const useTell = () => use(Tell);
 let lastId = 0;
 
 export function Notices({ children }: { children: ReactNode }) {
-  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const [notices, setNotices] = useState<readonly ShownNotice[]>([]);
   const tell = (text: string) => setNotices((before) => [...before, { id: (lastId += 1), text }]);
   const forget = (id: number) => setNotices((before) => before.filter((notice) => notice.id !== id));
   return (

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Problem } from '../api/problem.ts';
+import { ProblemAnswer } from '../api/problem.ts';
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -15,7 +15,7 @@ export function Empty({ children }: { children: ReactNode }) {
 
 /** What went wrong, what to do, and by which id support finds it. */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
-  const problem = error instanceof Problem ? error : undefined;
+  const problem = error instanceof ProblemAnswer ? error : undefined;
   const isBounded = problem?.kind === 'too-many-requests';
   const faults = problem?.faults ?? [];
   return (
@@ -50,7 +50,7 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   );
 }
 
-type Query<T> = {
+type QueryState<T> = {
   data: T | undefined;
   error: Error | null;
   failureReason: Error | null;
@@ -58,11 +58,21 @@ type Query<T> = {
 };
 
 /** What went wrong with a query, also while it is asked again by itself. */
-export const troubleOf = ({ error, failureReason }: Pick<Query<unknown>, 'error' | 'failureReason'>): Error | null =>
-  error ?? failureReason;
+export const troubleOf = ({
+  error,
+  failureReason,
+}: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
 
 /** What a query found, once it has: till then that it is loading, or what went wrong. */
-export function Found<T>({ of, what, children }: { of: Query<T>; what: string; children: (data: T) => ReactNode }) {
+export function Found<T>({
+  of,
+  what,
+  children,
+}: {
+  of: QueryState<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
   const trouble = troubleOf(of);
   // What was found before stays while asking again fails.
   if (of.data !== undefined) {

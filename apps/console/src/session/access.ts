@@ -1,12 +1,12 @@
-import { Problem } from '../api/problem.ts';
+import { ProblemAnswer } from '../api/problem.ts';
 import { isRefused } from './explain-sign-in.ts';
-import type { Grant } from './issuer.ts';
+import type { TokenGrant } from './issuer.ts';
 
 /** The access token to ask with now. Throws a Problem where there is none. */
 export type Access = () => Promise<string>;
 
 type Renewal = {
-  grant: Grant;
+  grant: TokenGrant;
   onRenewed: (token: string) => void;
   /** Called once the issuer refuses to renew it. */
   onEnd: (error: unknown) => void;
@@ -23,7 +23,7 @@ export function renewing({ grant, onRenewed, onEnd }: Renewal): Access {
   let held = { ...grant, renewAtMs: renewAtMs(grant) };
   let renewed: Promise<void> | undefined;
 
-  const renew = async (from: () => Promise<Grant>) => {
+  const renew = async (from: () => Promise<TokenGrant>) => {
     const next = await from();
     held = { ...next, renewAtMs: renewAtMs(next) };
     onRenewed(next.token);
@@ -44,9 +44,9 @@ export function renewing({ grant, onRenewed, onEnd }: Renewal): Access {
   };
 }
 
-function renewAtMs({ endsAtMs }: Grant): number {
+function renewAtMs({ endsAtMs }: TokenGrant): number {
   return endsAtMs === undefined ? Infinity : endsAtMs - Math.min(AHEAD_MS, (endsAtMs - Date.now()) / 2);
 }
 
-const over = (): Problem =>
-  new Problem({ kind: 'invalid-token', status: 401, title: 'Signed out', detail: 'Your sign-in has ended.' });
+const over = (): ProblemAnswer =>
+  new ProblemAnswer({ kind: 'invalid-token', status: 401, title: 'Signed out', detail: 'Your sign-in has ended.' });

@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import { Problem } from '../api/problem.ts';
+import { ProblemAnswer } from '../api/problem.ts';
 
 /** Why somebody is not signed in, in a sentence; `issuer` is the host of theirs. */
 export function explainSignIn(error: unknown, issuer = 'The issuer'): string {
-  if (error instanceof Problem && error.kind === 'insufficient-scope')
+  if (error instanceof ProblemAnswer && error.kind === 'insufficient-scope')
     return `${error.message} This page needs one with it.`;
   if (error instanceof oauth.AuthorizationResponseError) return `${issuer} did not sign you in: ${said(error)}.`;
   if (error instanceof oauth.ResponseBodyError) return `${issuer} gave no access token: ${said(error)}.`;

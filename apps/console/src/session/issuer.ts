@@ -1,19 +1,19 @@
 import * as oauth from 'oauth4webapi';
-import { Problem } from '../api/problem.ts';
-import type { Settings } from '../api/settings.ts';
+import { ProblemAnswer } from '../api/problem.ts';
+import type { PageSettings } from '../api/settings.ts';
 
-export type SignIn = NonNullable<Settings['signIn']>;
+export type SignIn = NonNullable<PageSettings['signIn']>;
 
 /** What an issuer gives to who signed in there. */
-export type Grant = {
+export type TokenGrant = {
   token: string;
-  /** By this page's clock; undefined where the issuer does not say. */
+  /** The end of the token by this page's clock; undefined where the issuer does not say. */
   endsAtMs: number | undefined;
   /** Asks for the next grant. Undefined where the issuer gave no refresh token. */
-  renew: (() => Promise<Grant>) | undefined;
+  renew: (() => Promise<TokenGrant>) | undefined;
 };
 
-type Asked = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
+type IssuerRequest = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
 
 const LIMIT_MS = 30_000;
 // Nobody is let in by the ID token, which came from the issuer itself: a wrong clock here is to keep nobody out.
@@ -37,7 +37,7 @@ export async function discovered(signIn: SignIn): Promise<oauth.AuthorizationSer
 export function asking(signIn: SignIn) {
   return {
     signal: () => AbortSignal.timeout(LIMIT_MS),
-    [oauth.customFetch]: (url: string, { body, ...options }: Asked) =>
+    [oauth.customFetch]: (url: string, { body, ...options }: IssuerRequest) =>
       fetch(url, { ...options, ...(body && { body }) }).catch(() => {
         throw silent(signIn);
       }),
@@ -50,8 +50,8 @@ export function grantOf(
   signIn: SignIn,
   server: oauth.AuthorizationServer,
   { access_token: token, expires_in: seconds, refresh_token: refreshToken }: oauth.TokenEndpointResponse,
-): Grant {
-  const renew = async (by: string): Promise<Grant> => {
+): TokenGrant {
+  const renew = async (by: string): Promise<TokenGrant> => {
     const client = clientOf(signIn);
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), by, asking(signIn));
     const given = await oauth.processRefreshTokenResponse(server, client, response);
@@ -71,8 +71,8 @@ function isHere({ issuer }: SignIn): boolean {
 }
 
 // A browser does not tell a page which of these it was.
-const silent = (signIn: SignIn): Problem =>
-  new Problem({
+const silent = (signIn: SignIn): ProblemAnswer =>
+  new ProblemAnswer({
     kind: 'unreachable',
     status: 0,
     title: 'No answer',

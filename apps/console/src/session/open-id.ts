@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi';
-import { asking, clientOf, discovered, grantOf, type Grant, type SignIn } from './issuer.ts';
+import { asking, clientOf, discovered, grantOf, type TokenGrant, type SignIn } from './issuer.ts';
 
 /** What is to be known on the way back; `hash`: where in the page one was. */
-type Pending = { verifier: string; state: string; isKept: boolean; hash: string };
+type PendingSignIn = { verifier: string; state: string; isKept: boolean; hash: string };
 
 const PENDING = 'waybell.sign-in';
 
@@ -15,7 +15,7 @@ export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<voi
   if (!isSecureContext) throw new Error('Open this page by https: over http, browsers do not let it sign you in.');
   const server = await discovered(signIn);
   if (server.authorization_endpoint === undefined) throw new Error('The issuer names no authorization endpoint.');
-  const pending: Pending = {
+  const pending: PendingSignIn = {
     verifier: oauth.generateRandomCodeVerifier(),
     state: oauth.generateRandomState(),
     isKept,
@@ -47,11 +47,11 @@ export function takeAnswer(): URLSearchParams | undefined {
 }
 
 /** What the issuer gives for its answer, where one was before. Throws where that answers nothing that this tab has asked. */
-export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise<Grant & { isKept: boolean }> {
+export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise<TokenGrant & { isKept: boolean }> {
   const written = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);
   if (written === null) throw new Error('This sign-in was not begun in this tab. Begin it here.');
-  const pending = JSON.parse(written) as Pending;
+  const pending = JSON.parse(written) as PendingSignIn;
   history.replaceState(null, '', redirectUri() + pending.hash);
   const server = await discovered(signIn);
   const client = clientOf(signIn);

@@ -1,34 +1,34 @@
 import { useSyncExternalStore } from 'react';
-import { askWith, root, type Ask } from '../api/ask.ts';
+import { askWith, root, type ApiClient } from '../api/ask.ts';
 import { isObject, problemOf, unreachable } from '../api/problem.ts';
-import type { Settings } from '../api/settings.ts';
+import type { PageSettings } from '../api/settings.ts';
 import { renewing, type Access } from './access.ts';
 import { explainSignIn } from './explain-sign-in.ts';
-import type { Grant } from './issuer.ts';
+import type { TokenGrant } from './issuer.ts';
 
-/** Who signed in, and what that token may do. */
+/** The owner of the token, and what it may do. */
 export type Session = {
-  ask: Ask;
-  view: Settings['view'];
+  ask: ApiClient;
+  view: PageSettings['view'];
   account: string;
   client: string;
   interface: 'shipper' | 'carrier' | undefined;
   scopes: readonly string[];
 };
 
-type State = { kind: 'out'; why?: string | undefined } | { kind: 'in'; session: Session };
+type SessionState = { kind: 'out'; why?: string | undefined } | { kind: 'in'; session: Session };
 
 const KEPT = 'waybell.token';
 
-let state: State = { kind: 'out' };
+let state: SessionState = { kind: 'out' };
 const listeners = new Set<() => void>();
 
-function become(next: State): void {
+function become(next: SessionState): void {
   state = next;
   for (const listener of listeners) listener();
 }
 
-type How = { view: Settings['view']; isKept: boolean };
+type How = { view: PageSettings['view']; isKept: boolean };
 
 /** The token is in memory; in the tab's session storage where one asked for that. It never is in an address. */
 export async function signIn(token: string, { view, isKept }: How): Promise<void> {
@@ -37,8 +37,8 @@ export async function signIn(token: string, { view, isKept }: How): Promise<void
   enter(() => Promise.resolve(token), { view, ...who });
 }
 
-/** By what an issuer gave, which renews the token while that host lets it: what renews it is in memory alone. */
-export async function signInBy(grant: Grant, { view, isKept, host }: How & { host: string }): Promise<void> {
+/** Signs in with an issuer's grant, and renews the token while the issuer allows it. The refresh token stays in memory. */
+export async function signInBy(grant: TokenGrant, { view, isKept, host }: How & { host: string }): Promise<void> {
   const who = await whose(grant.token, view);
   const keep = (token: string) => {
     if (isKept) sessionStorage.setItem(KEPT, token);
@@ -72,7 +72,7 @@ export function signOut(why?: string): void {
 
 export const keptToken = (): string | null => sessionStorage.getItem(KEPT);
 
-export function useSession(): State {
+export function useSession(): SessionState {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
@@ -91,7 +91,7 @@ export function useSignedIn(): Session {
 
 export const mayWrite = ({ scopes }: Session): boolean => scopes.includes('webhooks:write');
 
-async function whose(token: string, view: Settings['view']): Promise<Omit<Session, 'ask' | 'view'>> {
+async function whose(token: string, view: PageSettings['view']): Promise<Omit<Session, 'ask' | 'view'>> {
   const path = view === 'operator' ? 'v1/admin/token' : 'v1/token';
   const response = await fetch(new URL(path, root), { headers: { authorization: `Bearer ${token}` } }).catch(() => {
     throw unreachable();

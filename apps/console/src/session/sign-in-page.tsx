@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
-import { Problem } from '../api/problem.ts';
-import type { Settings } from '../api/settings.ts';
+import { ProblemAnswer } from '../api/problem.ts';
+import type { PageSettings } from '../api/settings.ts';
 import { explainSignIn } from './explain-sign-in.ts';
 import { hostOf } from './issuer.ts';
 import { grantFor, leadToIssuer, takeAnswer } from './open-id.ts';
 import { keptToken, signIn, signInBy, signOut } from './session.ts';
 
-type SignInProps = { settings: Settings; why: string | undefined };
+type SignInProps = { settings: PageSettings; why: string | undefined };
 
 export function SignInPage({ settings, why }: SignInProps) {
   const { view } = settings;
@@ -70,7 +70,7 @@ export function SignInPage({ settings, why }: SignInProps) {
 }
 
 type OpenIdProps = {
-  signIn: NonNullable<Settings['signIn']>;
+  signIn: NonNullable<PageSettings['signIn']>;
   isBusy: boolean;
   isKept: boolean;
   work: (step: () => Promise<void>) => Promise<void>;
@@ -93,7 +93,7 @@ function OpenId({ signIn: issuer, isBusy, isKept, work }: OpenIdProps) {
 }
 
 /** Signs in by the token that an issuer led back with, or that this tab kept. Once, though React looks twice. */
-function useKnownToken({ view, signIn: issuer }: Settings, work: OpenIdProps['work']): void {
+function useKnownToken({ view, signIn: issuer }: PageSettings, work: OpenIdProps['work']): void {
   const hasLooked = useRef(false);
   useEffect(() => {
     if (hasLooked.current) return;
@@ -110,7 +110,7 @@ function useKnownToken({ view, signIn: issuer }: Settings, work: OpenIdProps['wo
         try {
           await signIn(kept, { view, isKept: true });
         } catch (error) {
-          if (error instanceof Problem && !error.isPassing) signOut();
+          if (error instanceof ProblemAnswer && !error.isPassing) signOut();
           throw error;
         }
       });

@@ -18,13 +18,13 @@ export type Caller = {
 };
 
 /** The address that a request came from, and the id by which it is known. */
-export type Origin = Omit<Actor, 'who'>;
+export type CallerOrigin = Omit<Actor, 'who'>;
 
 /** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;
 
-/** Whose token it is. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
-export type FindCaller = (token: string, from: Origin) => Promise<Caller>;
+/** Finds the owner of a token. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
+export type FindCaller = (token: string, from: CallerOrigin) => Promise<Caller>;
 
 const SCHEME = 'bearer ';
 const TOKEN_LIMIT = 8_192;

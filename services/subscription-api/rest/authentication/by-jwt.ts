@@ -20,7 +20,7 @@ export type JwtRules = JwtScopeRules & {
   claims: { account: string; client: string; interface: string };
 };
 
-type Named = Pick<Caller, 'accountGuid' | 'clientId' | 'interface' | 'scopes' | 'whyNoScope'>;
+type NamedCaller = Pick<Caller, 'accountGuid' | 'clientId' | 'interface' | 'scopes' | 'whyNoScope'>;
 
 // RFC 3339 has no way to write a later year.
 const LAST_EXPIRY_S = 253_402_300_799;
@@ -57,7 +57,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
 }
 
 /** What RFC 9068 asks of each claim that is read here, or told; jose has seen to the others. */
-function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: JwtRules): Named {
+function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: JwtRules): NamedCaller {
   const { exp, iat } = payload;
   if (Number(exp) > LAST_EXPIRY_S) throw badClaim('exp');
   if (Number(iat) * 1_000 > Date.now() + leewayMs) throw badClaim('iat');
@@ -75,16 +75,16 @@ function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: 
   };
 }
 
-type Found = Pick<Account, 'interface' | 'features'>;
+type FoundAccount = Pick<Account, 'interface' | 'features'>;
 
-async function findOrCreate(database: Database, named: Named, actor: Actor): Promise<Found> {
+async function findOrCreate(database: Database, named: NamedCaller, actor: Actor): Promise<FoundAccount> {
   const { accountGuid, interface: interfaceName } = named;
   const find = 'select interface, features from waybell.accounts where guid = $1';
   const create = 'insert into waybell.accounts (guid, interface) values ($1, $2) on conflict (guid) do nothing';
-  const [found] = await database.run((source) => source.query<Found[]>(find, [accountGuid]));
+  const [found] = await database.run((source) => source.query<FoundAccount[]>(find, [accountGuid]));
   if (found !== undefined) return found;
   await database.change(actor, (postgres) => postgres.query(create, [accountGuid, interfaceName]));
-  const [made] = await database.run((source) => source.query<Found[]>(find, [accountGuid]));
+  const [made] = await database.run((source) => source.query<FoundAccount[]>(find, [accountGuid]));
   if (made === undefined) throw new Error('an account that was just created is not there');
   return made;
 }

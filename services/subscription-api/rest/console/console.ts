@@ -5,17 +5,17 @@ import { pagePolicy } from '../documents/page-policy.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath } from '../http/routes.ts';
 
-/** What the page has to know before anybody signed in. */
+/** Settings that the page needs before anybody has signed in. */
 export type ConsoleSettings = {
-  /** Whose page it is: it asks nothing but the listener that serves it. */
+  /** The audience of the page, which asks only the listener that serves it. */
   view: 'client' | 'operator';
-  /** Where people sign in, if not with an access token alone. `origins`: what of the issuer's has another origin than it. */
+  /** The OpenID issuer, if people sign in with more than an access token. `origins`: the issuer's further origins. */
   signIn?: { issuer: string; clientId: string; scope: string; audience: string; origins: string[] } | undefined;
   /** Grafana's, for a link. */
   dashboardUrl?: string | undefined;
 };
 
-/** What has a hash in its name never changes; the page itself names the others, and must be asked for again. */
+/** Files with a hash in their name never change; the page, which names them, must be asked for again. */
 const HASHED = /[\\/]assets[\\/]/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 

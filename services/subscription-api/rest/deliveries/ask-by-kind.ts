@@ -1,11 +1,12 @@
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { hasKind } from '@waybell/delivery-log/read/has-kind';
 import { keyKinds } from '@waybell/events/key-kinds';
-import type { Database, Queryable } from '../../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from '../../database.ts';
 import type { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 
-type Named = { key?: string | undefined; kind?: string | undefined };
+type KeyQuery = { key?: string | undefined; kind?: string | undefined };
 
 /**
  * Asks the delivery log where a kind may be named. Throws a Problem (422) that names the nearest kind, and all, where no key has
@@ -13,7 +14,7 @@ type Named = { key?: string | undefined; kind?: string | undefined };
  */
 export async function askByKind<T>(
   database: Pick<Database, 'askLog'>,
-  named: Named,
+  named: KeyQuery,
   work: (postgres: Queryable) => Promise<T>,
 ): Promise<T> {
   const answer = await database.askLog(async (postgres) =>
@@ -23,7 +24,7 @@ export async function askByKind<T>(
   return answer.found;
 }
 
-async function isKind(postgres: Queryable, { key, kind }: Named): Promise<boolean> {
+async function isKind(postgres: Queryable, { key, kind }: KeyQuery): Promise<boolean> {
   if (kind === undefined || keyKinds.includes(kind)) return true;
   return key !== undefined && (await hasKind(postgres, { key, kind }));
 }

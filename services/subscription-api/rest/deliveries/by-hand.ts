@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
-import { askForResend, askForTest, type Refused } from '@waybell/delivery-log/ask/by-hand';
+import { askForResend, askForTest, type SendRefusal } from '@waybell/delivery-log/ask/by-hand';
 import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
@@ -13,12 +13,10 @@ import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { readReplayRequest } from './replay-request.ts';
 import { askedReplayView, replayView } from './replay-view.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
+import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { sentRequest } from './sent-request.ts';
 
-type ByHandOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
-type OfGuid = { guid: string };
-
+type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
 /** As long as a receiver may take, and somewhat more: then the answer is that there is none yet. */
 const TEST_LIMIT_MS = 75_000;
 const FIRST_LOOK_MS = 100;
@@ -26,7 +24,7 @@ const LONGEST_LOOK_MS = 2_000;
 const RETRY_LATER = { headers: { 'retry-after': '60' } };
 
 /** What clients have sent by hand: again what did not arrive, or an example. The same on either interface. */
-export function byHandRoutes(options: ByHandOptions): Router {
+export function byHandRoutes(options: ByHandRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addResend(router, options);
   addReplays(router, options);
@@ -34,8 +32,8 @@ export function byHandRoutes(options: ByHandOptions): Router {
   return router;
 }
 
-function addResend(router: Router, { authenticate, database }: ByHandOptions): void {
-  addPath<OfGuid>(router, ['/v1/deliveries/:guid/resend'], {
+function addResend(router: Router, { authenticate, database }: ByHandRouteOptions): void {
+  addPath<GuidParams>(router, ['/v1/deliveries/:guid/resend'], {
     async post(request, response) {
       const { caller, client, by } = admitted(await authenticate(request));
       await readNothing(request, response);
@@ -49,7 +47,7 @@ function addResend(router: Router, { authenticate, database }: ByHandOptions): v
   });
 }
 
-function addReplays(router: Router, { authenticate, database }: ByHandOptions): void {
+function addReplays(router: Router, { authenticate, database }: ByHandRouteOptions): void {
   addPath(router, ['/v1/replays'], {
     async get(request, response) {
       const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
@@ -80,7 +78,7 @@ function addReplays(router: Router, { authenticate, database }: ByHandOptions): 
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/replays/:guid'], {
+  addPath<GuidParams>(router, ['/v1/replays/:guid'], {
     async get(request, response) {
       const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
       const guid = requirePathGuid('guid', request.params.guid);
@@ -97,9 +95,9 @@ function addReplays(router: Router, { authenticate, database }: ByHandOptions): 
   });
 }
 
-function addTest(router: Router, { authenticate, database }: ByHandOptions): void {
+function addTest(router: Router, { authenticate, database }: ByHandRouteOptions): void {
   const oneAtATime = refusingSeconds();
-  addPath<OfGuid>(router, ['/v1/subscriptions/:guid/test'], {
+  addPath<GuidParams>(router, ['/v1/subscriptions/:guid/test'], {
     async post(request, response) {
       const { caller, client, by } = admitted(await authenticate(request));
       await readNothing(request, response);
@@ -170,7 +168,7 @@ function exampleOn(interfaceName: Caller['interface']) {
   };
 }
 
-function refusal({ why }: Refused, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
+function refusal({ why }: SendRefusal, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
   switch (why) {
     case 'not_found':
       return new Problem(unknown, 'There is none of this guid that belongs to this client.');

@@ -7,18 +7,18 @@ import {
   type Counts,
 } from '@waybell/delivery-log/read/statistics';
 import { LRUCache } from 'lru-cache';
-import type { Queryable } from '../../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 export const HOUR_MS = 3_600_000;
 /** Whole ones, beside the one that is not over. */
 const HOURS = 24;
-/** By then what ended in an hour is in the log. */
+/** After this time, everything that ended in an hour is in the log. */
 const SETTLED_MS = 300_000;
 /** An entry is some counts for each action: a few hundred bytes. */
 const MOST_KEPT = 20_000;
 
 type OfHour = ReadonlyMap<string, Counts>;
-type Asked = ClientReader & { subscriptions: readonly Counted[]; actions: readonly string[] };
+type HoursQuery = ClientReader & { subscriptions: readonly Counted[]; actions: readonly string[] };
 type Bucket = Counts & { at: number };
 
 /** Times are milliseconds since the epoch. */
@@ -38,7 +38,7 @@ export function countHours(): CountHours {
 
   async function countHour(
     postgres: Queryable,
-    asked: Asked,
+    asked: HoursQuery,
     { at, now }: { at: number; now: number },
   ): Promise<OfHour> {
     const name = JSON.stringify([asked.account, asked.client, at]);

@@ -17,10 +17,10 @@ import { sentRequest } from './sent-request.ts';
 
 const readTimelineQuery = queryReader<PagingQuery & { kind?: string }>(timelineParameters);
 
-type LogOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
+type DeliveryLogRouteOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
 
 /** What became of events and deliveries: the same on either interface, of the token's account and client alone. */
-export function deliveryLogRoutes({ authenticate, database, catalog }: LogOptions): Router {
+export function deliveryLogRoutes({ authenticate, database, catalog }: DeliveryLogRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const readFilter = { shipper: filterReader('shipper', catalog), carrier: filterReader('carrier', catalog) };
 
@@ -70,7 +70,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
 }
 
 /** Throws a Problem (404) where there is none, as where it is another client's. */
-async function findDelivery(database: LogOptions['database'], delivery: string, reader: ClientReader) {
+async function findDelivery(database: DeliveryLogRouteOptions['database'], delivery: string, reader: ClientReader) {
   const found = await database.askLog(async (postgres) => {
     const entry = await deliveryHistory(postgres, delivery, reader);
     return entry && { entry, body: await bodyOf(postgres, delivery) };

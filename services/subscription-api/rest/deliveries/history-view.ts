@@ -4,7 +4,7 @@ import type {
   DeliveryEntry,
   EventEntry,
   SuppressedVerdict,
-  Verdict,
+  EventVerdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
 import { asCurl, type SentRequest } from './sent-request.ts';
@@ -15,7 +15,7 @@ export function eventView({ event, action, at, keys, verdicts }: EventEntry) {
 }
 
 /** What an event came to for the client. */
-export function verdictView(verdict: Verdict) {
+export function verdictView(verdict: EventVerdict) {
   switch (verdict.kind) {
     case 'delivery':
       return { kind: 'delivery', delivery: deliveryView(verdict.delivery) };

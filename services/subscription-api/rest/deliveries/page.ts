@@ -1,5 +1,4 @@
-import { readCursor, writeCursor } from '@waybell/delivery-log/read/cursor';
-import type { Page } from '@waybell/delivery-log/read/entries';
+import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
 
 export type PagingQuery = { limit: number; cursor?: string };
 

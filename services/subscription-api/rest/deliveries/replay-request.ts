@@ -19,10 +19,10 @@ type ReplayBody = {
 
 const faultsOf = bodyFaults(replayRequest);
 
-type Asking = { interface: InterfaceName; now: number };
+type ReplayContext = { interface: InterfaceName; now: number };
 
 /** Reads the body of a replay. Throws a Problem (422) that names everything wrong with it. */
-export function readReplayRequest(body: unknown, asking: Asking): ReplayRequest & { isDryRun: boolean } {
+export function readReplayRequest(body: unknown, asking: ReplayContext): ReplayRequest & { isDryRun: boolean } {
   const faults = faultsOf(body);
   const { since, until, action, subscription_guid: subscription } = isObject(body) ? body : {};
   const sinceMs = momentIn(since) ?? -Infinity;
@@ -42,7 +42,7 @@ export function readReplayRequest(body: unknown, asking: Asking): ReplayRequest 
 
 function faultsOfChoice(
   { action, subscription }: { action: unknown; subscription: unknown },
-  { interface: interfaceName }: Asking,
+  { interface: interfaceName }: ReplayContext,
 ): Fault[] {
   const pointer = pointTo('action');
   if ((action === undefined) === (subscription === undefined))

@@ -7,7 +7,7 @@ type Located = {
 };
 
 /**
- * Where a request came from: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. A
+ * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. A
  * proxy that forwards what is no address stands for whoever is behind it: else that text would be one that strangers choose.
  * Empty parts count as not there (RFC 9110, 5.6.1.2). Undefined once the connection is gone.
  */

@@ -8,7 +8,7 @@ import type { Authenticate } from '../authentication/authenticate.ts';
 import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
 
-/** What the routes of either interface need. */
+/** Dependencies of the routes of either interface. */
 export type RouteOptions = {
   authenticate: Authenticate;
   subscriptions: Subscriptions;
@@ -24,6 +24,8 @@ const METHODS = ['get', 'post', 'patch', 'delete'] as const;
 type Method = (typeof METHODS)[number];
 
 type OfAction = { action: string };
+/** The guid in a path, as Express reads it. */
+export type GuidParams = { guid: string };
 
 /** Adds the handlers of a path; with any other method it answers 405 and names the right ones. */
 export function addPath<Params = OfAction>(

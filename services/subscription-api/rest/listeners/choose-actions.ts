@@ -3,7 +3,7 @@ import type { Caller } from '../authentication/authenticate.ts';
 import { invalidBody, pointTo } from '../http/body.ts';
 import { requireFeature, type ActionList } from '../subscriptions/find-action.ts';
 
-export type Choice = {
+export type ActionChoice = {
   patterns: readonly string[] | undefined;
   actions: ActionList;
   caller: Caller;
@@ -14,7 +14,7 @@ export type Choice = {
  * The names of the actions that these patterns choose, `*` being any text; without any, of all that the caller can have. Throws a
  * Problem where a pattern chooses nothing (422), a name is of no action (404), or its feature is off (409).
  */
-export function chooseActions({ patterns, actions, caller, response }: Choice): string[] {
+export function chooseActions({ patterns, actions, caller, response }: ActionChoice): string[] {
   const all = actions.listFor(caller).map(({ name }) => name);
   const chosen = patterns?.flatMap((pattern, index) => {
     if (!pattern.includes('*')) {

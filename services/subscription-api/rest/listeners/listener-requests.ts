@@ -9,10 +9,10 @@ export type ListenerAnswer = { request: string; status: number; body: string };
 export const readListener = bodyReader<ListenerRequest>(listenerRequest);
 export const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
 
-export type Place = { url: string; guid: string; key: string; rules: CallbackRules };
+export type ListenerPlace = { url: string; guid: string; key: string; rules: CallbackRules };
 
-/** Where deliverers are to call, by the API's address as its client has it. Throws a Problem (422) where they never go there. */
-export async function callbackUrlOf({ url, guid, key, rules }: Place): Promise<string> {
+/** Makes the URL that deliverers call, from the API's address as its client has it. Throws a Problem (422) for a forbidden one. */
+export async function callbackUrlOf({ url, guid, key, rules }: ListenerPlace): Promise<string> {
   const path = `/v1/listeners/${guid}/requests?key=${key}`;
   const read = /[?#]/.test(url)
     ? { fault: 'has a query or a fragment: take it out' }

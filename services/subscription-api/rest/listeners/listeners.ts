@@ -10,7 +10,7 @@ import { answerObject } from '../http/answer-for.ts';
 import { jsonBytesReader, readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
+import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { boundByReading } from '../limits/bound-connections.ts';
 import { endWithToken, type KnowingAgain } from '../live/end-with-token.ts';
 import { listActions, type ActionList } from '../subscriptions/find-action.ts';
@@ -18,12 +18,12 @@ import { chooseActions } from './choose-actions.ts';
 import { isKeyOf, makeKey } from './listener-key.ts';
 import { callbackUrlOf, passedOn, readAnswer, readListener } from './listener-requests.ts';
 import type { Listening } from './listening.ts';
-import type { Relay } from './relay.ts';
+import type { ListenerRelay } from './relay.ts';
 
 export type ListenerSettings = {
   listeners: Listeners;
   listening: Listening;
-  relay: Relay;
+  relay: ListenerRelay;
   keyRing: KeyRing;
   lifeMs: number;
   answerLimitMs: number;
@@ -33,8 +33,6 @@ export type ListenerSettings = {
 
 export type ListenerRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'callbackRules' | 'signingSecrets'> &
   KnowingAgain & { listenerSettings: ListenerSettings };
-
-type OfGuid = { guid: string };
 
 const SCOPE = 'webhooks:write';
 const RETRY_LATER = { headers: { 'retry-after': '5' } };
@@ -79,7 +77,7 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/listeners/:guid'], {
+  addPath<GuidParams>(router, ['/v1/listeners/:guid'], {
     async delete(request, response) {
       const caller = await admit(request, options);
       await readNothing(request, response);
@@ -89,7 +87,7 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/listeners/:guid/answers'], {
+  addPath<GuidParams>(router, ['/v1/listeners/:guid/answers'], {
     async post(request, response) {
       const caller = await admit(request, options);
       const { request: id, ...answer } = readAnswer(await readJson(request, response));
@@ -106,7 +104,7 @@ function addRequests(router: Router, options: ListenerRouteOptions): void {
   const readKey = queryReader<{ key?: string }>([listenerKeyParameter]);
   const readBody = jsonBytesReader(requestBytes);
 
-  async function ask(request: Request<OfGuid>, response: Response): Promise<void> {
+  async function ask(request: Request<GuidParams>, response: Response): Promise<void> {
     const guid = requirePathGuid('guid', request.params.guid);
     const { key = '' } = readKey(request);
     if (!isKeyOf(keyRing, guid, key)) throw unknownListener();
@@ -127,7 +125,7 @@ function addRequests(router: Router, options: ListenerRouteOptions): void {
     }
   }
 
-  addPath<OfGuid>(router, ['/v1/listeners/:guid/requests'], {
+  addPath<GuidParams>(router, ['/v1/listeners/:guid/requests'], {
     post: ask,
     async get(request, response) {
       const caller = await admit(request, options);
@@ -149,7 +147,7 @@ async function admit(request: Request, { authenticate }: Pick<RouteOptions, 'aut
 }
 
 /** Throws a Problem where it is not the caller's (404), as where there is none, or has ended (410). */
-async function requireOwn(request: Request<OfGuid>, caller: Caller, listeners: Listeners): Promise<Listener> {
+async function requireOwn(request: Request<GuidParams>, caller: Caller, listeners: Listeners): Promise<Listener> {
   const found = await listeners.find(requirePathGuid('guid', request.params.guid));
   const isOwn = found?.accountGuid === caller.accountGuid && ownerOf(found.clientId) === caller.clientId;
   return requireCurrent(isOwn ? found : undefined);

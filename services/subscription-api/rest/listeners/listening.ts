@@ -5,11 +5,11 @@ import type { Listener, Listeners } from '../../listeners.ts';
 import { EventStream } from '../live/event-stream.ts';
 import type { StreamRoom, WhoseStream } from '../live/stream-room.ts';
 import type { Channels } from './channels.ts';
-import type { Relay, Relayed } from './relay.ts';
+import type { ListenerRelay, Relayed } from './relay.ts';
 
 export type ListeningOptions = {
   listeners: Listeners;
-  relay: Relay;
+  relay: ListenerRelay;
   channels: Channels;
   room: StreamRoom;
   lifeMs: number;

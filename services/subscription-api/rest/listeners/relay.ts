@@ -6,7 +6,7 @@ import type { Channels } from './channels.ts';
 /** A callback as it came; `body` is base64. */
 export type RelayedRequest = { headers: Record<string, string>; body: string };
 
-/** What the program behind a listener answered. */
+/** The answer of the program behind a listener. */
 export type RelayedAnswer = { status: number; body: string };
 
 /** What the stream of a listener tells: that requests come from now on, one of them, or that nobody waits for its answer any more. */
@@ -20,19 +20,19 @@ export type Relayed =
  * - `unanswered`: nothing was answered within the limit, or for as long as the deliverer waits.
  * - `busy`: as many as may wait for an answer do.
  */
-export type Asked = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
+export type RelayResult = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
 
 /** Between the process that a callback came to and the one that has its listener's stream, which may be another. */
-export type Relay = {
+export type ListenerRelay = {
   /** Throws Unavailable while Redis is away. */
-  ask(listener: string, request: RelayedRequest, until: AbortSignal): Promise<Asked>;
+  ask(listener: string, request: RelayedRequest, until: AbortSignal): Promise<RelayResult>;
   /** Resolves with whether the process that waits for it is there. Throws Unavailable while Redis is away. */
   answer(listener: string, id: string, answer: RelayedAnswer): Promise<boolean>;
   /** Hands on what is asked of a listener, until what it returns is called. */
   take(listener: string, take: (relayed: Relayed) => void): () => void;
 };
 
-export type RelayOptions = {
+export type ListenerRelayOptions = {
   redis: Pick<Redis, 'publish' | 'ping'>;
   channels: Channels;
   /** Per listener. */
@@ -45,16 +45,22 @@ export type RelayOptions = {
 /** An answer on its way to the process that waits for it. */
 type OnItsWay = { listener: string; id: string; answer: RelayedAnswer };
 
-type Waiting = { listener: string; settle: (asked: Asked) => void };
+type WaitingCallback = { listener: string; settle: (asked: RelayResult) => void };
 
 const REQUEST_ID = /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/;
 
 const requestsOf = (listener: string): string => `waybell:listener:${listener}`;
 const answersTo = (process: string): string => `waybell:answers:${process}`;
 
-export function openRelay({ redis, channels, waitingLimit, answerLimitMs, until }: RelayOptions): Relay {
+export function openRelay({
+  redis,
+  channels,
+  waitingLimit,
+  answerLimitMs,
+  until,
+}: ListenerRelayOptions): ListenerRelay {
   const here = randomUUID();
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, WaitingCallback>();
   // Only this module publishes there.
   channels.take(answersTo(here), { heard: (text) => settle(JSON.parse(text) as OnItsWay) });
 
@@ -76,7 +82,7 @@ export function openRelay({ redis, channels, waitingLimit, answerLimitMs, until 
       const others = [...waiting.values()].filter((each) => each.listener === listener);
       if (others.length >= waitingLimit) return { kind: 'busy' };
       const id = `${here}.${randomUUID()}`;
-      const { promise, resolve } = Promise.withResolvers<Asked>();
+      const { promise, resolve } = Promise.withResolvers<RelayResult>();
       waiting.set(id, { listener, settle: resolve });
       const over = AbortSignal.any([gone, until]);
       const giveUp = () => resolve({ kind: 'unanswered' });

@@ -5,15 +5,15 @@ import { keepListeners, type ListenerLimits, type ListenerOptions } from '../../
 import { openChannels } from './channels.ts';
 import { openListening, type ListeningOptions } from './listening.ts';
 import type { ListenerSettings } from './listeners.ts';
-import { openRelay, type RelayOptions } from './relay.ts';
+import { openRelay, type ListenerRelayOptions } from './relay.ts';
 
 export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
   Pick<ListeningOptions, 'room' | 'log'> &
-  Pick<RelayOptions, 'redis' | 'until'> & {
+  Pick<ListenerRelayOptions, 'redis' | 'until'> & {
     /** A connection of its own. */
     hearing: Redis;
     listenerLimits: ListenerLimits;
-    listening: Pick<RelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
+    listening: Pick<ListenerRelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
     eventLimits: EventLimits;
   };
 

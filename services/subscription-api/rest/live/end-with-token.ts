@@ -12,12 +12,12 @@ export type KnowingAgain = {
 /** A token that ends has ended its streams within a minute, with time to spare for the look. */
 const KNOWN_AGAIN_MS = 45_000;
 
-type Reading = KnowingAgain & { request: Request; caller: Caller; scope: Scope };
+type StreamReader = KnowingAgain & { request: Request; caller: Caller; scope: Scope };
 
 /** Ends a stream once its token does not hold any more. While that cannot be known, it goes on. */
 export function endWithToken(
   stream: { say(comment: string): void; end(): void },
-  { request, caller, scope, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: Reading,
+  { request, caller, scope, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: StreamReader,
 ): void {
   const look = async () => {
     try {

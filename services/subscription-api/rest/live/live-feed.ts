@@ -13,7 +13,7 @@ const MOST_ROWS = 1_000;
 
 export type LiveFeedOptions = { database: Pick<Database, 'askLog'>; reader: ClientReader; actions: readonly string[] };
 
-/** What happens now to one client, for all of its streams. */
+/** The live entries of one client, for all of its streams. */
 export class LiveFeed {
   readonly streams = new Set<LiveStream>();
   readonly #options: LiveFeedOptions;

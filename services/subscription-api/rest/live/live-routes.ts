@@ -8,7 +8,7 @@ import { invalidParameters, queryReader } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { endWithToken, type KnowingAgain } from './end-with-token.ts';
 import type { LiveFilter } from './live-stream.ts';
-import { Position, POSITION_PATTERN } from './position.ts';
+import { FeedPosition, POSITION_PATTERN } from './position.ts';
 
 export type LiveRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'live'> & KnowingAgain;
 
@@ -51,11 +51,11 @@ function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
   };
 }
 
-function positionOf(request: Request): Position {
+function positionOf(request: Request): FeedPosition {
   const given = request.headersDistinct['last-event-id'];
-  if (given === undefined) return new Position(Date.now());
+  if (given === undefined) return new FeedPosition(Date.now());
   const id = given.join(', ');
-  if (new RegExp(POSITION_PATTERN).test(id)) return Position.read(id, Date.now());
+  if (new RegExp(POSITION_PATTERN).test(id)) return FeedPosition.read(id, Date.now());
   const detail = 'must be the id of an event of this feed; leave the header out to begin now';
   throw invalidParameters([{ parameter: 'Last-Event-ID', detail }]);
 }

@@ -1,12 +1,12 @@
 import type { LiveKind } from '@waybell/contracts/openapi/live-paths';
 import { EventStream, type EventStreamOptions } from './event-stream.ts';
 import type { LiveRecord } from './live-record.ts';
-import type { Position } from './position.ts';
+import type { FeedPosition } from './position.ts';
 
-/** What of the feed a reader asked for. */
+/** A reader's filter of the feed. */
 export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefined };
 
-export type LiveStreamOptions = Omit<EventStreamOptions, 'id'> & { filter: LiveFilter; position: Position };
+export type LiveStreamOptions = Omit<EventStreamOptions, 'id'> & { filter: LiveFilter; position: FeedPosition };
 
 /** As many as one look tells a reader. */
 const MOST = 500;
@@ -20,7 +20,7 @@ export type LiveLooked = { records: readonly LiveRecord[]; unreadBefore?: number
 
 /** One reader, until its connection is closed. */
 export class LiveStream {
-  readonly position: Position;
+  readonly position: FeedPosition;
   /** When what it was told last was looked for, in milliseconds since the epoch. */
   #seenMs: number;
   readonly #filter: LiveFilter;

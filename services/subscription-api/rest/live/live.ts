@@ -7,7 +7,7 @@ import { Budget } from '@waybell/runtime/budget';
 import type { Database } from '../../database.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveStream, type LiveFilter } from './live-stream.ts';
-import type { Position } from './position.ts';
+import type { FeedPosition } from './position.ts';
 import type { StreamRoom } from './stream-room.ts';
 
 export type LiveOptions = {
@@ -18,7 +18,12 @@ export type LiveOptions = {
   lookEveryMs?: number;
 };
 
-export type LiveRequest = { reader: ClientReader; filter: LiveFilter; position: Position; response: ServerResponse };
+export type LiveRequest = {
+  reader: ClientReader;
+  filter: LiveFilter;
+  position: FeedPosition;
+  response: ServerResponse;
+};
 
 /** The streams of the live feed in this process. */
 export type Live = AsyncDisposable & {

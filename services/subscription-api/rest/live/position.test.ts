@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Position, POSITION_PATTERN, type Placed } from './position.ts';
+import { FeedPosition, POSITION_PATTERN, type Placed } from './position.ts';
 
 const NOW = Date.parse('2026-11-20T09:30:00Z');
 
 const aRecord = (at: number, key = `record ${at}`): Placed => ({ key, at });
 
-const afterTelling = (records: readonly Placed[], position = new Position(NOW)): Position => {
+const afterTelling = (records: readonly Placed[], position = new FeedPosition(NOW)): FeedPosition => {
   for (const record of records) if (!position.isTold(record)) position.note(record);
   return position;
 };
 
-const resumed = (position: Position): Position => Position.read(position.toString(), NOW + 1_000_000);
+const resumed = (position: FeedPosition): FeedPosition => FeedPosition.read(position.toString(), NOW + 1_000_000);
 
 describe('a position that was written as an id and read', () => {
   test('knows what was told from what was not, in whatever order they came', () => {
@@ -39,14 +39,14 @@ describe('a position that was written as an id and read', () => {
   });
 
   test('lies at most at this time, whatever the id says', () => {
-    const position = Position.read('zzzzzzzzz.', NOW);
+    const position = FeedPosition.read('zzzzzzzzz.', NOW);
     expect([NOW, NOW + 1].map((at) => position.isTold(aRecord(at)))).toEqual([true, false]);
   });
 
   test('can be read of every text that has the pattern', () => {
     fc.assert(
       fc.property(fc.stringMatching(new RegExp(POSITION_PATTERN)), (id) => {
-        expect(Position.read(id, NOW).isTold(aRecord(NOW + 1))).toBe(false);
+        expect(FeedPosition.read(id, NOW).isTold(aRecord(NOW + 1))).toBe(false);
       }),
     );
   });

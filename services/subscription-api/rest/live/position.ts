@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What a reader may be told: one record, at a time in milliseconds since the epoch. */
+/** One record, at a time in milliseconds since the epoch. */
 export type Placed = { key: string; at: number };
 
 /** How an id is written; every text that is so written can be read. */
@@ -12,11 +12,11 @@ const MOST_PRINTS = 20;
 const MOST_TOLD = 10_000;
 
 /**
- * Where a reader is: it was told everything up to a time, and some records after it. Records come to the log out of order,
+ * The position of a reader: it was sent everything up to a time, and some records after it. Records come to the log out of order,
  * so that a time alone would tell some twice or leave some out. An id carries that time, and prints of the latest records
  * after it.
  */
-export class Position {
+export class FeedPosition {
   #floorMs: number;
   /** Up to when an id tells of no single record. */
   #idFloorMs = 0;
@@ -24,7 +24,7 @@ export class Position {
   readonly #told = new Map<string, number>();
   /** The latest of them, the oldest first. */
   readonly #latest: { at: number; print: string }[] = [];
-  /** Of records that were told before the reader came back. */
+  /** Prints of records that were sent before the reader came back. */
   readonly #resumed: Set<string>;
 
   constructor(floorMs: number, resumed: readonly string[] = []) {
@@ -33,11 +33,11 @@ export class Position {
   }
 
   /** Reads an id that has the pattern. One that lies ahead of `nowMs` counts as that. */
-  static read(id: string, nowMs: number): Position {
+  static read(id: string, nowMs: number): FeedPosition {
     const [floor = '', prints = ''] = id.split('.');
     const length = (PRINT_BYTES * 4) / 3;
     const each = prints.match(new RegExp(`.{${length}}`, 'g')) ?? [];
-    return new Position(Math.min(Number.parseInt(floor, 36), nowMs), each);
+    return new FeedPosition(Math.min(Number.parseInt(floor, 36), nowMs), each);
   }
 
   /** Up to this time everything counts as told. */

@@ -4,19 +4,19 @@ import { Problem } from '../http/problem.ts';
 /** How many streams may be open in this process: of one client of an account, and in all. */
 export type StreamLimits = { streamsPerClient: number; streams: number };
 
-type Ending = { end(): void };
+type EndableStream = { end(): void };
 
 /** Room for the streams of this process, of whichever kind. Disposed of, it ends them. */
 export type StreamRoom = Disposable & {
   /** Opens one of a client's, until its response is closed. Throws a Problem (429, 503) where there are too many. */
-  enter<Stream extends Ending>(whose: WhoseStream, response: ServerResponse, open: () => Stream): Stream;
+  enter<Stream extends EndableStream>(whose: WhoseStream, response: ServerResponse, open: () => Stream): Stream;
 };
 
 export type WhoseStream = { account: string; client: string };
 
 /** `until`: once it is given, streams end and no other begins. */
 export function streamRoom(limits: StreamLimits, until?: AbortSignal): StreamRoom {
-  const streams = new Map<Ending, string>();
+  const streams = new Map<EndableStream, string>();
   const disposed = new AbortController();
   const ended = until === undefined ? disposed.signal : AbortSignal.any([disposed.signal, until]);
   ended.addEventListener('abort', () => [...streams.keys()].forEach((stream) => stream.end()));

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import { Router, type Request } from 'express';
 import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
-import type { Database, Queryable } from '../../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
 import { readAccountChange, readAccountQuery, readNewAccount, readNewToken } from './admin-requests.ts';
 import { admitOperator } from './admit-operator.ts';
@@ -10,15 +11,13 @@ import type { Authenticate } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery } from '../http/read-query.ts';
-import { addPath } from '../http/routes.ts';
-
-type OfGuid = { guid: string };
+import { addPath, type GuidParams } from '../http/routes.ts';
 
 /** What `./waybell account` and `./waybell token` do, by the same functions. */
 export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
   const router = Router({ caseSensitive: true });
 
-  /** Who asks has to have the scope, and is named for what it changes. */
+  /** Requires the operator's scope; the audit log names the operator for each change. */
   async function admit(request: Request) {
     const actor = await admitOperator(authenticate, request);
     return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(actor, work);
@@ -39,7 +38,7 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/admin/accounts/:guid'], {
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid'], {
     async get(request, response) {
       const run = await admit(request);
       const guid = requireGuid(request, 'unknown-account');
@@ -54,7 +53,7 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/admin/accounts/:guid/tokens'], {
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/tokens'], {
     async get(request, response) {
       const run = await admit(request);
       const accountGuid = requireGuid(request, 'unknown-account');
@@ -70,7 +69,7 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     },
   });
 
-  addPath<OfGuid>(router, ['/v1/admin/tokens/:guid'], {
+  addPath<GuidParams>(router, ['/v1/admin/tokens/:guid'], {
     async delete(request, response) {
       const run = await admit(request);
       const guid = requireGuid(request, 'unknown-token');
@@ -83,7 +82,7 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
   return router;
 }
 
-function requireGuid({ params: { guid } }: Request<OfGuid>, kind: 'unknown-account' | 'unknown-token'): string {
+function requireGuid({ params: { guid } }: Request<GuidParams>, kind: 'unknown-account' | 'unknown-token'): string {
   if (!isGuid(guid)) throw new Problem(kind, 'The path has to hold a guid.');
   return guid.toLowerCase();
 }

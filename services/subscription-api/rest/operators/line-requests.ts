@@ -3,7 +3,7 @@ import type { Selection } from '@waybell/rejected/selection';
 import { bodyReader, invalidBody } from '../http/body.ts';
 import { queryReader } from '../http/read-query.ts';
 
-type Choice = { ids?: string[]; reason?: string; about?: string; all?: true };
+type RejectedChoice = { ids?: string[]; reason?: string; about?: string; all?: true };
 
 // Each throws a Problem (422) that names everything wrong with what it reads.
 
@@ -19,11 +19,11 @@ export function readPurge(body: unknown): { selection: Selection; isConfirmed: b
   return { selection: selectionOf(choice), isConfirmed };
 }
 
-const readChoice = bodyReader<Choice>(retryRequest);
-const readConfirmed = bodyReader<Choice & { confirm: boolean }>(purgeRequest);
+const readChoice = bodyReader<RejectedChoice>(retryRequest);
+const readConfirmed = bodyReader<RejectedChoice & { confirm: boolean }>(purgeRequest);
 
 /** What is done to messages must not happen by oversight. */
-function selectionOf({ ids, reason, about, all }: Choice): Selection {
+function selectionOf({ ids, reason, about, all }: RejectedChoice): Selection {
   const ways: Selection[] = [];
   if (ids !== undefined) ways.push({ kind: 'ids', ids });
   if (reason !== undefined) ways.push({ kind: 'reason', reason });

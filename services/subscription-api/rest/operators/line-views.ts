@@ -18,7 +18,7 @@ export function keptView({ keptBy, exchange, routingKey, publications, bytes, ol
   return { kept_by: keptBy, exchange, routing_key: routingKey, publications, bytes, oldest_at: moment(oldestAt) };
 }
 
-/** By the names of AMQP, where it has some. */
+/** Names members as AMQP does, where it has a name. */
 export function rejectedView(facts: RejectedFacts) {
   return {
     id: facts.id,

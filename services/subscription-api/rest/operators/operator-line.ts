@@ -40,7 +40,7 @@ export type OperatorLineOptions = {
 
 type OfId = { id: string };
 
-/** Of what was done to many, so many are told of one by one. */
+/** An answer lists at most so many messages one by one. */
 const MOST_TOLD = 1_000;
 
 /** What `./waybell rejected` and `./waybell status` tell and do, by the same functions. */

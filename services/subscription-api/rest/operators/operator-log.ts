@@ -9,7 +9,7 @@ import {
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
-import type { Found } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { subscriptionsHeld, subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
@@ -18,7 +18,8 @@ import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';
 import { findAccount } from '../../accounts.ts';
 import { readAuditLog } from '../../audit-log.ts';
-import type { Database, Queryable } from '../../database.ts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from '../../database.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { pageView, pagingOf, type PagingQuery } from '../deliveries/page.ts';
 import { askByKind } from '../deliveries/ask-by-kind.ts';
@@ -31,7 +32,7 @@ import { changeView, operatorViews, toldView } from './operator-views.ts';
 type Limited = { limit: number };
 type OfAccount = { account?: string };
 
-const readWhy = queryReader<PagingQuery & { as?: Found['kind']; kind?: string }>(whyParameters, adminSchemas);
+const readWhy = queryReader<PagingQuery & { as?: SearchMatch['kind']; kind?: string }>(whyParameters, adminSchemas);
 const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
 const readParked = queryReader<Limited & OfAccount>(parkedParameters, adminSchemas);
 const readSwitchedOff = queryReader<Limited & OfAccount>(switchedOffParameters, adminSchemas);
@@ -43,10 +44,10 @@ const readPaging = queryReader<PagingQuery>(pagingParameters);
 
 const HOUR_MS = 3_600_000;
 
-type LogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
+type OperatorLogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
 
 /** What `./waybell why`, `failing`, `parked list` and `audit` tell, by the same functions. */
-export function operatorLogRoutes({ authenticate, database }: LogOptions): Router {
+export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions): Router {
   const router = Router({ caseSensitive: true });
   addWhy(router, { authenticate, database });
   addFailing(router, { authenticate, database });
@@ -56,7 +57,7 @@ export function operatorLogRoutes({ authenticate, database }: LogOptions): Route
 }
 
 /** What became of something, and why. */
-function addWhy(router: Router, { authenticate, database }: LogOptions): void {
+function addWhy(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -72,7 +73,7 @@ function addWhy(router: Router, { authenticate, database }: LogOptions): void {
 }
 
 /** What fails, and what waits. */
-function addFailing(router: Router, { authenticate, database }: LogOptions): void {
+function addFailing(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath(router, ['/v1/admin/failing'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -110,7 +111,7 @@ function addFailing(router: Router, { authenticate, database }: LogOptions): voi
 }
 
 /** Which subscriptions are off, and which would be, of one account or of all. */
-function addSwitchedOff(router: Router, { authenticate, database }: LogOptions): void {
+function addSwitchedOff(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath(router, ['/v1/admin/held-deactivations'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -138,7 +139,7 @@ function addSwitchedOff(router: Router, { authenticate, database }: LogOptions):
 }
 
 /** What an account has, and what was changed of it. */
-function addOfAccounts(router: Router, { authenticate, database }: LogOptions): void {
+function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath<{ guid: string }>(router, ['/v1/admin/accounts/:guid/subscriptions'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -182,7 +183,7 @@ async function viewsOf(postgres: Queryable, entries: readonly { account: string 
   );
 }
 
-function nothingKnown(text: string, as: Found['kind'] | undefined): Problem {
+function nothingKnown(text: string, as: SearchMatch['kind'] | undefined): Problem {
   if (as === 'account') return new Problem('unknown-account', `There is no account ${text}.`);
   const what = as === undefined ? 'an event, a delivery, a subscription or an account' : `of the kind "${as}"`;
   return new Problem(

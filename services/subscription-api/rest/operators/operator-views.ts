@@ -1,13 +1,13 @@
 /** What operators are told: as clients are, and beyond that whose it is, and all that is known. */
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
-import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict } from '@waybell/delivery-log/read/entries';
+import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '@waybell/delivery-log/read/failing';
-import type { Found } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { ParkedEndpoint } from '@waybell/delivery-log/read/parked';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '@waybell/delivery-log/read/switched-off';
-import type { Answer } from '@waybell/delivery-log/read/why';
-import type { Note } from '../../audit-log.ts';
+import type { WhyAnswer } from '@waybell/delivery-log/read/why';
+import type { AuditNote } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../deliveries/page.ts';
 
@@ -25,7 +25,7 @@ export function operatorViews(accounts: Accounts) {
     attempts: entry.attempts.map(wholeAttempt),
   });
 
-  function verdict(each: Verdict) {
+  function verdict(each: EventVerdict) {
     switch (each.kind) {
       case 'delivery':
         return { kind: each.kind, delivery: delivery(each.delivery) };
@@ -89,7 +89,7 @@ export function operatorViews(accounts: Accounts) {
 }
 
 /** What is known of what was asked for by anything. */
-export function toldView(answer: Exclude<Answer, { kind: 'nothing' }>) {
+export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   const { kind } = answer;
   const views = operatorViews(answer.accounts);
   switch (kind) {
@@ -117,11 +117,11 @@ export function toldView(answer: Exclude<Answer, { kind: 'nothing' }>) {
   }
 }
 
-export function changeView({ account_guid: guid, account_name: name, ...note }: Note) {
+export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
   return { ...note, account: { guid, name } };
 }
 
-function candidateView(found: Found) {
+function candidateView(found: SearchMatch) {
   const at = moment(found.at);
   switch (found.kind) {
     case 'key':
@@ -137,7 +137,7 @@ function candidateView(found: Found) {
   }
 }
 
-const eventLike = ({ kind, interface: interfaceName, action }: Extract<Found, { action: string }>) => ({
+const eventLike = ({ kind, interface: interfaceName, action }: Extract<SearchMatch, { action: string }>) => ({
   kind,
   interface: interfaceName,
   action,

@@ -2,7 +2,7 @@ import type { Action } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import { subscribeRequests } from '@waybell/contracts/openapi/components';
 import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
-import type { Wish } from '../../subscriptions.ts';
+import type { SubscriptionRequest } from '../../subscriptions.ts';
 import { bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
 import type { Fault } from '../http/problem.ts';
 
@@ -12,7 +12,11 @@ const faultsOf = { shipper: bodyFaults(subscribeRequests.shipper), carrier: body
  * Reads the body of a subscribe request (shipper-webhooks, Subscribe request body; carrier-webhooks, Endpoints).
  * Throws a Problem (422) that names everything wrong with it.
  */
-export async function readSubscribeRequest(body: unknown, action: Action, rules: CallbackRules): Promise<Wish> {
+export async function readSubscribeRequest(
+  body: unknown,
+  action: Action,
+  rules: CallbackRules,
+): Promise<SubscriptionRequest> {
   const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = isObject(body) ? body : {};
   const url = typeof callbackUrl === 'string' ? await readCallbackUrl(callbackUrl, rules) : undefined;
   const faults = [

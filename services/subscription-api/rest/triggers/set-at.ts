@@ -2,7 +2,7 @@ import { isArray, isObject, objectOf, type JsonValue } from '@waybell/events/jso
 import { pointerTo } from '@waybell/events/json-pointer';
 
 /** The value with another at a place, or why there can be none. */
-export type Setting = { kind: 'set'; value: JsonValue } | { kind: 'fault'; detail: string };
+export type SetAtResult = { kind: 'set'; value: JsonValue } | { kind: 'fault'; detail: string };
 
 const MOST_STEPS = 32;
 
@@ -20,7 +20,11 @@ export function stepsOf(pointer: string): string[] | undefined {
  * Puts a value at the end of these steps. What is missing on the way is made: a list where its first item is named, else an object. A
  * list takes one more item at its end.
  */
-export function setAt(found: JsonValue | undefined, [step, ...others]: readonly string[], value: JsonValue): Setting {
+export function setAt(
+  found: JsonValue | undefined,
+  [step, ...others]: readonly string[],
+  value: JsonValue,
+): SetAtResult {
   if (step === undefined) return { kind: 'set', value };
   const within = found === undefined ? missing(step) : found;
   if (isArray(within)) {

@@ -44,7 +44,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
   );
 }
 
-/** Where the time of an attempt went, one part after another. */
+/** Shows the parts of the time that an attempt took, one after another. */
 function Milliseconds({ attempt }: { attempt: Attempt }) {
   const {
     duration_ms: whole,

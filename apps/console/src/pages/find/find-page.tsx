@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { told } from '../../api/ask.ts';
-import { Problem } from '../../api/problem.ts';
+import { ProblemAnswer } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
@@ -21,7 +21,7 @@ export function FindPage() {
         await told(ask.client.GET('/v1/deliveries/{guid}', { params: { path: { guid: text } } }));
         return true;
       } catch (error) {
-        if (error instanceof Problem && error.kind === 'unknown-delivery') return false;
+        if (error instanceof ProblemAnswer && error.kind === 'unknown-delivery') return false;
         throw error;
       }
     },

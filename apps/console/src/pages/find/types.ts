@@ -1,12 +1,12 @@
 import type { components } from '../../api/client-api.d.ts';
 
-type Schemas = components['schemas'];
+type ClientSchemas = components['schemas'];
 
-export type Attempt = Schemas['Attempt'];
-export type Delivery = Schemas['Delivery'];
-export type DeliveryDetail = Schemas['DeliveryDetail'];
-export type TimelineEvent = Schemas['TimelineEvent'];
-export type Verdict = Schemas['Verdict'];
+export type Attempt = ClientSchemas['Attempt'];
+export type Delivery = ClientSchemas['Delivery'];
+export type DeliveryDetail = ClientSchemas['DeliveryDetail'];
+export type TimelineEvent = ClientSchemas['TimelineEvent'];
+export type Verdict = ClientSchemas['Verdict'];
 
 /** Whether more is to come of it. */
 export const isUnderWay = ({ status }: Pick<Delivery, 'status'>): boolean =>

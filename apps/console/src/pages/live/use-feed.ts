@@ -60,7 +60,7 @@ export function useFeed(isPaused: boolean): Feed {
   return feed;
 }
 
-type Told = {
+type FeedEntry = {
   action: string;
   event_guid: string;
   delivery_guid?: string;
@@ -73,7 +73,7 @@ type Told = {
 function read({ event, data }: LiveMessage, place: number): FeedItem | undefined {
   if (event !== 'attempt' && event !== 'suppressed') return undefined;
   // As the document says of the two.
-  const told = JSON.parse(data) as Told;
+  const told = JSON.parse(data) as FeedEntry;
   const { attempt } = told;
   return {
     place,

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { told } from '../../api/ask.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
@@ -114,7 +114,7 @@ function isLike(text: string) {
   return ({ guid, name }: Account) => guid.includes(wanted) || (name ?? '').toLowerCase().includes(wanted);
 }
 
-const columns: readonly Column<Account>[] = [
+const columns: readonly TableColumn<Account>[] = [
   { header: 'Account', value: ({ name }) => name ?? '', cell: (account) => <AccountLink account={account} /> },
   {
     header: 'Interface',

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
@@ -12,9 +12,9 @@ import type { Change } from './types.ts';
 const route = getRouteApi('/audit');
 const MOST = 200;
 
-type Filter = { account?: string; subscription?: string; since?: string };
+type AuditFilter = { account?: string; subscription?: string; since?: string };
 
-/** Who changed accounts, tokens, secrets and subscriptions, the last change first. */
+/** Lists changes of accounts, tokens, secrets and subscriptions, and who made them, newest first. */
 export function AuditPage() {
   const filter = route.useSearch();
   const changes = useTold(['audit', filter], ({ operator }) =>
@@ -48,7 +48,7 @@ export function AuditPage() {
   );
 }
 
-function Filters({ filter }: { filter: Filter }) {
+function Filters({ filter }: { filter: AuditFilter }) {
   const navigate = route.useNavigate();
   const [account, setAccount] = useState(filter.account ?? '');
   const [subscription, setSubscription] = useState(filter.subscription ?? '');
@@ -97,7 +97,7 @@ function asLocal(at: string): string {
 
 const changeOf = ({ at, what, subject_guid, request_id }: Change) => `${at} ${what} ${subject_guid} ${request_id}`;
 
-const columns: readonly Column<Change>[] = [
+const columns: readonly TableColumn<Change>[] = [
   { header: 'What', value: ({ what }) => what, cell: ({ what }) => <code>{what}</code> },
   { header: 'When', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   { header: 'Who', value: ({ who }) => who, cell: ({ who }) => <Foreign text={who} /> },

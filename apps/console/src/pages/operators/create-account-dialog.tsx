@@ -66,7 +66,7 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
   );
 }
 
-type NewAccount = { interface: Account['interface']; name?: string; guid?: string; features: Feature[] };
+type AccountForm = { interface: Account['interface']; name?: string; guid?: string; features: Feature[] };
 
 function useCreate() {
   const { ask } = useSignedIn();
@@ -74,7 +74,7 @@ function useCreate() {
   const navigate = useNavigate();
   const tell = useTell();
   return useMutation({
-    mutationFn: (body: NewAccount) => told(ask.operator.POST('/v1/admin/accounts', { body })),
+    mutationFn: (body: AccountForm) => told(ask.operator.POST('/v1/admin/accounts', { body })),
     onSuccess: async ({ guid }) => {
       tell('The account is created.');
       void queries.invalidateQueries({ queryKey: ['accounts'] });

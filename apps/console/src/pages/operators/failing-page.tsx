@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
@@ -9,8 +9,8 @@ import { AccountLink, WhyLink } from './links.tsx';
 import { ParkedTable } from './parked-table.tsx';
 import type { Failing } from './types.ts';
 
-type FailingOrigin = Failing['origins']['objects'][number];
-type Undelivered = Failing['undelivered']['objects'][number];
+type FailingOriginRow = Failing['origins']['objects'][number];
+type UndeliveredRow = Failing['undelivered']['objects'][number];
 
 const STRETCHES = [
   { name: '15 minutes', ms: 900_000 },
@@ -20,7 +20,7 @@ const STRETCHES = [
 const LOOK_EVERY_MS = 10_000;
 const MOST = 200;
 
-/** Where attempts fail most, and which deliveries have waited longest for their end. */
+/** Lists the origins at which attempts fail most, and the oldest unfinished deliveries. */
 export function FailingPage() {
   const [ms, setMs] = useState<number>(STRETCHES[1].ms);
   const failing = useTold(
@@ -91,10 +91,10 @@ function Told({ failing: { origins, undelivered, parked } }: { failing: Failing 
   );
 }
 
-const originOf = ({ account, origin }: FailingOrigin) => `${account.guid} ${origin}`;
-const share = ({ failed, attempts }: FailingOrigin) => Math.round((100 * failed) / Math.max(1, attempts));
+const originOf = ({ account, origin }: FailingOriginRow) => `${account.guid} ${origin}`;
+const share = ({ failed, attempts }: FailingOriginRow) => Math.round((100 * failed) / Math.max(1, attempts));
 
-const originColumns: readonly Column<FailingOrigin>[] = [
+const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   { header: 'Endpoint', value: ({ origin }) => origin, cell: ({ origin }) => <Foreign text={origin} /> },
   {
     header: 'Account',
@@ -112,7 +112,7 @@ const originColumns: readonly Column<FailingOrigin>[] = [
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
 ];
 
-const undeliveredColumns: readonly Column<Undelivered>[] = [
+const undeliveredColumns: readonly TableColumn<UndeliveredRow>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
   { header: 'Made', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },

@@ -1,4 +1,4 @@
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -14,7 +14,7 @@ export function ParkedTable({ endpoints }: { endpoints: readonly ParkedEndpoint[
 
 const endpointOf = ({ account, url }: ParkedEndpoint) => `${account.guid} ${url}`;
 
-const columns: readonly Column<ParkedEndpoint>[] = [
+const columns: readonly TableColumn<ParkedEndpoint>[] = [
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
   {
     header: 'Account',

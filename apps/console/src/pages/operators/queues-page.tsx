@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -92,7 +92,7 @@ const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) |
 const nameOf = ({ name }: Queue) => name;
 const placeOf = ({ kept_by, exchange, routing_key }: Kept) => `${kept_by} ${exchange} ${routing_key}`;
 
-const queueColumns: readonly Column<Queue>[] = [
+const queueColumns: readonly TableColumn<Queue>[] = [
   { header: 'Queue', value: nameOf, cell: ({ name }) => <code>{name}</code> },
   {
     header: 'State',
@@ -109,7 +109,7 @@ const queueColumns: readonly Column<Queue>[] = [
   { header: 'Consumers', isNumber: true, value: ({ consumers }) => consumers, cell: ({ consumers }) => consumers },
 ];
 
-const keptColumns: readonly Column<Kept>[] = [
+const keptColumns: readonly TableColumn<Kept>[] = [
   { header: 'Kept by', value: ({ kept_by }) => kept_by, cell: ({ kept_by }) => kept_by },
   { header: 'Exchange', value: ({ exchange }) => exchange, cell: ({ exchange }) => <code>{exchange}</code> },
   {

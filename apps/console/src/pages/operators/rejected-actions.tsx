@@ -1,11 +1,9 @@
 import { useState } from 'react';
 import { PurgeDialog, RetryDialog } from './rejected-dialogs.tsx';
-
-/** Which rejected messages are meant. */
-export type Selection = { ids: string[] } | { reason: string } | { about: string } | { all: true };
+import type { RejectedSelection } from './types.ts';
 
 /** What can be done with rejected messages as they are. */
-export function RejectedActions({ selection }: { selection: Selection }) {
+export function RejectedActions({ selection }: { selection: RejectedSelection }) {
   const [asked, setAsked] = useState<'retry' | 'purge'>();
   const close = () => setAsked(undefined);
   return (

@@ -7,10 +7,9 @@ import { Failed, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { counted } from './counted.ts';
-import type { Selection } from './rejected-actions.tsx';
-import type { Purged, Retried } from './types.ts';
+import type { Purged, RejectedSelection, Retried } from './types.ts';
 
-type DialogProps = { selection: Selection; close: () => void };
+type DialogProps = { selection: RejectedSelection; close: () => void };
 
 /** How many there are of them, and how many a list tells of. */
 const MOST_STAYING = 20;
@@ -21,7 +20,7 @@ export function RetryDialog({ selection, close }: DialogProps) {
   const queries = useQueryClient();
   const trial = useTrial(selection);
   const retry = useMutation({
-    mutationFn: (chosen: Selection) => told(ask.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
+    mutationFn: (chosen: RejectedSelection) => told(ask.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
   });
   return (
@@ -86,7 +85,7 @@ export function PurgeDialog({ selection, close }: DialogProps) {
   const tell = useTell();
   const trial = useTrial(selection);
   const purge = useMutation({
-    mutationFn: (chosen: Selection) =>
+    mutationFn: (chosen: RejectedSelection) =>
       told(ask.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
     onSuccess: ({ count }) => {
       tell(`${counted(count, 'rejected message')} deleted.`);
@@ -130,13 +129,13 @@ function Incomplete({ isComplete }: { isComplete: boolean }) {
 }
 
 /** Without a confirmation, a purge only counts. */
-const useTrial = (selection: Selection) =>
+const useTrial = (selection: RejectedSelection) =>
   useTold(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
     gcTime: 0,
     staleTime: Infinity,
   });
 
 /** Those that were counted, so that what came in meanwhile stays; of more than can be named, all that are meant. */
-function countedOnly({ count, objects }: Purged, selection: Selection): Selection {
+function countedOnly({ count, objects }: Purged, selection: RejectedSelection): RejectedSelection {
   return count > 0 && objects.length === count ? { ids: objects.map(({ id }) => id) } : selection;
 }

@@ -1,20 +1,20 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Guid } from '../../parts/guid.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { counted } from './counted.ts';
-import { RejectedActions, type Selection } from './rejected-actions.tsx';
-import type { Rejected } from './types.ts';
+import { RejectedActions } from './rejected-actions.tsx';
+import type { Rejected, RejectedSelection } from './types.ts';
 
 const route = getRouteApi('/rejected');
 const MOST = 1_000;
 
-type Filter = { reason?: string | undefined; about?: string | undefined };
+type RejectedPageFilter = { reason?: string | undefined; about?: string | undefined };
 
 /** What the line refused, and what to do about it. Asked for once: each look takes it in hand, from others too. */
 export function RejectedPage() {
@@ -57,7 +57,7 @@ export function RejectedPage() {
   );
 }
 
-function Filters({ filter }: { filter: Filter }) {
+function Filters({ filter }: { filter: RejectedPageFilter }) {
   const navigate = route.useNavigate();
   const [reason, setReason] = useState(filter.reason ?? '');
   const [about, setAbout] = useState(filter.about ?? '');
@@ -106,7 +106,7 @@ function Filters({ filter }: { filter: Filter }) {
 const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
 
 /** What is filtered by both is named one by one: the API takes one way to say it. */
-function selectionOf({ reason, about }: Filter, objects: readonly Rejected[]): Selection {
+function selectionOf({ reason, about }: RejectedPageFilter, objects: readonly Rejected[]): RejectedSelection {
   if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
   if (reason !== undefined) return { reason };
   return about === undefined ? { all: true } : { about };
@@ -114,7 +114,7 @@ function selectionOf({ reason, about }: Filter, objects: readonly Rejected[]): S
 
 const idOf = ({ id }: Rejected) => id;
 
-const columns: readonly Column<Rejected>[] = [
+const columns: readonly TableColumn<Rejected>[] = [
   {
     header: 'Message',
     cell: ({ id }) => (

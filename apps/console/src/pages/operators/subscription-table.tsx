@@ -1,4 +1,4 @@
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
@@ -10,7 +10,7 @@ export function SubscriptionTable({ subscriptions }: { subscriptions: readonly O
   return <DataTable label="Subscriptions" rows={subscriptions} columns={columns} keyOf={({ guid }) => guid} />;
 }
 
-const columns: readonly Column<OperatorSubscription>[] = [
+const columns: readonly TableColumn<OperatorSubscription>[] = [
   { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   {

@@ -1,5 +1,5 @@
 import { useTold } from '../../api/use-told.ts';
-import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
@@ -54,16 +54,19 @@ export function SwitchedOffPage() {
   );
 }
 
-type Judged = Omit<SwitchedOff, 'switched_off_at'>;
+type RuledSubscriptionRow = Omit<SwitchedOff, 'switched_off_at'>;
 
-const guidOf = ({ guid }: Judged) => guid;
+const guidOf = ({ guid }: RuledSubscriptionRow) => guid;
 
 /** As people call the rules, whose numbers are settings. */
 const RULES = { exhausted: 'a delivery was given up', window: 'every delivery of a whole stretch failed' } as const;
 
-const subscription: Column<Judged> = { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> };
+const subscription: TableColumn<RuledSubscriptionRow> = {
+  header: 'Subscription',
+  cell: ({ guid }) => <WhyLink guid={guid} />,
+};
 
-const others: readonly Column<Judged>[] = [
+const others: readonly TableColumn<RuledSubscriptionRow>[] = [
   {
     header: 'Rule',
     value: ({ rule }) => rule,
@@ -95,7 +98,7 @@ const others: readonly Column<Judged>[] = [
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
 ];
 
-const offColumns: readonly Column<SwitchedOff>[] = [
+const offColumns: readonly TableColumn<SwitchedOff>[] = [
   subscription,
   {
     header: 'Since',
@@ -105,7 +108,7 @@ const offColumns: readonly Column<SwitchedOff>[] = [
   ...others,
 ];
 
-const heldColumns: readonly Column<HeldDeactivation>[] = [
+const heldColumns: readonly TableColumn<HeldDeactivation>[] = [
   subscription,
   { header: 'Held since', value: ({ held_at }) => held_at, cell: ({ held_at }) => <Moment at={held_at} /> },
   ...others,

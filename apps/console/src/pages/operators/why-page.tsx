@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { told } from '../../api/ask.ts';
-import { Problem } from '../../api/problem.ts';
+import { ProblemAnswer } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
@@ -26,7 +26,7 @@ export function WhyPage() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const isUnknown = pages.error instanceof Problem && pages.error.status === 404 && pages.data === undefined;
+  const isUnknown = pages.error instanceof ProblemAnswer && pages.error.status === 404 && pages.data === undefined;
   return (
     <Page title={`Why: ${text}`}>
       {isUnknown ? (

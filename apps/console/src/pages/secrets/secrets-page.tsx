@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { told } from '../../api/ask.ts';
-import { Problem } from '../../api/problem.ts';
+import { ProblemAnswer } from '../../api/problem.ts';
 import { useTold } from '../../api/use-told.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -88,7 +88,7 @@ function RotateDialog({ close }: { close: () => void }) {
       await queries.invalidateQueries({ queryKey: ['secrets'] });
     },
   });
-  const isUnderWay = rotate.error instanceof Problem && rotate.error.kind === 'rotation-under-way';
+  const isUnderWay = rotate.error instanceof ProblemAnswer && rotate.error.kind === 'rotation-under-way';
   return (
     <Dialog title="Rotate the signing secret?" close={close}>
       <p>

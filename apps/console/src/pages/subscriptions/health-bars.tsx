@@ -1,7 +1,7 @@
 import type { components } from '../../api/client-api.d.ts';
 import { writtenHere } from '../../parts/moment.tsx';
 
-type Bucket = components['schemas']['Statistics']['objects'][number]['buckets'][number];
+type HealthBucket = components['schemas']['Statistics']['objects'][number]['buckets'][number];
 
 const KINDS = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
 const NAMES = { delivered: 'delivered', retried: 'retried', given_up: 'given up', suppressed: 'suppressed' };
@@ -9,7 +9,7 @@ const HEIGHT = 40;
 const STEP = 10;
 
 /** The last 24 hours, an hour a bar: how many were delivered, retried, given up and suppressed. */
-export function HealthBars({ buckets }: { buckets: readonly Bucket[] }) {
+export function HealthBars({ buckets }: { buckets: readonly HealthBucket[] }) {
   const highest = Math.max(1, ...buckets.map(total));
   const sums = KINDS.map((kind) => ({ kind, sum: buckets.reduce((before, each) => before + each[kind], 0) }));
   const inWords = sums.map(({ kind, sum }) => `${sum} ${NAMES[kind]}`).join(', ');
@@ -39,7 +39,7 @@ export function HealthBars({ buckets }: { buckets: readonly Bucket[] }) {
   );
 }
 
-function Bar({ bucket, x, highest }: { bucket: Bucket; x: number; highest: number }) {
+function Bar({ bucket, x, highest }: { bucket: HealthBucket; x: number; highest: number }) {
   // One among millions is to be seen too.
   const heights = KINDS.map((kind) => (bucket[kind] === 0 ? 0 : Math.max(2, (bucket[kind] / highest) * (HEIGHT - 4))));
   const parts = KINDS.map((kind, place) => {
@@ -56,4 +56,4 @@ function Bar({ bucket, x, highest }: { bucket: Bucket; x: number; highest: numbe
   );
 }
 
-const total = (bucket: Bucket): number => KINDS.reduce((sum, kind) => sum + bucket[kind], 0);
+const total = (bucket: HealthBucket): number => KINDS.reduce((sum, kind) => sum + bucket[kind], 0);

@@ -21,13 +21,13 @@ export function ReplayDialog({ subscription: { action }, close }: ReplayProps) {
   const [isIncluded, setIncluded] = useState(true);
   const [begun, setBegun] = useState<string>();
   const count = useMutation({
-    mutationFn: (wish: Wish) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: true } })),
+    mutationFn: (wish: ReplayFields) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: true } })),
   });
   const begin = useMutation({
-    mutationFn: (wish: Wish) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: false } })),
+    mutationFn: (wish: ReplayFields) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: false } })),
     onSuccess: (replay) => 'guid' in replay && setBegun(replay.guid),
   });
-  const wish = (): Wish => ({
+  const wish = (): ReplayFields => ({
     action,
     since: new Date(Date.now() - hours * HOUR_MS).toISOString(),
     per_second: rate,
@@ -80,7 +80,7 @@ export function ReplayDialog({ subscription: { action }, close }: ReplayProps) {
   );
 }
 
-type Wish = { action: string; since: string; per_second: number; include_suppressed: boolean };
+type ReplayFields = { action: string; since: string; per_second: number; include_suppressed: boolean };
 type Count = { total: number; reasons?: { reason: string; count: number }[]; explanation?: string };
 
 function Counted({ of: { total, reasons = [], explanation } }: { of: Count }) {

@@ -9,28 +9,28 @@ export type ShipperActionName = components['schemas']['ShipperActionName'];
 /** An action that the account may subscribe to. */
 export type OfferedAction = { action: string; description: string; audit_fields?: string[] };
 
-export type Wish = { action: string; callbackUrl: string; auditFieldSet?: string[] | undefined };
+export type SubscribeFields = { action: string; callbackUrl: string; auditFieldSet?: string[] | undefined };
 
 /** What differs from one interface to the other. Action names are those that the API itself has told. */
 export function subscribing({ ask: { client }, interface: interfaceName }: Session) {
   return interfaceName === 'shipper' ? shipperSubscribing(client) : carrierSubscribing(client);
 }
 
-type Client = Session['ask']['client'];
+type ClientCalls = Session['ask']['client'];
 
 type Subscribing = {
   offered: () => Promise<OfferedAction[]>;
-  subscribe: (wish: Wish) => Promise<unknown>;
+  subscribe: (wish: SubscribeFields) => Promise<unknown>;
   /** Sends to another address from now on than the one of before. Switches on what was switched off. */
-  change: (wish: Wish, before: string) => Promise<unknown>;
+  change: (wish: SubscribeFields, before: string) => Promise<unknown>;
   end: (action: string) => Promise<unknown>;
   verificationToken: (action: string) => Promise<string | undefined>;
   /** What the revision form of the current subscription tells of; undefined where it has the plain form. */
   auditFieldSet: (action: string) => Promise<string[] | undefined>;
 };
 
-function shipperSubscribing(client: Client): Subscribing {
-  const subscribe = ({ action, callbackUrl, auditFieldSet }: Wish) =>
+function shipperSubscribing(client: ClientCalls): Subscribing {
+  const subscribe = ({ action, callbackUrl, auditFieldSet }: SubscribeFields) =>
     told(
       client.POST('/v1/public/webhooks/{webhook_action}/subscribe', {
         params: { path: { webhook_action: action as ShipperActionName } },
@@ -60,9 +60,9 @@ function shipperSubscribing(client: Client): Subscribing {
   };
 }
 
-function carrierSubscribing(client: Client): Subscribing {
+function carrierSubscribing(client: ClientCalls): Subscribing {
   const at = (action: string) => ({ params: { path: { webhook_action: action as CarrierActionName } } });
-  const subscribe = ({ action, callbackUrl }: Wish) =>
+  const subscribe = ({ action, callbackUrl }: SubscribeFields) =>
     told(
       client.POST('/v1/webhooks/{webhook_action}/subscriptions/', {
         ...at(action),

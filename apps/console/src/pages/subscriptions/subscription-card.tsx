@@ -17,7 +17,7 @@ import { VerificationToken } from './verification-token.tsx';
 
 type Statistics = components['schemas']['Statistics'];
 type CardProps = { subscription: Subscription; statistics: UseQueryResult<Statistics> };
-type Asking = 'test' | 'change' | 'replay' | 'end';
+type OpenDialog = 'test' | 'change' | 'replay' | 'end';
 
 export function SubscriptionCard({ subscription, statistics }: CardProps) {
   const { action, guid, callback_url: callbackUrl, deactivation, suspension } = subscription;
@@ -59,7 +59,7 @@ export function SubscriptionCard({ subscription, statistics }: CardProps) {
 
 function Tools({ subscription }: { subscription: Subscription }) {
   const session = useSignedIn();
-  const [asking, setAsking] = useState<Asking>();
+  const [asking, setAsking] = useState<OpenDialog>();
   const close = () => setAsking(undefined);
   if (!mayWrite(session)) return null;
   return (

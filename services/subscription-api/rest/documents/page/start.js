@@ -39,7 +39,7 @@ function search() {
       return Object.fromEntries(found);
     };
 
-  // Where only webhooks are found it would say that the document has no operations.
+  // It would say of a document with webhooks only that it has no operations.
   const operations = (Original, system) => (props) =>
     system.specSelectors.taggedOperations().size === 0 ? null : system.React.createElement(Original, props);
 

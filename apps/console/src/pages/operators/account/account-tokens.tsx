@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useTold } from '../../../api/use-told.ts';
-import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../../parts/data-table.tsx';
 import { Guid } from '../../../parts/guid.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Empty, Found } from '../../../parts/states.tsx';
@@ -43,7 +43,7 @@ function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoke
   return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'ended' : 'active';
 }
 
-const columns: readonly Column<AccessToken>[] = [
+const columns: readonly TableColumn<AccessToken>[] = [
   { header: 'Token', cell: ({ guid }) => <Guid guid={guid} /> },
   { header: 'State', value: standingOf, cell: (token) => <Status of={standingOf(token)} /> },
   { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },

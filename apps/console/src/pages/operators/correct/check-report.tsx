@@ -1,11 +1,11 @@
-import { Problem } from '../../../api/problem.ts';
+import { ProblemAnswer } from '../../../api/problem.ts';
 import { Failed } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
-import type { Check } from './use-check.ts';
+import type { EventCheck } from './use-check.ts';
 
 /** How the text stands: what is wrong with it, by place and line, or that it would be taken. */
-export function CheckReport({ id, check, goTo }: { id: string; check: Check; goTo: (line: number) => void }) {
+export function CheckReport({ id, check, goTo }: { id: string; check: EventCheck; goTo: (line: number) => void }) {
   return (
     <div id={id} className="checked" role="status">
       <Report check={check} goTo={goTo} />
@@ -13,12 +13,12 @@ export function CheckReport({ id, check, goTo }: { id: string; check: Check; goT
   );
 }
 
-function Report({ check, goTo }: { check: Check; goTo: (line: number) => void }) {
+function Report({ check, goTo }: { check: EventCheck; goTo: (line: number) => void }) {
   switch (check.kind) {
     case 'checking': {
       const { trouble } = check;
       if (trouble === undefined) return <p>Checking …</p>;
-      const isBounded = trouble instanceof Problem && trouble.kind === 'too-many-requests';
+      const isBounded = trouble instanceof ProblemAnswer && trouble.kind === 'too-many-requests';
       return <p>{isBounded ? 'Asked too often: it is checked again in a moment.' : trouble.message}</p>;
     }
     case 'failed':

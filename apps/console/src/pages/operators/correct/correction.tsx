@@ -15,7 +15,7 @@ import { asItStands, useCheck } from './use-check.ts';
 
 type CorrectionProps = { id: string; body: string; onPublished: (event: CorrectedEvent) => void };
 
-/** Where a rejected event is corrected: it is checked while one types, and what is typed outlives whatever goes wrong. */
+/** The editor of a rejected event: it checks while one types, and keeps the text whatever goes wrong. */
 export function Correction({ id, body, onPublished }: CorrectionProps) {
   const isLaidOut = useMemo(() => isOnOneLine(body), [body]);
   const original = useMemo(() => (isLaidOut ? indented(body) : body), [body, isLaidOut]);

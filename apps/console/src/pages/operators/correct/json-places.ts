@@ -1,12 +1,12 @@
-/** Where in a text a JSON pointer leads, by line, from 1. */
+/** Finds the line of a text, from 1, that a JSON pointer leads to. */
 export type Places = {
-  /** Of the value there, or of the nearest one around it. */
+  /** The line of the value there, or of the nearest one around it. */
   line: number;
-  /** Where the text stops being JSON; undefined: it is JSON. */
+  /** The place where the text stops being JSON; undefined: it is JSON. */
   brokenLine: number | undefined;
 };
 
-type Frame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
+type JsonFrame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
 
@@ -37,7 +37,7 @@ export function placesIn(text: string, pointer: string): Places {
 class Walk {
   found = 0;
   readonly #path: readonly string[];
-  readonly #stack: Frame[] = [];
+  readonly #stack: JsonFrame[] = [];
   #expected: Expected = 'value';
   #keyAt = 0;
 
@@ -91,7 +91,7 @@ class Walk {
   }
 }
 
-function closes(sign: string, { isObject }: Frame, expected: Expected): boolean {
+function closes(sign: string, { isObject }: JsonFrame, expected: Expected): boolean {
   if (sign !== (isObject ? '}' : ']')) return false;
   return expected === 'comma or end' || expected === (isObject ? 'key or end' : 'value or end');
 }

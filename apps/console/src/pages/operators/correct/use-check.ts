@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { Problem, type Fault } from '../../../api/problem.ts';
+import { ProblemAnswer, type ProblemFault } from '../../../api/problem.ts';
 import { useTold } from '../../../api/use-told.ts';
 import { useDebounced } from '../../../parts/use-debounced.ts';
 import type { CorrectedEvent } from '../types.ts';
@@ -10,13 +10,13 @@ const TYPING_MS = 500;
 
 export type LocatedFault = { pointer: string; detail: string; line: number };
 
-export type Check =
+export type EventCheck =
   | { kind: 'checking'; trouble?: Error | undefined }
   | { kind: 'taken'; event: CorrectedEvent }
   | { kind: 'faulty'; faults: readonly LocatedFault[] }
   | { kind: 'failed'; error: Error; again: () => void };
 
-type Checked = {
+type CheckRun = {
   id: string;
   text: string;
   /** Whether the blanks between its parts are the page's, and do not go along. */
@@ -24,9 +24,9 @@ type Checked = {
 };
 
 /** Whether the text would be taken as an event, asked once nobody has typed for a moment. */
-export function useCheck({ id, text, isLaidOut }: Checked): Check {
+export function useCheck({ id, text, isLaidOut }: CheckRun): EventCheck {
   const settled = useDebounced(text, TYPING_MS);
-  // By number: the cache would write a key of a megabyte with every key pressed.
+  // The key is a number: the text itself would make the cache write a megabyte with every key pressed.
   const number = useMemo(() => numberFor(settled), [settled]);
   const query = useTold(
     ['check', id, number],
@@ -59,8 +59,8 @@ export const asItStands = (id: string, text: string) => ({
 const checkOf = (id: string, text: string) => ['/v1/admin/rejected/{id}/check', asItStands(id, text)] as const;
 
 function located(error: Error | null, text: string): LocatedFault[] | undefined {
-  if (!(error instanceof Problem) || error.status !== 422) return undefined;
-  const faults: readonly Fault[] = error.faults.length > 0 ? error.faults : [{ detail: error.message }];
+  if (!(error instanceof ProblemAnswer) || error.status !== 422) return undefined;
+  const faults: readonly ProblemFault[] = error.faults.length > 0 ? error.faults : [{ detail: error.message }];
   return faults.map(({ pointer = '#', detail }) => {
     const { line, brokenLine } = placesIn(text, pointer);
     return { pointer, detail, line: brokenLine ?? line };

@@ -1,4 +1,4 @@
-import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { DataTable, type TableColumn } from '../../../parts/data-table.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Empty } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
@@ -13,7 +13,7 @@ export function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDel
 
 const standing = ({ parked, status }: OperatorDelivery) => (parked === undefined ? status : 'parked');
 
-const columns: readonly Column<OperatorDelivery>[] = [
+const columns: readonly TableColumn<OperatorDelivery>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
   { header: 'State', value: standing, cell: (delivery) => <Status of={standing(delivery)} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },

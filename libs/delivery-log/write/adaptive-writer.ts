@@ -1,11 +1,11 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { LotSize } from './lot-size.ts';
 
-/** What came of writing records in one go. `slow`: it took longer than a statement may; `error` says that Postgres is away. */
-export type Written = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
+/** The result of one statement. `slow`: it took longer than it may; `error` is the one for Postgres being away. */
+export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
 
-export type WriteWhatFitsOptions = {
-  /** What one lot has time for. */
+export type AdaptiveWriterOptions = {
+  /** The time limit of one statement. */
   timeoutMs: number;
   clock?: Clock;
 };
@@ -18,19 +18,19 @@ const TOO_SLOW = `takes longer than DATABASE_TIMEOUT, alone, ${SLOW_TIMES} times
  * Writes records in lots of a size that Postgres has time for. A record that spoils its lot, refused or too slow, is found
  * by halving, until it stands alone; the others are written on the way.
  */
-export class WriteWhatFits<R> {
-  readonly #write: (records: readonly R[]) => Promise<Written>;
+export class AdaptiveWriter<R> {
+  readonly #write: (records: readonly R[]) => Promise<WriteResult>;
   readonly #clock: Clock;
   readonly #size: LotSize;
   #lotsWritten = 0;
 
-  constructor(write: (records: readonly R[]) => Promise<Written>, options: WriteWhatFitsOptions) {
+  constructor(write: (records: readonly R[]) => Promise<WriteResult>, options: AdaptiveWriterOptions) {
     this.#write = write;
     this.#clock = options.clock ?? systemClock;
     this.#size = new LotSize(options.timeoutMs);
   }
 
-  /** Says of each why it could not be written, if so. Throws what says that Postgres is away where not even one record can be written. */
+  /** Writes records; resolves with why each could not be written, undefined where it was. Throws where none can be: Postgres is away. */
   reasonsOf(records: readonly R[]): Promise<(string | undefined)[]> {
     return this.#reasonsOfSome(records, records);
   }
@@ -85,7 +85,7 @@ export class WriteWhatFits<R> {
     if (other === undefined || (await this.#try([other])).kind === 'slow') throw error;
   }
 
-  async #try(lot: readonly R[]): Promise<Written> {
+  async #try(lot: readonly R[]): Promise<WriteResult> {
     const beganAt = this.#clock.now();
     const written = await this.#write(lot);
     if (written.kind === 'written') {
@@ -96,7 +96,7 @@ export class WriteWhatFits<R> {
   }
 }
 
-function reasonOf(written: Exclude<Written, { kind: 'slow' }>): string | undefined {
+function reasonOf(written: Exclude<WriteResult, { kind: 'slow' }>): string | undefined {
   return written.kind === 'refused' ? written.reason : undefined;
 }
 

@@ -14,12 +14,12 @@ import {
   waitingExchange,
 } from '@waybell/line/topology';
 
-type Door = Pick<Publication, 'exchange' | 'routingKey'>;
+type ReturnRoute = Pick<Publication, 'exchange' | 'routingKey'>;
 
 const actionKeys = new Set(actions.map(actionKey));
 
 /**
- * The door by which a rejected message comes onto the line again; undefined where that cannot be told.
+ * The exchange and routing key that bring a rejected message back onto the line; undefined where that cannot be told.
  *
  * | came by | goes back by |
  * |---|---|
@@ -28,7 +28,7 @@ const actionKeys = new Set(actions.map(actionKey));
  * | outcomes, ends | the queue of the delivery log, that of the deactivator |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
-export function doorOf({ exchange, routingKey, type = '' }: RejectedMessage): Door | undefined {
+export function returnRouteOf({ exchange, routingKey, type = '' }: RejectedMessage): ReturnRoute | undefined {
   switch (exchange) {
     case eventsExchange:
       return { exchange, routingKey };
@@ -36,14 +36,14 @@ export function doorOf({ exchange, routingKey, type = '' }: RejectedMessage): Do
     case retryExchange:
     case returnsExchange:
     case waitingExchange:
-      return deliveryDoor(type) ?? deliveryDoor(routingKey);
+      return deliveryRoute(type) ?? deliveryRoute(routingKey);
     case outcomesExchange:
       return { exchange: '', routingKey: logQueue };
     case endsExchange:
       return { exchange: '', routingKey: deactivatorQueue };
     case straysExchange:
       // Only deliveries have a type.
-      return deliveryDoor(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
+      return deliveryRoute(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
     default:
       return undefined;
   }
@@ -51,11 +51,11 @@ export function doorOf({ exchange, routingKey, type = '' }: RejectedMessage): Do
 
 /** Whether it is an event, as upstream published it, however wrong it is. */
 export function isEvent(rejected: RejectedMessage): boolean {
-  const door = doorOf(rejected);
-  if (door !== undefined) return door.exchange === eventsExchange;
+  const route = returnRouteOf(rejected);
+  if (route !== undefined) return route.exchange === eventsExchange;
   return rejected.exchange === straysExchange && rejected.type === undefined;
 }
 
-function deliveryDoor(key: string): Door | undefined {
+function deliveryRoute(key: string): ReturnRoute | undefined {
   return actionKeys.has(key) ? { exchange: deliveriesExchange, routingKey: key } : undefined;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { doorOf } from './door-of.ts';
+import { returnRouteOf } from './return-route-of.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 const EVENT_KEY = 'carrier.order.created';
 const DELIVERY = { type: EVENT_KEY, queue: `waybell.deliveries.${EVENT_KEY}` };
 
-describe('doorOf', () => {
+describe('returnRouteOf', () => {
   test.each([
     ['an event', {}, { exchange: 'waybell.events', routingKey: EVENT_KEY }],
     [
@@ -33,16 +33,16 @@ describe('doorOf', () => {
       { queue: 'waybell.strays', exchange: 'waybell.strays' },
       { exchange: 'waybell.events', routingKey: EVENT_KEY },
     ],
-  ])('leads %s back', (_what, rejected, door) => {
+  ])('leads %s back', (_what, rejected, route) => {
     const delivery = { exchange: 'waybell.deliveries', routingKey: EVENT_KEY };
-    expect(doorOf(aRejected(rejected))).toEqual(door === 'delivery' ? delivery : door);
+    expect(returnRouteOf(aRejected(rejected))).toEqual(route === 'delivery' ? delivery : route);
   });
 
   test.each([
     ['waybell.outcomes', 'waybell.outcomes.log'],
     ['waybell.ends', 'waybell.ends.deactivator'],
   ])('leads what came by %s to the queue of its consumer', (exchange, routingKey) => {
-    expect(doorOf(aRejected({ exchange, routingKey: '' }))).toEqual({ exchange: '', routingKey });
+    expect(returnRouteOf(aRejected({ exchange, routingKey: '' }))).toEqual({ exchange: '', routingKey });
   });
 
   test.each([
@@ -50,6 +50,6 @@ describe('doorOf', () => {
     ['a stray without a known key', { exchange: 'waybell.strays', routingKey: 'x' }],
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {
-    expect(doorOf(aRejected(rejected))).toBeUndefined();
+    expect(returnRouteOf(aRejected(rejected))).toBeUndefined();
   });
 });

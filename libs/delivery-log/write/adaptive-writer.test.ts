@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { WriteWhatFits, type Written } from './write-what-fits.ts';
+import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
 
 const TIMEOUT_MS = 1_000;
 const POISON = -1;
@@ -10,7 +10,7 @@ const WRONG = -2;
 function aWriter() {
   const clock = new TurnedClock();
   const database = { eachMs: 1, lots: new Array<number>(), written: new Set<number>(), isStill: false };
-  const write = async (lot: readonly number[]): Promise<Written> => {
+  const write = async (lot: readonly number[]): Promise<WriteResult> => {
     database.lots.push(lot.length);
     const tookMs = lot.length * database.eachMs;
     await settled();
@@ -22,13 +22,13 @@ function aWriter() {
     for (const each of lot) database.written.add(each);
     return { kind: 'written' };
   };
-  return { database, writer: new WriteWhatFits(write, { timeoutMs: TIMEOUT_MS, clock }) };
+  return { database, writer: new AdaptiveWriter(write, { timeoutMs: TIMEOUT_MS, clock }) };
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 const nothing = (count: number) => upTo(count).map(() => undefined);
 
-describe('WriteWhatFits', () => {
+describe('AdaptiveWriter', () => {
   test('writes all in one go while there is time for that', async () => {
     const { database, writer } = aWriter();
     expect(await writer.reasonsOf(upTo(500))).toEqual(nothing(500));
