@@ -96,12 +96,12 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
   await Promise.all(exchanges.map(check));
 }
 
-type Report = (report: DestinationReport, destination: Destination) => void;
+type ReportDestination = (report: DestinationReport, destination: Destination) => void;
 
 function reportTo(
   { log, onReturned }: Pick<BrokerPublisherOptions, 'log' | 'onReturned'>,
   drop: (why: string) => void,
-): Report {
+): ReportDestination {
   return (report, { exchange, routingKey }) => {
     const { kind: _, ...facts } = report;
     const what = { exchange, routingKey, ...facts };

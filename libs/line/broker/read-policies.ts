@@ -30,7 +30,7 @@ export async function readPolicies({ managementUrl, address }: PoliciesOptions):
     objectsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
   const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
   if (policies.length + operatorPolicies.length === 0) return [];
-  const govern = (kind: Governed['kind']) => (object: JsonObject) => {
+  const govern = (kind: Governed['kind']) => (object: ManagementObject) => {
     const named = { kind, name: textOf(object['name']), type: textOf(object['type']) };
     return governed(named, membersOf(object['arguments']), [
       policyFor(named, policies),
@@ -46,7 +46,7 @@ export async function readPolicies({ managementUrl, address }: PoliciesOptions):
 type NamedResource = Pick<Governed, 'kind' | 'name'> & { type: string };
 
 /** Returns the policy in effect, as rabbit_policy.erl chooses it: the matching one of highest priority. */
-function policyFor(named: NamedResource, policies: readonly JsonObject[]): JsonObject | undefined {
+function policyFor(named: NamedResource, policies: readonly ManagementObject[]): ManagementObject | undefined {
   const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
   const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
   return first;
@@ -58,7 +58,7 @@ function appliesTo({ kind, type }: NamedResource, applyTo: string): boolean {
 }
 
 /** Erlang's regular expressions are PCRE; one that JavaScript cannot compile counts as matching. */
-function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
+function matches({ name }: NamedResource, { pattern }: ManagementObject): boolean {
   try {
     const [, anyCase, expression = ''] = /^(\(\?i\))?(.*)$/s.exec(textOf(pattern)) ?? [];
     return new RegExp(expression, anyCase === undefined ? 'u' : 'iu').test(name);
@@ -70,8 +70,8 @@ function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
 /** Merges both policies: the smaller number, otherwise the operator policy's value. */
 function governed(
   { kind, name }: NamedResource,
-  own: JsonObject,
-  [policy, operatorPolicy]: (JsonObject | undefined)[],
+  own: ManagementObject,
+  [policy, operatorPolicy]: (ManagementObject | undefined)[],
 ): Governed {
   const definition = { ...membersOf(policy?.['definition']) };
   for (const [key, value] of Object.entries(membersOf(operatorPolicy?.['definition']))) {
@@ -82,14 +82,14 @@ function governed(
   return { kind, name, ...names, definition, arguments: own };
 }
 
-type JsonObject = Record<string, unknown>;
+type ManagementObject = Record<string, unknown>;
 
-const objectsOf = (answer: unknown): JsonObject[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
+const objectsOf = (answer: unknown): ManagementObject[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
 
 /** Returns no members for a list: Erlang writes an empty object as one. */
-const membersOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+const membersOf = (value: unknown): ManagementObject => (isObject(value) ? value : {});
 
-const isObject = (value: unknown): value is JsonObject =>
+const isObject = (value: unknown): value is ManagementObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -12,7 +12,7 @@ export type BatchPublisherOptions = {
   onSettled: (sending: number, error: unknown) => void;
 };
 
-type PendingPublish = { sending: number; publication: Publication };
+type BatchedPublish = { sending: number; publication: Publication };
 
 /** The weight of one more bundle in the mean size. */
 const WEIGHT = 1 / 64;
@@ -20,7 +20,7 @@ const WEIGHT = 1 / 64;
 /** Publishes. What may travel in a bundle waits for the end of this turn of the event loop, and shares the fate of its bundle. */
 export class BatchPublisher {
   readonly #options: BatchPublisherOptions;
-  #toBundle: PendingPublish[] = [];
+  #toBundle: BatchedPublish[] = [];
   /** Messages in one that may be a bundle, on the mean of the last some. */
   perBundle = 1;
 
@@ -28,7 +28,7 @@ export class BatchPublisher {
     this.#options = options;
   }
 
-  publish(sent: PendingPublish): void {
+  publish(sent: BatchedPublish): void {
     if (sent.publication.mayBundle !== true) return this.#send(sent);
     // Behind all that this turn of the event loop leads to.
     if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
@@ -46,13 +46,13 @@ export class BatchPublisher {
     }
   }
 
-  #send({ sending, publication }: PendingPublish): void {
+  #send({ sending, publication }: BatchedPublish): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => onSettled(sending, error));
   }
 
   /** One that is too large is sent again member by member. */
-  #sendBundle(publication: Publication, members: readonly PendingPublish[]): void {
+  #sendBundle(publication: Publication, members: readonly BatchedPublish[]): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => {
       for (const each of members) {
