@@ -3,7 +3,7 @@ import { JsonNumber } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { activitiesIn } from '@waybell/location-tracker/activities';
 import { rememberedVehiclesIn } from '@waybell/location-tracker/remembered-vehicles';
-import type { Report } from '@waybell/location-tracker/report';
+import type { LocationReport } from '@waybell/location-tracker/report';
 import { seeTogether } from '@waybell/location-tracker/see-together';
 import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
@@ -78,7 +78,7 @@ function randomKey(place: number): string {
 
 const occurredAt = readTimestamp(new Date().toISOString()) ?? { second: '', nanoseconds: '' };
 
-function aReport(shipper: string, vehicle: string): Report {
+function aReport(shipper: string, vehicle: string): LocationReport {
   return {
     guid: randomUUID(),
     occurredAt,

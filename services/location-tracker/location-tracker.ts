@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import { deactivationsIn, type Deactivation } from './deactivations.ts';
 import { findAddressWith } from './find-address.ts';
 import { rememberedVehiclesIn } from './remembered-vehicles.ts';
-import type { Report } from './report.ts';
+import type { LocationReport } from './report.ts';
 import { seeTogether } from './see-together.ts';
 import { startSweeping } from './start-sweeping.ts';
 import { sweepBeside } from './sweep-beside.ts';
@@ -17,7 +17,7 @@ import { TrackerMetrics } from './tracker-metrics.ts';
 import { trackStep } from './track-step.ts';
 
 export type LocationTracker = {
-  step: Step<Report>;
+  step: Step<LocationReport>;
   /** Vehicles that have fallen silent, to be announced. */
   silentVehicles: ClaimedRows<Deactivation>;
   /** Looks for silent vehicles, again and again, while the step has read all reports. */

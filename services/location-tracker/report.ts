@@ -9,7 +9,7 @@ import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 
 /** The location of a driver with these vehicles (`vehicle.location_reported`). */
-export type Report = {
+export type LocationReport = {
   guid: string;
   occurredAt: Timestamp;
   /** Account guid. */
@@ -28,7 +28,7 @@ export type Report = {
 };
 
 /** Reads a report; one that breaks the contract with upstream is rejected. */
-export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<Report> {
+export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<LocationReport> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
     if (reading.kind === 'invalid') return refuseEvent(message, reading);
@@ -56,7 +56,7 @@ export function readReport(limits: EventLimits, onRead: (event: Event) => void):
 }
 
 /** Each once; picked up where it is said so anywhere. */
-function vehiclesOf(vehicles: JsonValue | undefined): Report['vehicles'] {
+function vehiclesOf(vehicles: JsonValue | undefined): LocationReport['vehicles'] {
   const pickedUp = new Map<string, boolean>();
   for (const vehicle of isArray(vehicles) ? vehicles.filter(isObject) : []) {
     const guid = textIn(vehicle, 'guid').toLowerCase();

@@ -1,14 +1,14 @@
 import { inBatches } from '@waybell/runtime/in-batches';
 import type { Activities, ActivityChange } from './activities.ts';
 import type { Remembered, RememberedVehicles } from './remembered-vehicles.ts';
-import type { Report } from './report.ts';
+import type { LocationReport } from './report.ts';
 import { see, type Activity, type TrackingRules, type Seen, type Sighting, type Vehicle } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
 /** Guids of the vehicles that a report switched on, others of its shipper in the same batch included, and of those that it moved. */
 export type Changes = { activated: string[]; moved: string[] };
 
-export type SeeReport = (report: Report) => Promise<Changes>;
+export type SeeReport = (report: LocationReport) => Promise<Changes>;
 
 export type SeeTogetherOptions = {
   activities: Activities;
@@ -43,7 +43,7 @@ type VehicleSighting = {
 
 const UNKNOWN: Vehicle = { activity: null, track: null };
 
-async function seeBatch(reports: readonly Report[], options: SeeTogetherOptions): Promise<Changes[]> {
+async function seeBatch(reports: readonly LocationReport[], options: SeeTogetherOptions): Promise<Changes[]> {
   const looks = reports.map(looksOf);
   let open = looks.flat();
   while (open.length > 0) {
@@ -130,7 +130,7 @@ function vehicleOf({ remembered, activity }: VehicleSighting): Vehicle {
 
 const hasTrack = ({ vehicle }: Seen) => vehicle.track !== null;
 
-function looksOf(report: Report): VehicleSighting[] {
+function looksOf(report: LocationReport): VehicleSighting[] {
   const { guid, recordedAt, latitude, longitude } = report;
   const position = { latitude: Number(latitude.text), longitude: Number(longitude.text) };
   return report.vehicles.map(({ guid: vehicle, isPickedUp }) => ({
@@ -144,7 +144,7 @@ function looksOf(report: Report): VehicleSighting[] {
 
 /** What is to be told of each report. A report that has switched on any tells of all that were switched on with it. */
 async function tell(
-  reports: readonly Report[],
+  reports: readonly LocationReport[],
   looks: readonly (readonly VehicleSighting[])[],
   { activities }: SeeTogetherOptions,
 ): Promise<Changes[]> {
@@ -159,6 +159,6 @@ async function tell(
 const hasSwitchedOn = ({ seen, sighting }: VehicleSighting) =>
   seen.isActivated && seen.vehicle.activity?.activatedBy === sighting.report;
 
-function keysOf({ shipper, vehicles }: Report): VehicleKey[] {
+function keysOf({ shipper, vehicles }: LocationReport): VehicleKey[] {
   return vehicles.map(({ guid: vehicle }) => ({ shipper, vehicle }));
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { JsonNumber } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
-import type { Report } from './report.ts';
+import type { LocationReport } from './report.ts';
 import { trackLocation } from './track-location.ts';
 
-const report: Report = {
+const report: LocationReport = {
   guid: randomUUID(),
   shipper: randomUUID(),
   vehicles: [],

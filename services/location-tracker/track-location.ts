@@ -2,7 +2,7 @@ import type { JsonObject } from '@waybell/events/json';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { FindAddress } from './find-address.ts';
-import type { Report } from './report.ts';
+import type { LocationReport } from './report.ts';
 import type { Changes, SeeReport } from './see-together.ts';
 
 export type TrackOptions = {
@@ -19,7 +19,7 @@ const MOST_VEHICLES = 1_000;
  * A report becomes an event for the vehicles that it switched on, one for those that it moved far enough, or a record
  * that it changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
  */
-export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackOptions): Handler<Report> {
+export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackOptions): Handler<LocationReport> {
   return async (report) => {
     const changes = await seeReport(report);
     onChanges(changes);
@@ -32,11 +32,11 @@ export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackO
   };
 }
 
-function activation(report: Report, vehicles: string[]): Announcement {
+function activation(report: LocationReport, vehicles: string[]): Announcement {
   return announcement(report, 'vehicle.gps_activated', { vehicle_guids: vehicles, gps_active: true });
 }
 
-function move(report: Report, vehicles: string[], address: string): Announcement {
+function move(report: LocationReport, vehicles: string[], address: string): Announcement {
   return announcement(report, 'vehicle.driver_location_updated', {
     vehicle_guids: vehicles,
     latitude: report.latitude,
@@ -46,14 +46,14 @@ function move(report: Report, vehicles: string[], address: string): Announcement
 }
 
 function announcement(
-  { guid: cause, occurredAt, shipper, traceparent }: Report,
+  { guid: cause, occurredAt, shipper, traceparent }: LocationReport,
   action: Announcement['action'],
   payload: JsonObject,
 ): Announcement {
   return { cause, action, occurredAt, shipper, payload, ...(traceparent !== undefined && { traceparent }) };
 }
 
-function absorbed({ guid, shipper, vehicles, unknownMembers }: Report, at: number): Outgoing {
+function absorbed({ guid, shipper, vehicles, unknownMembers }: LocationReport, at: number): Outgoing {
   return {
     kind: 'outcome',
     outcome: {

@@ -4,13 +4,13 @@ import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
-import { readReport, type Report } from './report.ts';
+import { readReport, type LocationReport } from './report.ts';
 import { trackLocation, type TrackOptions } from './track-location.ts';
 
 type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
 
 /** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
-export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<Report> {
+export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
   const { heldLimit, eventLimits } = config;
   return {
     name: 'location-tracker',

@@ -4,7 +4,7 @@ import { readTimestamp } from '@waybell/events/timestamp';
 import { activitiesIn, type Activities } from '@waybell/location-tracker/activities';
 import { deactivationsIn, type Deactivations } from '@waybell/location-tracker/deactivations';
 import { rememberedVehiclesIn, type RememberedVehicles } from '@waybell/location-tracker/remembered-vehicles';
-import type { Report } from '@waybell/location-tracker/report';
+import type { LocationReport } from '@waybell/location-tracker/report';
 import { seeTogether, type SeeReport } from '@waybell/location-tracker/see-together';
 import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
 import type { Publication } from '@waybell/line/messages';
@@ -96,12 +96,12 @@ export class Tracker implements AsyncDisposable {
 }
 
 export function aReport(
-  what: Partial<Pick<Report, 'guid' | 'shipper' | 'recordedAt'>> & {
+  what: Partial<Pick<LocationReport, 'guid' | 'shipper' | 'recordedAt'>> & {
     vehicles?: string[];
     latitude?: number;
     isPickedUp?: boolean;
   } = {},
-): Report {
+): LocationReport {
   const { vehicles = [randomUUID()], latitude = 52.5, isPickedUp = true, ...rest } = what;
   const occurredAt = readTimestamp('2026-11-20T09:30:00Z');
   if (occurredAt === null) throw new Error('no timestamp');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Report } from '@waybell/location-tracker/report';
+import type { LocationReport } from '@waybell/location-tracker/report';
 import type { Changes, SeeReport } from '@waybell/location-tracker/see-together';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
@@ -123,7 +123,7 @@ describe('a report', () => {
 });
 
 describe('reports that are seen in one batch', () => {
-  const together = (seeReport: SeeReport, reports: readonly Report[]) =>
+  const together = (seeReport: SeeReport, reports: readonly LocationReport[]) =>
     Promise.all(reports.map((report) => seeReport(report)));
   const activatedBy = (changes: readonly Changes[]) => changes.map(({ activated }) => activated.toSorted());
 
