@@ -1,5 +1,5 @@
 import { InvalidEnvironment } from '@waybell/runtime/environment';
-import type { Service } from './services.ts';
+import type { StackService } from './services.ts';
 import { topologyOf } from './prepare.ts';
 
 /** In the place of what the stack chooses only once it runs. */
@@ -14,7 +14,7 @@ const CHOSEN = {
  * Reads every setting as the services will. Throws InvalidEnvironment, with all that is wrong, before anything runs: a
  * service would say so only once the servers are up, and each its own part.
  */
-export async function checkSettings(services: readonly Service[], env: NodeJS.ProcessEnv): Promise<void> {
+export async function checkSettings(services: readonly StackService[], env: NodeJS.ProcessEnv): Promise<void> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   // The stack gives each service a port of its own for health.
   const settings = { ...CHOSEN, ...given, HEALTH_PORT: undefined };

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { services, type Service } from './services.ts';
+import { services, type StackService } from './services.ts';
 import { brokerUser } from '@waybell/line/operating/permissions';
 import { asUser, passwordOf } from '@waybell/runtime/local-passwords';
 import type { Servers } from './servers.ts';
@@ -10,7 +10,7 @@ type Addresses = Pick<Servers, 'environment' | 'sources'>;
  * The servers' addresses as that service has them: it logs in as itself, with no more rights than it needs. Where a server
  * is another owner's, it logs in as the caller does, and takes on its role in Postgres.
  */
-export function loginsOf(service: Service, { environment, sources }: Addresses): Record<string, string> {
+export function loginsOf(service: StackService, { environment, sources }: Addresses): Record<string, string> {
   const { AMQP_URL = '', DATABASE_URL = '' } = environment;
   const { name, databaseRole = '' } = service;
   const brokerAs = (user: string) =>

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { NEEDS, type Service } from './services.ts';
+import { NEEDS, type StackService } from './services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
@@ -33,7 +33,7 @@ export const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' 
 // Beyond its own grace time a service needs a moment to end.
 const ENDING_MS = 5_000;
 
-export function serviceProcess(service: Service, setup: ServiceSetup): ProcessSpec {
+export function serviceProcess(service: StackService, setup: ServiceSetup): ProcessSpec {
   const { folder, record } = setup;
   const env = serviceEnvironment(service, setup);
   const health = `http://${env['HEALTH_HOST']}:${env['HEALTH_PORT']}`;
@@ -78,11 +78,11 @@ export async function waitsFor(health: string): Promise<string | undefined> {
   }
 }
 
-function entryPoint(service: Service): string {
+function entryPoint(service: StackService): string {
   return join(repository, 'services', service.name, 'main.ts');
 }
 
-function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.ProcessEnv {
+function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.ProcessEnv {
   const { env, addresses, record, managementUrl } = setup;
   const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
   return {

@@ -3,7 +3,7 @@ export const NEEDS = ['AMQP_URL', 'ADMIN_AMQP_URL', 'DATABASE_URL', 'REDIS_URL',
 
 export type Need = (typeof NEEDS)[number];
 
-export type Service = {
+export type StackService = {
   /** Its folder under services/. */
   name: string;
   needs: Need[];
@@ -16,7 +16,7 @@ export type Service = {
 };
 
 /** Every service, each run as a process of its own. */
-export const services: readonly Service[] = [
+export const services: readonly StackService[] = [
   {
     name: 'subscription-api',
     needs: ['ADMIN_AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'],

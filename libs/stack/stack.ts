@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { processSettings } from '@waybell/runtime/settings';
-import { services as allServices, type Service } from './services.ts';
+import { services as allServices, type StackService } from './services.ts';
 import { brokerOf, databaseOf } from './address-of.ts';
 import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
@@ -21,7 +21,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   /** Settings of the services, and addresses of servers that run already. */
   env: NodeJS.ProcessEnv;
   /** The services to start; all by default. */
-  services?: readonly Service[];
+  services?: readonly StackService[];
   /** Whether what ends by itself is started again; not by default. */
   restart?: RestartPolicy;
   onEvent?: (event: ProcessEvent) => void;
@@ -141,7 +141,7 @@ async function checkPorts(env: NodeJS.ProcessEnv): Promise<void> {
 async function recordFor(
   folder: StackFolder,
   env: NodeJS.ProcessEnv,
-  services: readonly Service[],
+  services: readonly StackService[],
 ): Promise<StackRecord> {
   const record = readRecord(folder);
   // Commands that read or write secrets must use the services' keys.
