@@ -18,6 +18,6 @@ export const permissions: Readonly<Record<BrokerUser, Permissions>> = Object.fro
 
 /** Returns a pattern that matches exactly these names; without names, nothing. */
 function pattern(names: readonly string[]): string {
-  const escaped = names.map((name) => name.replaceAll('.', '\\.').replaceAll('*', '.*'));
+  const escaped = [...new Set(names)].map((name) => name.replaceAll('.', '\\.').replaceAll('*', '.*'));
   return escaped.length === 0 ? '^$' : `^(${escaped.join('|')})$`;
 }
