@@ -14,7 +14,7 @@ const git = (...args: string[]): string =>
 
 /**
  * The release before what is here: what `WAYBELL_BEFORE` names, else the newest tag `v*`, but for one of this very commit while there are
- * others, else the commit that set the present version. Throws, saying what to do.
+ * others, else the commit that froze what a release writes. Throws, saying what to do.
  */
 export function lastRelease(): string {
   const asked = process.env['WAYBELL_BEFORE'];
@@ -22,7 +22,7 @@ export function lastRelease(): string {
     if (asked) return git('rev-parse', '--verify', `${asked}^{commit}`);
     const tags = git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').split('\n').filter(Boolean);
     const [newest] = [...tags.filter((tag) => git('rev-list', '-1', tag) !== git('rev-parse', 'HEAD')), ...tags];
-    const found = newest ?? git('log', '-1', '--format=%H', '-G', '"version":', '--', 'package.json');
+    const found = newest ?? git('log', '-1', '--format=%H', '--', 'tests/versions/*.json');
     if (found !== '') return git('rev-parse', '--verify', `${found}^{commit}`);
   } catch (error) {
     throw new Error(NONE, { cause: error });

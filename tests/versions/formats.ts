@@ -38,14 +38,11 @@ type Reading = {
   newer?: (text: string) => string;
 };
 
-/** The last release had another name for it; it is never on the wire. */
-const byOldName = (text: string): string => text.replace('"ifKept"', '"late"');
-const byNewName = (text: string): string => text.replace('"late"', '"ifKept"');
 /** Bytes as text, one character each. */
 const asText = (bytes: Buffer): string => bytes.toString('latin1');
 const asBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 const asLines = (publication: Publication): string =>
-  byOldName(JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1));
+  JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1);
 
 /** As it arrives by that exchange. */
 function arrived(text: string, messageId?: string): Message {
@@ -219,9 +216,9 @@ export const formats: Format[] = [
   },
   {
     name: 'kept publication',
-    write: () => byOldName(writeProperties(kept())),
+    write: () => writeProperties(kept()),
     reading: {
-      read: (text) => readProperties(byNewName(text)),
+      read: (text) => readProperties(text),
       means: { ...kept(), body: undefined },
       added: [
         { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...kept(), body: undefined, lane: 'hot' } },
