@@ -99,6 +99,16 @@ export default {
       to: { path: 'node_modules/amqplib/' },
     },
     {
+      name: 'the-line-knows-its-broker-by-broker-ts-alone',
+      comment: 'How RabbitMQ is spoken to is an adapter: the types of it lie above, and roots connect it.',
+      severity: 'error',
+      from: {
+        path: '^(libs/line|services)/',
+        pathNot: ['^libs/line/(broker|operating)/', '^services/subscription-api/rest/operators/', ...ROOTS, TEST],
+      },
+      to: { path: '^libs/line/broker/' },
+    },
+    {
       name: 'a-delivery-never-meets-its-operators',
       comment: 'What operators do to the line lies beside the way that a delivery takes, for commands and the API.',
       severity: 'error',
