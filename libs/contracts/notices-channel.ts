@@ -21,7 +21,7 @@ const properties = {
 export const noticesChannel = {
   address: rejectionsQueue,
   title: 'Notices of rejected events',
-  description: `Bound to the fanout exchange \`${otherNoticesExchange}\`. One for each event that was rejected; the oldest go after seven days, or beyond 64 MiB. Read them as the user that publishes.`,
+  description: `Bound to the fanout exchange \`${otherNoticesExchange}\`. One for each event that was rejected, but for \`newer_format\`; the oldest go after seven days, or beyond 64 MiB. Read them as the user that publishes.`,
   messages: {
     notice: {
       name: 'notice',

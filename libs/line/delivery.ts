@@ -21,7 +21,7 @@ export type Delivery = DeliveryNote & {
   action: string;
   /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
-  /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
+  /** The broker had it out before, or it comes from the waiting queue: it may be parked already. */
   mayBeParked?: boolean;
   /** It came before in a bundle: the process that had it then may have kept it as an open request. */
   mayBeOpen?: boolean;

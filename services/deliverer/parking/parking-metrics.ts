@@ -29,7 +29,7 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
   );
   gauge(
     'waybell_parking_away',
-    '1 while what is to be parked goes to the waiting queues: Postgres does not take it',
+    '1 while what is to be parked goes to the waiting queue: Postgres does not take it',
     () => (flow.figures().isAway ? 1 : 0),
   );
   gaugeOnDemand(
