@@ -29,8 +29,8 @@ describe('bodies', () => {
   });
 });
 
-describe('a record over 4 MiB', () => {
-  const large = 'x'.repeat(2 ** 22);
+describe('a record with bodies over 4 MiB', () => {
+  const large = 'x'.repeat(2 ** 22 + 1);
   const answered = { durationMs: 1, status: 500, body: 'no' };
   const none = { keys: [], receivers: [], deliveries: [], suppressed: [], unknownMembers: 0 };
 
@@ -47,6 +47,14 @@ describe('a record over 4 MiB', () => {
     expect(first).toMatchObject({ kind: outcome.kind, ...left });
     expect(JSON.stringify(first)).not.toContain('body');
     expect(second).toMatchObject({ body: 'small' });
+  });
+
+  test('is not one of many deliveries: it keeps its event, from which others that missed it can have it', () => {
+    const one = { delivery: 'd', subscription: 's', account: 'a', client: 'c' };
+    const deliveries = Array.from({ length: 30_000 }, () => one);
+    const kept = { accounts: ['a'], body: 'small' };
+    const [outcome] = readOutcomes(writeOutcomes([{ kind: 'routed', ...of, ...none, deliveries, kept }]));
+    expect(outcome).toMatchObject({ kept });
   });
 });
 

@@ -26,8 +26,8 @@ const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A batch has a hundredth of it, but for one large body. */
 const LARGEST_BYTES = 2 ** 25;
-/** A record of more characters is written without what was sent and answered: that it was sent is what matters. */
-const LARGEST_RECORD = 2 ** 22;
+/** In characters, of one record. Larger bodies are left out: that something was sent is what matters. */
+const LARGEST_BODIES = 2 ** 22;
 const ZSTD_MAGIC = 0x28_b5_2f_fd;
 
 export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
@@ -43,7 +43,9 @@ export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
 }
 
 export function writeOutcomes(all: readonly Outcome[]): Buffer {
-  const outcomes = all.map((outcome) => (charactersOf(outcome) > LARGEST_RECORD ? withoutBodies(outcome) : outcome));
+  const outcomes = all.map((outcome) =>
+    charactersOfBodies(outcome) > LARGEST_BODIES ? withoutBodies(outcome) : outcome,
+  );
   const bodies = outcomes.map(bodyOf).map(readBody);
   const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.characters));
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
@@ -66,16 +68,21 @@ function withoutBodies(outcome: Outcome): Outcome {
 /** About how many characters it has when it travels, before it is compressed. */
 export function charactersOf(outcome: Outcome): number {
   if (outcome.kind === 'routed') {
-    const { keys, receivers, kept, deliveries, suppressed } = outcome;
+    const { keys, receivers, deliveries, suppressed } = outcome;
     const named = 60 * keys.length + 40 * receivers.length;
-    return 150 + named + 160 * (deliveries.length + suppressed.length) + (kept?.body.length ?? 0);
+    return 150 + named + 160 * (deliveries.length + suppressed.length) + charactersOfBodies(outcome);
   }
   if (outcome.kind === 'rejected') {
     return 250 + 60 * outcome.keys.length + 40 * outcome.receivers.length + outcome.detail.length;
   }
   if (outcome.kind === 'deactivated') return 250;
+  return 350 + charactersOfBodies(outcome);
+}
+
+/** What was published, or sent and answered. */
+function charactersOfBodies(outcome: Outcome): number {
   const answered = 'answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0;
-  return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
+  return (bodyOf(outcome)?.length ?? 0) + answered;
 }
 
 /** Reads a batch. Throws where the bytes are not one that this version reads. */
