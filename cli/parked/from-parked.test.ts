@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Delivery } from '@waybell/line/delivery';
-import { park } from '@waybell/line/delivery';
+import { park, type Delivery } from '@waybell/line/delivery';
 import { fromParked } from './from-parked.ts';
 
 const GUID = '0b9c2f6e-7d1f-4e57-8f5e-3f0c1d2e4a5b';
