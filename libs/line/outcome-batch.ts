@@ -43,9 +43,7 @@ export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
 }
 
 export function writeOutcomes(all: readonly Outcome[]): Buffer {
-  const outcomes = all.map((outcome) =>
-    charactersOfBodies(outcome) > LARGEST_BODIES ? withoutBodies(outcome) : outcome,
-  );
+  const outcomes = all.map(withoutLargeBodies);
   const bodies = outcomes.map(bodyOf).map(readBody);
   const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.characters));
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
@@ -53,7 +51,8 @@ export function writeOutcomes(all: readonly Outcome[]): Buffer {
   return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
 }
 
-function withoutBodies(outcome: Outcome): Outcome {
+function withoutLargeBodies(outcome: Outcome): Outcome {
+  if (charactersOfBodies(outcome) <= LARGEST_BODIES) return outcome;
   if (outcome.kind === 'routed') {
     const { kept: _, ...routed } = outcome;
     return routed;
@@ -72,18 +71,15 @@ export function charactersOf(outcome: Outcome): number {
     const named = 60 * keys.length + 40 * receivers.length;
     return 150 + named + 160 * (deliveries.length + suppressed.length) + charactersOfBodies(outcome);
   }
-  if (outcome.kind === 'rejected') {
+  if (outcome.kind === 'rejected')
     return 250 + 60 * outcome.keys.length + 40 * outcome.receivers.length + outcome.detail.length;
-  }
   if (outcome.kind === 'deactivated') return 250;
   return 350 + charactersOfBodies(outcome);
 }
 
 /** What was published, or sent and answered. */
-function charactersOfBodies(outcome: Outcome): number {
-  const answered = 'answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0;
-  return (bodyOf(outcome)?.length ?? 0) + answered;
-}
+const charactersOfBodies = (outcome: Outcome): number =>
+  (bodyOf(outcome)?.length ?? 0) + ('answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0);
 
 /** Reads a batch. Throws where the bytes are not one that this version reads. */
 export function readOutcomes(body: Buffer): Outcome[] {
