@@ -1,9 +1,9 @@
 /**
- * Puts several messages for one queue into one: the queue, its log, the confirm and the acknowledgement are paid once for all of
- * them. First attempts travel so, from the router to the deliverer; there each lives its own life.
+ * Bundles several messages for one queue into one, so that the queue, its log, the confirm and the acknowledgement cost once for
+ * all of them. The router sends first attempts so; the deliverer handles each member on its own.
  *
- * A bundle has a message id of its own, the type of its members, and this body: one line of JSON with a note for each
- * member, then their bodies. Members with the same body share its bytes. All else of a member is that of the bundle.
+ * A bundle has its own message id, the type of its members, and this body: one line of JSON with a note for each member, then the
+ * bodies. Members with the same body share its bytes. The members' other properties are those of the bundle.
  */
 import { randomUUID } from 'node:crypto';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
@@ -13,26 +13,26 @@ import { ownBytes } from './own-bytes.ts';
 export const bundleContentType = 'application/vnd.waybell.bundle';
 const MEMBER_CONTENT_TYPE = 'application/json';
 
-/** A larger one would hold up too many for one that hangs, and be repeated in too many after a crash. */
+/** With more members, one that hangs would hold up too many, and a crash would repeat too many. */
 export const MOST_MEMBERS = 16;
 const MOST_BYTES = 2 ** 16;
 const VERSION = 1;
-/** The version, and how many members it has; a later version may write more behind that. */
+/** Matches the version and the number of members; a later version may append more. */
 const NOTE = new RegExp(String.raw`^${VERSION} (\d{1,2})(?: |$)`);
 const LINE_END = 0x0a;
 /**
- * After so many deaths it may be the reading that kills the process. Many more than after which it is taken apart: a
- * member that kills may do so again before that is done.
+ * From this many deaths on, a bundle stays closed: reading it may be what kills the process. It is taken apart after far fewer
+ * deaths, but a member that kills may do so again before that is done.
  */
 export const UNOPENED = 12;
 
-/** `offset`: of its body, in bytes behind the notes. A later version may write more behind, and then null for what is not there. */
+/** `offset`: start of its body, in bytes after the notes. A later version may append more, and write null for what is missing. */
 type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string | null];
 
-/** A publication, and the members that share its fate. */
+/** A publication, and the members that share its result. */
 export type Bundled<T> = { publication: Publication; members: readonly T[] };
 
-/** Puts together what may travel together, in the order in which it came: so many at most, of `MOST_MEMBERS`. */
+/** Bundles in order what may be bundled, at most `most` members each; `MOST_MEMBERS` is the upper limit. */
 export function bundle<T extends { publication: Publication }>(all: readonly T[], most = MOST_MEMBERS): Bundled<T>[] {
   const open = new Map<string, { members: T[]; bytes: number; last: Buffer }>();
   const closed: T[][] = [];
@@ -53,7 +53,7 @@ export function bundle<T extends { publication: Publication }>(all: readonly T[]
   return closed.map((members) => ({ publication: joined(members.map(({ publication }) => publication)), members }));
 }
 
-/** A bundle of one is a plain message. */
+/** Joins the members; a single one stays a plain message. */
 function joined(members: readonly Publication[]): Publication {
   const [first] = members;
   if (first === undefined) throw new Error('a bundle without members');
@@ -86,37 +86,40 @@ function joined(members: readonly Publication[]): Publication {
   };
 }
 
-/** True for a bundle that is not opened. */
+/** True for a bundle that is still closed. */
 export function isBundle({ contentType }: Pick<Message, 'contentType'>): boolean {
   return contentType === bundleContentType;
 }
 
-/** The number of deliveries in the message, by its note. */
+/** Returns the number of deliveries in the message, according to its note. */
 export function countMembers(message: Pick<Message, 'contentType' | 'note'>): number {
   const [, count] = (isBundle(message) && NOTE.exec(message.note ?? '')) || [];
   return Math.max(1, Number(count ?? 1));
 }
 
-/** About the size once opened, in bytes: members that share a body are sent one by one. */
+/** Returns the approximate size once opened, in bytes: members that share a body are sent one by one. */
 export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'note'>): number {
   const { length } = message.body;
   return length > 2 * MOST_BYTES ? length * countMembers(message) : length;
 }
 
-/** The messages in it, or the message itself: where it is none, cannot be read, or is not to be opened, after so many deaths. */
+/**
+ * Returns the members of a bundle. Returns the message itself if it is no bundle, cannot be read, or must stay closed
+ * (`UNOPENED`).
+ */
 export function openBundle(message: Message): readonly Message[] {
   if (!isBundle(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 
-/** Says why a bundle cannot be opened. */
+/** Explains why a bundle cannot be opened. */
 export function rejectBundle({ note }: Message): Rejection {
   const version = laterVersionOf(note, VERSION);
   if (version !== undefined) return rejectNewer(`a bundle of format ${version}`);
   return reject('not_a_bundle', 'it says that it is a bundle of deliveries, and cannot be read as one');
 }
 
-/** Undefined where it is not what is written here. */
+/** Parses the members of a bundle; undefined if the format is not the one written here. */
 export function readMembers(message: Message): Message[] | undefined {
   const { body, contentType: _, contentEncoding: __, traceparent: ___, ...shared } = message;
   const notes = readNotes(message);

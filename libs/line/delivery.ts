@@ -14,30 +14,29 @@ import type { InterfaceName, ParkReason } from './outcomes.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
 
-/** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
+/** One notification for one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = DeliveryNote & {
   guid: string;
   interface: InterfaceName;
   action: string;
-  /** Present where it waited, until now, outside of the broker. */
+  /** Present if it waited outside of the broker. */
   parked?: ParkedFor;
-  /** The broker had it out before, or it comes from the waiting queue: it may be parked already. */
+  /** Delivered by the broker before, or back from the waiting queue: it may be parked already. */
   mayBeParked?: boolean;
-  /** It came before in a bundle: the process that had it then may have kept it as an open request. */
+  /** Delivered in a bundle before: the process that had it may have kept it as an open request. */
   mayBeOpen?: boolean;
-  /** It was set aside, and holds up others while it is handled. */
+  /** Set aside; others wait while it is handled. */
   isSuspect?: boolean;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
 };
 
-/** The number of the first attempt. */
 export function firstAttempt({ byHand }: Delivery): number {
   return byHand?.fromAttempt ?? 1;
 }
 
-/** Publishes to the queue of the action: attempted now. */
+/** Publishes to the queue of the action, to be attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
   return {
     ...publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) }),
@@ -45,7 +44,7 @@ export function publishDelivery(delivery: Delivery): Publication {
   };
 }
 
-/** Publishes to the retry queue of the action and delay, from where it returns to the queue of the action. */
+/** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
@@ -57,7 +56,7 @@ export function publishRetry(delivery: Delivery, delayMs: number): Publication {
 
 export type Parking = { account: string; why: ParkReason; notBeforeMs?: number };
 
-/** Parks a delivery until its endpoint has room, as it is: not attempted, not counted. */
+/** Parks a delivery, unattempted and uncounted, until its endpoint has room. */
 export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking): Parked {
   const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
   const moved = movedOnce(delivery);
@@ -81,14 +80,14 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
   };
 }
 
-/** Publishes to the queue in which it waits for 30 s, as it is, and from where it returns to the queue of its action. */
+/** Publishes unchanged to the waiting queue, which returns it to the queue of its action after 30 s. */
 export function publishWaiting(delivery: Delivery): Publication {
   return publication(movedOnce(delivery), { exchange: waitingExchange, routingKey: actionKey(delivery) });
 }
 
 const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
 
-/** Makes a message of a parked delivery, as if it came from the queue of its action. */
+/** Turns a parked delivery into a message, as if it came from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boolean }): Message {
   const { action, body, delivery, note, traceparent, why, isForgotten } = row;
   return {
@@ -100,7 +99,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
-    // A delivery that ends without a request kills no process; as a suspect it would be taken for one that is to be attempted.
+    // A delivery that ends without a request kills no process; as a suspect it would be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
     failures: 0,
@@ -113,7 +112,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
   };
 }
 
-/** Publishes a delivery that was kept elsewhere, as it came, to the queue of its action. */
+/** Publishes a delivery that was kept elsewhere, unchanged, to the queue of its action. */
 export function publishKept(
   kept: Pick<ParkedRow, 'delivery' | 'action' | 'note' | 'body'> & { traceparent: string | null },
 ): Publication {
@@ -151,7 +150,7 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a delivery from its queue. A message that this version cannot read is rejected. */
+/** Reads a delivery. Rejects a message that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
   const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
   const note = readNote(message.note);
@@ -175,14 +174,14 @@ export function readDelivery(message: Message): Delivery | Rejection {
   };
 }
 
-/** A delivery that was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
+/** A moved delivery from its own queue was a parked row set aside as a suspect: the row is about to be deleted. */
 function mayBeParked(message: Message, hop: number | undefined): boolean {
   const { parked, deliveryCount, exchange, cameBefore = false } = message;
   if (parked !== undefined) return false;
   return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
 }
 
-/** Makes the record of a delivery that goes to the rejected queue; none if it is no delivery. */
+/** Returns the record of a delivery that is rejected; none if the message is no delivery. */
 export function reportRejectedDelivery(now: () => number) {
   return (message: Message, { reason, detail }: Rejection): Recorded[] => {
     const delivery = readDelivery(message);

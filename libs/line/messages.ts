@@ -12,30 +12,30 @@ export type Message = {
   body: Buffer;
   messageId?: string;
   type?: string;
-  /** The one compact property for what a delivery must carry beside its body (AMQP `correlation_id`). */
+  /** The one compact property (AMQP `correlation_id`) with what a delivery carries beside its body. */
   note?: string;
   contentType?: string;
   contentEncoding?: string;
   traceparent?: string;
-  /** The traces of what it is a batch of, where they are recorded; comma-separated. */
+  /** Comma-separated `traceparent`s of the parts of a batch; only of parts whose trace is recorded. */
   traceparents?: string;
-  /** Spans are made of what becomes of it. */
+  /** Spans are recorded for this message. */
   isTraced?: true;
-  /** The user that published it, as the broker has checked; absent where its publisher did not say. */
+  /** The user that published it, verified by the broker; absent if the publisher named none. */
   userId?: string;
-  /** How often the broker took it back from a consumer, 0 for the first delivery. */
+  /** How often a consumer returned it to the broker; 0 at the first delivery. */
   deliveryCount: number;
-  /** Processes that died with it in hand, as far as is known; absent where none did. */
+  /** Number of processes known to have died with the message in hand; absent if none did. */
   deaths?: number;
-  /** It came before, with others in a bundle, and may be with it again. */
+  /** The message was in a bundle that was delivered before, and may come again in it. */
   cameBefore?: boolean;
-  /** It was set aside: it may kill its process, or its handler threw. */
+  /** Set aside: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
-  /** How often its handler threw; counted on the suspects lane only. */
+  /** How often its handler threw on the suspects lane; failures elsewhere are not counted. */
   failures: number;
-  /** The broker itself moved it. */
+  /** Present if the broker itself moved it. */
   death?: Death;
-  /** Present where it waited outside of the broker. */
+  /** Present if it waited outside of the broker. */
   parked?: ParkedFor;
 };
 
@@ -43,9 +43,9 @@ export type Message = {
 export type Death = {
   reason: string;
   queue: string;
-  /** It expired by what its publisher said, not by what is said of the queue. */
+  /** Whether the publisher's own expiration expired it, and not the queue's. */
   isOfPublisher: boolean;
-  /** Only for the rejected queue: why it was there, and since when. */
+  /** Only in the rejected queue: why it was there, and since when. */
   rejected?: { reason: string; detail: string; at: string };
 };
 
@@ -54,20 +54,23 @@ export type ParkedFor = {
   why: ParkReason;
   /** Its body was deleted for an erasure request. */
   isForgotten?: boolean;
-  /** It is one of the oldest of an account that has more parked than it may. */
+  /** Among the oldest of an account that has more parked than it may. */
   isOverLimit?: boolean;
 };
 
-/** Something that a step took, such as one AMQP message, and the only two things that may be done with it. */
+/** What a step took at once, such as one AMQP message; it is either acknowledged or given back. */
 export type Source = {
-  /** Unlike that of any other source of this process: from `newSourceId`. */
+  /** Unique in this process: from `newSourceId`. */
   id: number;
   messages: readonly Message[];
-  /** As the broker sent it, unopened; what is set there before `messages` is read is true of each. Absent where no broker sent it. */
+  /**
+   * The message as the broker sent it, unopened; absent for other sources. Fields set here before `messages` is read apply to
+   * each.
+   */
   raw?: Message;
-  /** Removes it from where it was. Without effect once it was taken back. */
+  /** Removes it from its queue or table. Without effect once it was taken back. */
   acknowledge(): void;
-  /** Puts it back where it was. */
+  /** Returns it to its queue or table. */
   giveBack(): void;
 };
 
@@ -77,7 +80,7 @@ export function newSourceId(): number {
   return (lastSource += 1);
 }
 
-/** A message to publish. Persistent and mandatory, always; no header of a consumed message is ever copied. */
+/** A message to publish, always persistent and mandatory. Headers of a consumed message are never copied. */
 export type Publication = {
   kind: 'publish';
   exchange: string;
@@ -88,18 +91,18 @@ export type Publication = {
   note?: string;
   contentType?: string;
   contentEncoding?: string;
-  /** The user of the connection: the broker refuses any other. */
+  /** The connection's own user: the broker refuses any other. */
   userId?: string;
   headers?: Record<string, string | number>;
-  /** A hint about something that lies elsewhere: dropped if it cannot be published. */
+  /** Dropped if it cannot be published: a hint about something that is stored elsewhere. */
   mayBeLost?: true;
-  /** It may travel in one message with others to the same queue. */
+  /** Can be bundled with other messages to the same queue. */
   mayBundle?: boolean;
-  /** Where to send it when it was kept for longer than its delay. */
+  /** Where to send it if it was kept for longer than its delay. */
   ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
 
-/** The message as it was, for that exchange and key; of its headers only the trace. */
+/** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
 export function publishAgain(message: PassedOn, to: Pick<Publication, 'exchange' | 'routingKey'>): Publication {
   const { body, messageId, type, note, contentType, contentEncoding, traceparent } = message;
   return {
@@ -121,7 +124,7 @@ type PassedOn = Pick<
   'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent'
 >;
 
-/** The publication to send for one that was kept instead of published, and its remaining delay in milliseconds. */
+/** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */
 export function withDelayElapsed(publication: Publication): { publication: Publication; afterMs: number } {
   const { ifKept, ...same } = publication;
   if (ifKept === undefined) return { publication, afterMs: 0 };
@@ -129,23 +132,23 @@ export function withDelayElapsed(publication: Publication): { publication: Publi
   return { publication: { ...same, ...to }, afterMs };
 }
 
-/** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */
+/** A message that breaks the contract: it goes to the rejected queue with its original bytes. */
 export type Rejection = {
   kind: 'reject';
   reason: string;
-  /** The fault in words, its place included. */
+  /** Describes the fault, with its place. */
   detail: string;
-  /** The place in the body, as a JSON pointer, if it is somewhere in it. */
+  /** JSON pointer to the fault, if it is in the body. */
   place?: string;
 };
 
-/** A record of what became of an event or of an attempt, for the delivery log. */
+/** A record of what became of an event or an attempt, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
 /** How a delivery ended, for the deactivator. */
 export type Ended = { kind: 'end'; end: DeliveryEnd };
 
-/** A delivery as it is kept while it waits outside of the broker. Its place is (subscription, createdAt, delivery, attempt, hop). */
+/** A delivery that waits outside of the broker. Its key is (subscription, createdAt, delivery, attempt, hop). */
 export type ParkedRow = {
   subscription: string;
   /** Milliseconds since the epoch. */
@@ -155,24 +158,24 @@ export type ParkedRow = {
   attempt: number;
   hop: number;
   why: ParkReason;
-  /** Not to be taken before so many milliseconds have passed; absent: at once. */
+  /** Must not be taken before this many milliseconds have passed; absent: at once. */
   notBeforeMs?: number;
   /** `<interface>.<action>` */
   action: string;
   note: string;
   traceparent?: string;
-  /** Empty where it was forgotten. */
+  /** Empty if it was deleted for an erasure request. */
   body: Buffer;
-  /** Its body was deleted for an erasure request; only in what is taken. */
+  /** The body was deleted for an erasure request; set only when the row is read. */
   isForgotten?: boolean;
 };
 
-/** A delivery that waits outside of the broker until its endpoint has room; a message that causes it causes nothing else. */
+/** Parks a delivery until its endpoint has room. A message that causes it causes nothing else. */
 export type Parked = {
   kind: 'park';
   row: ParkedRow;
   account: string;
-  /** The publication that waits instead while it cannot be parked. */
+  /** Published instead while the delivery cannot be parked. */
   otherwise: Publication;
 };
 
@@ -180,18 +183,18 @@ export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;
 
 export type Handler<M> = (message: M) => Promise<Outgoing[]>;
 
-/** A handler of messages of which some cause more than is to be in memory at once. */
+/** A handler that may return its effects in parts, to bound memory. */
 export type HandlerInParts<M> = (message: M) => Promise<Outgoing[] | InParts>;
 
-/** The effects of one message, a part at a time: the next part is asked for when the one before is safe elsewhere. */
+/** The effects of one message in parts: the next part is requested when the previous one is safe elsewhere. */
 export type InParts = {
-  /** Undefined after the last. */
+  /** Returns the next part; undefined after the last. */
   next(): readonly Outgoing[] | undefined;
-  /** Called once: no more is asked for, whether or not there is any. */
+  /** Called once, when no more parts are wanted; some may be left. */
   end(): void;
 };
 
-/** Reads the bytes at the edge, or says why they cannot be read. */
+/** Parses a message, or says why it cannot be read. */
 export type Parse<M> = (message: Message) => M | Rejection;
 
 export function reject(reason: string, detail: string, place?: string): Rejection {

@@ -1,4 +1,4 @@
-/** Runs a step on the line: takes messages from its queues and its lanes, and has the hand-over say what follows. */
+/** Runs a step on the line: takes messages from its queues and lanes, and runs the effects that the hand-over returns. */
 import type { Tracer } from '@opentelemetry/api';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
@@ -20,38 +20,41 @@ import { quarantineQueue, suspectsQueue } from './topology.ts';
 export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
   TracedStep<M> & {
     queues: readonly string[];
-    /** Messages held at once, and so handled at once, over all queues. */
+    /** Limit of messages held, and so handled, at once over all queues. */
     heldLimit: HeldLimit;
-    /** In a bundle that it publishes, at most. */
+    /** Most members of a bundle that it publishes. */
     bundleMembers?: number;
     handle: Handler<M>;
   };
 
-/** A step of which a message may cause more than is to be in memory at once. */
+/** A step whose handler may return its effects in parts. */
 export type StepInParts<M> = Omit<Step<M>, 'handle'> & { handle: HandlerInParts<M> };
 
 export type RunningStep = AsyncDisposable & {
-  /** Empty while it works. A step that drains works while the broker blocks publishers. */
+  /**
+   * Lists what the step waits for; empty while it works. A step with `drainsWhileBlocked` works while the broker blocks
+   * publishers.
+   */
   waitingFor(): string[];
-  /** Messages taken since it began. */
+  /** Number of messages taken since the start. */
   taken(): number;
-  /** Messages in one that may be a bundle, on the mean of the last that it published. */
+  /** Mean number of messages in recently published bundles. */
   perBundle(): number;
-  /** Takes no more until every reason for that is gone; what is held is handled to its end. */
+  /** Takes no more until every reason is resumed; finishes what is held. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
 };
 
 export type StepTools = HandOverTools & {
-  /** Takes rows of a table, such as what is parked; what it takes is handled as what comes from the queues. */
+  /** Takes rows of a table, such as parked deliveries, which are handled like messages from the queues. */
   takeRows?: (consuming: ConsumeCallbacks) => Consumer;
-  /** When it is to take nothing more, and when what it holds has had its time; without it, when it is disposed of, and never. */
+  /** `begun`: take no more. `due`: give back the rest. Absent: disposal begins the end, and nothing limits it. */
   shutdown?: Pick<Shutdown, 'begun' | 'due' | 'watch'>;
-  /** Ends what handlers have under way outside: it was given back. */
+  /** Cancels handlers' work under way, such as requests: its messages were given back. */
   cut?: () => unknown;
   log: Log;
   metrics: Metrics;
-  /** Makes spans; absent where traces are off. */
+  /** Records spans; absent if tracing is off. */
   tracer?: Tracer;
   holdMs?: number;
   clock?: Clock;
@@ -59,14 +62,14 @@ export type StepTools = HandOverTools & {
 
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
-/** At the end: for the broker to hear that nothing more is wanted, to take what is done, else to keep it, and for the rest. */
+/** Limits at the end: to pause the consumers; to publish what is done; to keep it instead; to close. */
 const PAUSE_LIMIT_MS = 800;
 const GIVE_BACK_LIMIT_MS = 1_000;
 const KEEP_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 1_000;
 const ALONE = 'another consumer is alone';
 
-/** No rows are taken either while a consumer is alone. */
+/** Adds the table to the consumers that pause while another consumer is alone. */
 function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 'alone' | 'consume' | 'depth'> {
   const alone: Broker['alone'] = async (...how) => {
     await rows?.pause(ALONE);
@@ -80,8 +83,8 @@ function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 
 }
 
 /**
- * Takes messages and handles them until it is disposed of, or the process is told to stop: then it takes no more, and
- * ends what it has begun. What does not end in time is given back.
+ * Takes and handles messages until disposed, or until the process is told to stop: then it takes no more and finishes what it has
+ * begun. Gives back what does not end in time.
  */
 export function runStep<M>(running: StepInParts<M>, tools: StepTools): RunningStep {
   return new StepRunner(running, tools);
@@ -135,7 +138,7 @@ class StepRunner<M> implements RunningStep {
     const rows = tools.takeRows?.(this.#runner.taking('queue'));
     this.#quarantine = new Quarantine(aloneWithout(rows, broker), quarantine);
     this.#consumers = [main, suspects, this.#quarantine.consumer, ...(rows === undefined ? [] : [rows])];
-    // Not when it is its turn to be disposed of: others of the process may take their time.
+    // Not at disposal: other parts of the process, disposed of earlier, may take long.
     tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
     tools.shutdown?.watch(() => this.#runner.inHand);
   }
@@ -173,7 +176,7 @@ class StepRunner<M> implements RunningStep {
   }
 
   async #endTaking(): Promise<void> {
-    // First no more may come: what is given back would come again. A broker that hangs must not hold this up.
+    // First stops taking: messages given back would come again. A broker that hangs must not delay this.
     await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
     this.#runner.apply({ kind: 'closing' });
@@ -181,13 +184,13 @@ class StepRunner<M> implements RunningStep {
     this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }
 
-  /** Gives back the messages that did not end in time. Their effects are reported or kept, or else repeated. */
+  /** Gives back the messages that did not end in time. Their effects are reported or kept; otherwise they are repeated. */
   async #giveBackRest(): Promise<void> {
     if (this.#runner.inHand === 0) return;
     let messages = this.#runner.cut();
     this.#tools.cut?.();
     await withTimeout({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#runner.untilEmpty());
-    // A broker that stands still counts as writable until its heartbeats are missed.
+    // A broker that hangs counts as writable until its heartbeats are missed.
     this.#runner.apply({ kind: 'broker', is: 'away' });
     await withTimeout({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#runner.untilEmpty());
     messages += this.#runner.giveBackAll();

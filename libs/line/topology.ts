@@ -25,14 +25,15 @@ export const retryExchange = 'waybell.retry';
 export const returnsExchange = 'waybell.returns';
 export const outcomesExchange = 'waybell.outcomes';
 export const endsExchange = 'waybell.ends';
-/** Leads to one queue. What is published there returns with the key that it was published with. */
+/** Leads to one queue, whose messages return with the routing key that they were published with. */
 export const waitingExchange = 'waybell.waiting';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
 /**
- * Notices to upstream about rejected events, by the user that published them; without a queue of that user, to all others.
- * No queue has the name of either: who may take from a queue could else bind the exchange to where it publishes.
+ * Carries notices of rejected events to the user that published them or, if that user has no queue, to all others. No queue has
+ * the name of either exchange: a user that may consume a queue could otherwise bind the exchange to an exchange that it publishes
+ * to.
  */
 export const noticesExchange = 'waybell.notices';
 export const otherNoticesExchange = 'waybell.notices.others';
@@ -45,18 +46,18 @@ export const waitingQueue = 'waybell.waiting';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
-/** For one user of RabbitMQ that publishes events, and for no other. */
+/** Names the rejections queue of one user that publishes events. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
-/** True for queues that upstream reads, when and if it likes: their messages are no work of the line. */
+/** True for queues that upstream reads when it likes: their messages are no backlog of the line. */
 export const isForUpstream = (queue: string): boolean => queue.startsWith(rejectionsQueue);
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';
 
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
-/** How long a delivery waits that cannot be parked, or whose key is missing, before it is looked at again. */
+/** Delay before a delivery that cannot be parked, or whose key is missing, is tried again. */
 export const WAITING_MS = 30_000;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
-/** Holds a suspect that was in hand when its process died, to be handled with nothing else in hand. */
+/** Names the queue of suspects that were in hand when their process died; each is handled alone. */
 export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
 export const quarantineKey = (service: string): string => `${service}.quarantine`;
 export const retryKey = (actionKey: string, delayMs: number): string => `${actionKey}.${formatDuration(delayMs)}`;
@@ -82,9 +83,9 @@ export type TopologyOptions = {
   actionKeys: readonly string[];
   /** Keys of the events that say where vehicles are: they are tracked, not routed. */
   locationKeys: readonly string[];
-  /** The distinct delays after which deliveries of an action are attempted again. */
+  /** The distinct retry delays of an action. */
   retryDelaysMs: (actionKey: string) => readonly number[];
-  /** Beyond this a queue of events refuses: upstream's confirm fails instead of the broker filling up. */
+  /** Beyond this a queue of events refuses publishes: upstream's confirm fails, instead of the broker's disk filling up. */
   eventsLimitBytes: number;
   /** Members of a quorum queue at declaration; the broker caps it at the size of the cluster. */
   quorumSize: number;
@@ -132,14 +133,14 @@ export function topology(options: TopologyOptions): Topology {
       queue(straysQueue, [{ exchange: straysExchange, routingKey: '' }], {
         'x-dead-letter-exchange': rejectedExchange,
       }),
-      // Operators look at it again and again, and each look is a delivery.
+      // Every read by an operator counts as a delivery.
       queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }], { 'x-delivery-limit': 1_000_000_000 }),
       noticeQueue(rejectionsQueue, { exchange: otherNoticesExchange, routingKey: '' }, options.quorumSize),
     ],
   };
 }
 
-/** The queue of a user that publishes events, for notices of those that are rejected. */
+/** Specifies the queue for notices of rejected events of one user. */
 export function ownNotices(user: string, quorumSize: number): Queue {
   return noticeQueue(rejectionsQueueOf(user), { exchange: noticesExchange, routingKey: user }, quorumSize);
 }
@@ -147,7 +148,7 @@ export function ownNotices(user: string, quorumSize: number): Queue {
 const NOTICES_BYTES = 64 * 2 ** 20;
 const NOTICES_MS = 7 * 86_400_000;
 
-/** Notices only tell of what lies in the rejected queue: the oldest go when there are many, or when they grow old, and nothing waits for room. */
+/** Notices only point to the rejected queue, so they may be lost: the oldest go when there are too many or when they expire. */
 function noticeQueue(name: string, binding: Binding, quorumSize: number): Queue {
   return {
     name,
@@ -155,7 +156,7 @@ function noticeQueue(name: string, binding: Binding, quorumSize: number): Queue 
     arguments: {
       'x-queue-type': 'quorum',
       'x-quorum-initial-group-size': quorumSize,
-      // As in the rejected queue, looking at them does not use them up.
+      // Reading a notice does not use it up, as in the rejected queue.
       'x-delivery-limit': 1_000_000_000,
       'x-overflow': 'drop-head',
       'x-max-length-bytes': NOTICES_BYTES,
@@ -182,7 +183,7 @@ function actionQueues(actionKey: string, delaysMs: readonly number[], queue: Que
   ];
 }
 
-/** Every queue: quorum, at-least-once dead-lettering, and a delivery limit high enough to be a last resort only. */
+/** Makes quorum queues with at-least-once dead-lettering, and with a delivery limit high enough to be a last resort only. */
 function queueMaker(quorumSize: number): QueueMaker {
   return (name, bindings, extra = {}) => ({
     name,

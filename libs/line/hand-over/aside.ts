@@ -2,12 +2,12 @@ import { asideHeaders } from '../aside-headers.ts';
 import { publishAgain, type Death, type Message, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
-/** To the rejected queue: the original bytes, where they came from, the reason and the time. */
+/** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return publishRejectedAgain(message, { reason, detail, at: new Date(now).toISOString() });
 }
 
-/** Back to the rejected queue, out of which the broker moved it: the same as before. */
+/** Publishes back to the rejected queue, unchanged, a message that the broker moved out of it. */
 export function publishRejectedAgain(
   message: Message,
   { reason, detail, at }: Required<Death>['rejected'],
@@ -19,17 +19,17 @@ export function publishRejectedAgain(
   });
 }
 
-/** To the suspects lane of a service, where messages are taken one at a time. */
+/** Publishes to the suspects lane of a service, where messages are taken one at a time. */
 export function publishSuspect(message: Message, service: string, failures: number): Publication {
   return aside(message, suspectsExchange, service, { [asideHeaders.failures]: failures });
 }
 
-/** To the quarantine of a service, where a message is handled with nothing else in hand. */
+/** Publishes to the quarantine of a service, where a message is handled with nothing else in hand. */
 export function publishQuarantined(message: Message, service: string): Publication {
   return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
 }
 
-/** To its own queue, by itself. */
+/** Publishes to the message's own queue, outside of its bundle. */
 export function publishAlone(message: Message): Publication {
   const same = publishAgain(message, message);
   return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };

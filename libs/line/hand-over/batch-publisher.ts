@@ -7,21 +7,21 @@ import type { StepReport } from '../step-report.ts';
 export type BatchPublisherOptions = {
   broker: Pick<Broker, 'send'>;
   report: Pick<StepReport<never>, 'bundled'>;
-  /** Messages in a bundle at most; 16 unless said. */
+  /** Limit of messages in a bundle; undefined: 16. */
   bundleMembers: number | undefined;
   onSettled: (sending: number, error: unknown) => void;
 };
 
 type BatchedPublish = { sending: number; publication: Publication };
 
-/** The weight of one more bundle in the mean size. */
+/** Weight of the newest bundle in the mean size. */
 const WEIGHT = 1 / 64;
 
-/** Publishes. What may travel in a bundle waits for the end of this turn of the event loop, and shares the fate of its bundle. */
+/** Publishes. Messages that may be bundled wait for the end of this turn of the event loop and share their bundle's result. */
 export class BatchPublisher {
   readonly #options: BatchPublisherOptions;
   #toBundle: BatchedPublish[] = [];
-  /** Messages in one that may be a bundle, on the mean of the last some. */
+  /** Mean number of messages in the last bundles, counting each message that may be bundled and was sent alone. */
   perBundle = 1;
 
   constructor(options: BatchPublisherOptions) {
@@ -30,7 +30,7 @@ export class BatchPublisher {
 
   publish(sent: BatchedPublish): void {
     if (sent.publication.mayBundle !== true) return this.#send(sent);
-    // Behind all that this turn of the event loop leads to.
+    // Runs after everything that this turn of the event loop causes.
     if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
   }
 
@@ -51,7 +51,7 @@ export class BatchPublisher {
     broker.send(publication, (error) => onSettled(sending, error));
   }
 
-  /** One that is too large is sent again member by member. */
+  /** Sends the members of a bundle that is too large one by one. */
   #sendBundle(publication: Publication, members: readonly BatchedPublish[]): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => {

@@ -2,9 +2,9 @@
 export class Conditions {
   readonly #waiting = new Set<() => void>();
 
-  /** Checks the conditions: local state has changed. */
+  /** Checks all conditions, after a change of local state. */
   look(): void {
-    // Hardly ever is any waited for, and to look through an empty set makes garbage for each input.
+    // Mostly nothing waits; iterating over an empty set would make garbage for each input.
     if (this.#waiting.size > 0) for (const look of this.#waiting) look();
   }
 

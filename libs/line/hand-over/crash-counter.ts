@@ -3,35 +3,35 @@ import type { Deaths } from '../deaths.ts';
 import type { Message, Source } from '../messages.ts';
 import { deathsOf, type Lane } from './suspicion.ts';
 
-/** More than any step holds at once. */
+/** Exceeds what any step holds at once. */
 const MOST_SURVIVED = 4_096;
 
 type DeathNote = { name: string; alone?: string };
 
 /**
- * Counts crashes per message: how many processes died with it in hand. That it returned to its queue is no crash: a connection
- * may have broken, or a process given it back.
+ * Counts crashes per message: how many processes died with it in hand. A return to its queue alone is no crash: a connection may
+ * have broken, or a process may have given the message back.
  */
 export class CrashCounter {
   readonly #deaths: Deaths | undefined;
   readonly #counting = new Set<number>();
-  /** The notes of this process about what it has in hand, by source. */
+  /** Notes of this process about what it holds, by source. */
   readonly #notes = new Map<number, DeathNote>();
-  /** How often a message went back to its queue from here, and this process lives. */
+  /** How often a message returned to its queue from this process, which lives. */
   readonly #survived = new Map<string, number>();
 
   constructor(deaths: Deaths | undefined) {
     this.#deaths = deaths;
   }
 
-  /** Messages whose crashes are being counted. */
+  /** Number of messages whose crashes are being counted. */
   get counting(): number {
     return this.#counting.size;
   }
 
-  /** Sets `deaths` of what came, and then runs `onCounted`: at once, unless others are to be asked; never once it was cut. */
+  /** Sets `deaths` of the messages, then runs `onCounted`: at once, unless Redis is asked; never after the source was cut. */
   count({ id, raw }: Source, lane: Lane, onCounted: () => void): void {
-    // The first time that it is in hand nothing is noted: that would cost each message a command.
+    // A first delivery is not noted: that would cost a command for each message.
     if (raw === undefined || (lane === 'queue' && raw.deliveryCount === 0)) return onCounted();
     const name = nameOf(raw);
     const returns = Math.max(0, raw.deliveryCount - (this.#survived.get(name) ?? 0));
@@ -47,7 +47,7 @@ export class CrashCounter {
     });
   }
 
-  /** It went back to its queue, and this process lives. */
+  /** Notes that the message returned to its queue while this process lives. */
   survived(source: Source): void {
     const { raw } = source;
     if (raw === undefined) return;
@@ -63,7 +63,7 @@ export class CrashCounter {
     }
   }
 
-  /** Takes the note of a message back that is in hand no more. */
+  /** Removes the note of a message that is no longer in hand. */
   done({ id }: Source): void {
     const note = this.#notes.get(id);
     if (note === undefined) return;
@@ -71,7 +71,7 @@ export class CrashCounter {
     this.#deaths?.letGo(namesOf(note));
   }
 
-  /** Takes back every note that a message of the quarantine is handled alone. */
+  /** Removes all notes that a message of the quarantine is handled alone. */
   clearAlone(): void {
     for (const { alone } of this.#notes.values()) if (alone !== undefined) this.#deaths?.letGo([alone]);
   }
@@ -79,7 +79,7 @@ export class CrashCounter {
 
 const namesOf = ({ name, alone }: DeathNote): string[] => (alone === undefined ? [name] : [name, alone]);
 
-/** The same for a message each time that it comes from this queue, to whichever process. */
+/** Names a message the same in every process and at every delivery from this queue. */
 function nameOf({ queue, messageId, note, body }: Message): string {
   const what = messageId === undefined ? hash('sha256', body) : `${messageId} ${note}`;
   return hash('sha256', `${queue} ${what}`).slice(0, 32);

@@ -13,16 +13,16 @@ import { SlowBundles, type InHand } from './slow-bundles.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
-/** How long a record waits for others that leave with it. */
+/** How long a record waits for others to travel with. */
 const FLUSH_MS = 20;
 
-/** `bundleMembers`: deliveries in a published bundle, at most. */
+/** `bundleMembers`: most deliveries in a published bundle. */
 type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
- * Runs the effects of the hand-over, and applies what came of them. What one turn of the event loop asks for goes
- * together: one question and one command to Redis, one acknowledgement a channel.
+ * Runs the effects of the hand-over and applies their results. Batches what one turn of the event loop causes: one recall and one
+ * remember in Redis, one acknowledgement per channel.
  */
 export class EffectRunner<M> {
   readonly #handle: HandlerInParts<M>;
@@ -54,7 +54,7 @@ export class EffectRunner<M> {
     tools.broker.onState((is) => this.apply({ kind: 'broker', is }));
   }
 
-  /** Takes from this lane. */
+  /** Returns callbacks for a consumer of this lane. */
   taking(lane: Lane): ConsumeCallbacks {
     return {
       onTaken: (source) => {
@@ -81,12 +81,12 @@ export class EffectRunner<M> {
     this.#conditions.look();
   }
 
-  /** Messages taken and not yet acknowledged, given back or forgotten. */
+  /** Number of messages taken and not yet acknowledged, given back or forgotten. */
   get inHand(): number {
     return this.#inHand.size + this.#crashes.counting;
   }
 
-  /** At the end: gives back what is at work, and ignores what comes of that. Returns how many. */
+  /** At the end: gives back the messages whose handlers are at work and ignores their results. Returns how many. */
   cut(): number {
     const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
     for (const { id } of atWork) this.apply({ kind: 'dependency away', member: id });
@@ -94,7 +94,7 @@ export class EffectRunner<M> {
     return atWork.length;
   }
 
-  /** Gives back what is still in hand, whatever has become of it. */
+  /** Gives back everything still in hand, in whatever state. Returns how many sources. */
   giveBackAll(): number {
     const left = [...this.#inHand.keys()];
     for (const source of left) {
@@ -104,18 +104,17 @@ export class EffectRunner<M> {
     return left.length;
   }
 
-  /** True if something came within so many milliseconds, other than from the quarantine, and is still in hand. */
+  /** True if it holds a message taken within the last `withinMs`, except from the quarantine. */
   hasNew(withinMs: number): boolean {
     const since = this.#tools.clock.now() - withinMs;
     return [...this.#inHand.values()].some(({ lane, at }) => lane !== 'quarantine' && at > since);
   }
 
-  /** A message of the quarantine that is still at work is no longer alone. */
+  /** Notes that a quarantined message that is still at work is no longer alone. */
   clearAlone(): void {
     this.#crashes.clearAlone();
   }
 
-  /** Resolves when nothing is in hand. */
   untilEmpty(): Promise<void> {
     return this.#conditions.until(() => this.inHand === 0);
   }
@@ -172,21 +171,21 @@ export class EffectRunner<M> {
 
   #doLater(effect: Effect<M>, delayMs: number): void {
     this.#tools.clock.after(delayMs, () => {
-      // Kept meanwhile, perhaps.
+      // It may have been kept in the meantime.
       if ('sending' in effect && !this.#state.sendings.has(effect.sending)) return;
       this.#doNow(effect);
     });
   }
 
   #waitForBroker(): void {
-    // Not until it can be written to: a broker that blocks would be waited for by the step that is to drain it.
+    // Waits for `mayBegin`, not for a writable broker: a step that drains would wait for the alarm that it is to end.
     this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#conditions.until(() => this.mayBegin)));
   }
 
   #run({ member, message }: Do<'run', M>): void {
     const failed = (error: unknown) => this.#failed(member, error);
     try {
-      // Not awaited: that would cost a promise more for each message.
+      // Not awaited: that would cost one more promise for each message.
       this.#handle(message).then((caused) => this.#worked({ kind: 'returned', member, caused }), failed);
     } catch (error) {
       failed(error);

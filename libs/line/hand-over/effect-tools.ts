@@ -7,16 +7,15 @@ import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import type { StepSpans } from '../step-spans.ts';
 
-/** The tools of a step's hand-over. */
 export type HandOverTools = {
   broker: Broker;
   once?: Once;
-  /** Without it, what came back from another process may have killed that. */
+  /** If absent, each return from another process may have been a crash. */
   deaths?: Deaths;
-  /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
+  /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
-  /** Keeps what is slow in a bundle; without it, the bundle waits. */
+  /** Keeps slow members of a bundle elsewhere; if absent, the bundle waits for them. */
   lease?: HoldElsewhere;
   now?: () => number;
 };
@@ -24,22 +23,22 @@ export type HandOverTools = {
 export type EffectTools<M> = HandOverTools & {
   clock: Clock;
   report: StepReport<M>;
-  /** Absent where traces are off. */
+  /** Absent if tracing is off. */
   spans?: StepSpans<M> | undefined;
-  /** Runs when something is away that is to be waited for. */
+  /** Runs when a dependency is away and the step has to wait. */
   onUnavailable: (error: Unavailable) => void;
   /** Runs when a message was put into the quarantine. */
   onQuarantined: () => void;
 };
 
 /**
- * Keeps what the broker does not take for now, and sends it on from there later. Resolves when it is safe. Rejects with
- * `Unavailable` where it is not, or not known to be.
+ * Keeps what the broker does not take now, to be sent on later. Resolves when it is safe. Rejects with `Unavailable` if it is
+ * not, or may not be.
  */
 export type Keep = (publication: Publication) => Promise<void>;
 
 /**
- * Keeps a message that is at work where it is taken from, should this process die; acknowledged, it is gone from there.
- * Resolves with nothing where it cannot be kept; never rejects.
+ * Stores a message that is at work where another process finds it if this one dies. Acknowledging the returned source deletes it
+ * there. Resolves with undefined if it cannot be stored. Never rejects.
  */
 export type HoldElsewhere = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;

@@ -8,10 +8,10 @@ import { failuresAfter, judge } from './suspicion.ts';
 const SUSPECT_PAUSE_MS = 20;
 const STUCK_PAUSE_MS = 1_000;
 
-/** Goes on with a member of which nothing is under way any more. */
+/** Continues with a member none of whose effects are under way any more. */
 export function settle<M>(turn: Turn<M>, member: Member<M>): void {
   const { failure, purpose, mark } = member;
-  // It cannot be acknowledged any more: another process has it.
+  // Another process has it, so it cannot be acknowledged.
   if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
   if (failure !== undefined) return failed(turn, member, failure);
   if (purpose === 'handle' && member.parts !== undefined) return sendNextPart(turn, member, member.parts);
@@ -33,7 +33,10 @@ export function sendInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts)
   turn.settled.push(member);
 }
 
-/** Sends the next part: those before are safe. Another process that gets the message sends all parts again, and those are recognised. */
+/**
+ * Sends the next part once the previous ones are safe. Another process that gets the message sends all parts again; consumers
+ * recognise those.
+ */
 function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   if (!isHeld(turn, member)) return close(turn, member);
   if (turn.state.isClosing) return giveBack(turn, member);
@@ -64,7 +67,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
   const { message, lane } = member;
   delete member.failure;
   if (member.purpose !== 'handle') {
-    // It goes back, slowly, until an operator fixes the topology.
+    // Given back again and again, slowly, until an operator fixes the topology.
     report(turn, { kind: 'stuck', message, error });
     return close(turn, member, STUCK_PAUSE_MS);
   }
@@ -87,18 +90,18 @@ export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, 
 
 export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   report(turn, { kind: 'given back' });
-  // A suspect given back would soon look like one that kills its process: it goes to the end of the lane instead.
+  // A suspect that is given back would soon look like one that kills its process: it goes to the end of the lane instead.
   if (member.lane !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
   else close(turn, member, 0);
 }
 
-/** Sends a member back to its queue by itself, without those that it came with. */
+/** Sends a member back to its queue, outside of its bundle. */
 export function sendAlone<M>(turn: Turn<M>, member: Member<M>, afterMs = 0): void {
   member.purpose = 'send alone';
   sendOne(turn, member, publishAlone(member.message), afterMs);
 }
 
-/** Closes a member, and with the last one its source. `backAfterMs`: the member goes back to its queue after so long. */
+/** Closes a member, and with the last one its source. `backAfterMs`: returns the member to its queue after this delay. */
 export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number): void {
   const { state } = turn;
   state.members.delete(member.id);
@@ -127,7 +130,7 @@ export function leave<M>(turn: Turn<M>, source: HeldSource): void {
   else turn.effects.push({ kind: 'give back', source: id, afterMs });
 }
 
-/** Sends the rest alone: were the source given back, its finished members would come again. */
+/** Sends the remaining members alone: giving the source back would also repeat the finished ones. */
 function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
   const { back, backAfterMs } = source;
   Object.assign(source, { size: back.length, open: back.length, back: [], backAfterMs: 0 });
@@ -141,7 +144,7 @@ function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>
   else if (state.keys.get(key) === id) state.keys.delete(key);
 }
 
-/** Runs the work; undefined if it throws, which fails the member. */
+/** Runs the work. Returns undefined if it throws, and fails the member. */
 export function tried<M, T>(turn: Turn<M>, member: Member<M>, work: () => T): T | undefined {
   try {
     return work();

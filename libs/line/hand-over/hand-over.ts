@@ -1,15 +1,14 @@
 /**
- * The hand-over, which every message of the line goes through, and the only code that says when one may be acknowledged:
+ * The hand-over: every message of the line goes through it, and no other code decides when one is acknowledged.
  *
- *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish what it caused, confirmed ─▶ remember ─▶ acknowledge
+ *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
  *
- * So a message is gone from a queue only when everything it caused is safely elsewhere. It does nothing itself: it is told
- * what happened and returns what is to be done. `run-step.ts` does that on real servers, and tests do it in memory.
+ * A message leaves its queue only when all its effects are safe elsewhere. The hand-over does no I/O: it takes inputs and returns
+ * effects. `run-step.ts` runs these on real servers, tests in memory.
  *
- * Each thing that can go wrong has one answer: nonsense goes to the rejected queue; a dependency that is away is waited for;
- * anything else thrown is a bug or a poisonous message, which goes to the suspects lane and lets its neighbours pass.
- * A suspect that was in hand when its process died is handled once more with nothing beside it, so that none is blamed for
- * another.
+ * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency that
+ * is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass. A
+ * suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
  */
 import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
 import { isRejection, reject } from '../messages.ts';
@@ -35,11 +34,11 @@ import { intakeOf } from './suspicion.ts';
 
 const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
-/** Applies an input to the state, and returns the effects to run. Changes nothing else. */
+/** Applies an input to the state and returns the effects to run. Changes nothing else. */
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
   const turn: Turn<M> = { state, rules, effects: [], settled: [] };
   apply(turn, input);
-  // It grows meanwhile: one that is settled may be all that another waited for.
+  // The list grows during the loop: a settled member may release one that waits for it.
   for (const member of turn.settled) settle(turn, member);
   return turn.effects;
 }
@@ -82,7 +81,7 @@ function apply<M>(turn: Turn<M>, input: Input): void {
 
 function came<M>(turn: Turn<M>, { source: id, lane, messages }: Input & { kind: 'came' }): void {
   const { state, effects } = turn;
-  // The broker had sent it before it heard that nothing more is wanted.
+  // The broker sent it before it learned that the step takes no more.
   if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
   const source = newSource(state, id, messages.length);
   for (const message of messages) meet(turn, addMember(turn, id, lane, message), source);
@@ -91,7 +90,7 @@ function came<M>(turn: Turn<M>, { source: id, lane, messages }: Input & { kind: 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: HeldSource): void {
   const { lane, message } = member;
   const { deaths = 0 } = message;
-  // It could not be opened.
+  // Still a bundle: it could not be opened.
   if (isBundle(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBundle(message));
   switch (intakeOf(lane, deaths, size)) {
     case 'handle':
@@ -108,7 +107,7 @@ function meet<M>(turn: Turn<M>, member: Member<M>, { size }: HeldSource): void {
   }
 }
 
-/** The first of those with one key is asked for; its twins wait until it is remembered. */
+/** Recalls only the first member with a key; its twins wait until it is remembered. */
 function recognise<M>(turn: Turn<M>, member: Member<M>): void {
   const { state, rules } = turn;
   const parsed = tried(turn, member, () => {
@@ -146,7 +145,7 @@ function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void 
   }
 }
 
-/** Has it handled, unless something is away that it needs: what could not be published must not be done either. */
+/** Runs the handler, unless a dependency is away: work must not be done if its effects cannot be published. */
 function begin<M>(turn: Turn<M>, member: Member<M>): void {
   const { state, effects } = turn;
   if (!isHeld(turn, member)) return close(turn, member);
@@ -157,7 +156,7 @@ function begin<M>(turn: Turn<M>, member: Member<M>): void {
   }
   if (state.outage === 'short') return void state.waiting.add(member.id);
   member.isRunning = true;
-  // A recognised message was parsed.
+  // A recalled message has been parsed.
   effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
 }
 
@@ -167,7 +166,7 @@ export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>):
 }
 
 function isRepeat<M>({ rules }: Turn<M>, { parsed }: Member<M>, known: string | undefined): known is string {
-  // Only what was parsed is asked for.
+  // Only parsed messages are recalled.
   return known !== undefined && (rules.once?.isRepeat?.(parsed as M, known) ?? true);
 }
 
@@ -175,12 +174,12 @@ function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
   const { once } = turn.rules;
   member.isRepeat = true;
   const isSame = known === member.mark?.fingerprint;
-  // Only what a policy gave a key is recognised, and only once it was parsed.
+  // Only a policy gives keys, and only to parsed messages.
   const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
   if (caused !== undefined) send(turn, member, caused);
 }
 
-/** The broker has taken it back. What has begun goes on, and cannot be acknowledged. */
+/** Marks the source as taken back. Handlers at work go on, but their messages cannot be acknowledged. */
 function cut<M>(turn: Turn<M>, id: number): void {
   const source = turn.state.sources.get(id);
   if (source === undefined) return;
@@ -188,7 +187,10 @@ function cut<M>(turn: Turn<M>, id: number): void {
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
 }
 
-/** One that hangs is not to hold up its neighbours' message. What came before would take what keeps it for another's. */
+/**
+ * Moves a running member out of its slow bundle, so that its neighbours can be acknowledged. Skips redelivered ones, whose copy
+ * elsewhere would be taken for another's.
+ */
 function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {
     if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
@@ -198,12 +200,12 @@ function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): voi
   }
 }
 
-/** From now on that is what is acknowledged for it. */
+/** Makes the lease the source of the member; from now on the lease is acknowledged. */
 function leased<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
   const { state, effects } = turn;
   const member = state.members.get(id);
   if (source === undefined) return void (member && (member.isLeaseAsked = false));
-  // It has ended meanwhile, perhaps without an end: what keeps it may be all there is of it.
+  // It has left meanwhile, perhaps unfinished: the lease may then be all that is left of it.
   if (member === undefined) return void effects.push({ kind: 'give back', source, afterMs: 0 });
   const bundle = state.sources.get(member.source);
   newSource(state, source, 1);

@@ -6,7 +6,7 @@ export type OnceBatcherOptions = { once: Once | undefined; ttlMs: number; apply:
 type ToRecall = { member: number; key: string };
 type ToRemember = { member: number; mark: Mark };
 
-/** Recalls and remembers together what one turn of the event loop asks for. */
+/** Batches the recalls and remembers of one turn of the event loop. */
 export class OnceBatcher {
   readonly #options: OnceBatcherOptions;
   #toRecall: ToRecall[] = [];
@@ -40,7 +40,7 @@ export class OnceBatcher {
     if (this.#toRemember.length > 0) void this.#rememberAll();
   }
 
-  /** One question at a time: what comes while Redis answers goes together into the next, and on from there together. */
+  /** Runs one recall at a time: requests that come meanwhile go into the next one together, and stay together from there on. */
   async #recallAll(): Promise<void> {
     const { once, apply } = this.#options;
     this.#isRecalling = true;

@@ -1,8 +1,7 @@
 /**
- * Sends the effects of messages until they are safe elsewhere: again and again for as long as one of those messages is held,
- * records and ends for as long as the step runs.
- * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
- * so do ends.
+ * Sends the effects of messages until they are safe elsewhere: publications while one of their messages is held, records and ends
+ * while the step runs. Retries do not repeat the handler's work, above all its HTTP request. Records are batched, and so are
+ * ends.
  */
 import { Unroutable } from '../publish-errors.ts';
 import { isBundle, readMembers } from '../bundle.ts';
@@ -14,15 +13,15 @@ import { publishRejected } from './aside.ts';
 import { isHeld, type BufferedRecord, type Member, type Sending, type Share, type Turn } from './state.ts';
 
 const LARGEST_BATCH = 100;
-/** Records carry bodies, and a reader of batches has many of them in hand. */
+/** Records carry bodies, and a reader holds many batches at once. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 const LONGEST_DETAIL = 1_000;
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
-/** Sends all that a message caused; the member is settled when nothing of it is under way any more. */
+/** Sends all effects of a message. Settles the member when none is under way any more. */
 export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
-  // Itself, until all are under way.
+  // Counts the loop itself, so that the member is not settled before all are under way.
   member.underWay += 1;
   try {
     for (const outgoing of caused) sendAny(turn, member, outgoing);
@@ -38,7 +37,7 @@ function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void 
   else sendOne(turn, member, outgoing);
 }
 
-/** Sends the message itself to the rejected queue, and what else reports its rejection. */
+/** Sends the message itself to the rejected queue, and the effects that report its rejection. */
 function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
   const { reportRejection, now } = turn.rules;
   const { message } = member;
@@ -49,7 +48,7 @@ function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: R
   }
 }
 
-/** Postgres takes no NUL, and an error may say anything. */
+/** Makes the text of an error storable: Postgres takes no NUL. */
 function storable(detail: string): string {
   return detail
     .slice(0, LONGEST_DETAIL)
@@ -82,7 +81,7 @@ function sendBatch<M, T>(turn: Turn<M>, entries: readonly BufferedRecord[], { of
   start(turn, publication, { shares, afterMs: 0 });
 }
 
-/** The broker takes nothing now, or the step is to end: what waits for a confirm is kept, where it can be. */
+/** Keeps what waits for a confirm, where it may be kept: the broker takes nothing now, or the step is closing. */
 export function keepAll<M>(turn: Turn<M>): void {
   for (const sending of turn.state.sendings.values()) {
     if (!sending.isKept && isBrokerPassed(turn, sending)) keep(turn, sending, 0);
@@ -94,7 +93,7 @@ export function confirmed<M>(turn: Turn<M>, id: number): void {
   for (const { member } of sending?.shares ?? []) isSafe(turn, member);
 }
 
-/** It may or may not be in its queue: sending it again can only duplicate it. */
+/** Sends it again: it may be in its queue, and can only be duplicated. */
 export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   const sending = answered(turn, id);
   if (sending === undefined) return;
@@ -107,14 +106,14 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   giveUp(turn, sending, (member) => (member.isAbandoned = true));
 }
 
-/** Its queue confirms nothing. What cannot be kept is sent again. */
+/** Keeps it, as its queue confirms nothing; sends it again if it may not be kept. */
 export function stalled<M>(turn: Turn<M>, id: number): void {
   const sending = turn.state.sendings.get(id);
   if (sending === undefined || !mayKeep(turn, sending)) return unconfirmed(turn, id);
   if (answered(turn, id) !== undefined) keep(turn, sending, 0);
 }
 
-/** No queue takes it, which may change; or no queue ever will, or it may not be kept or parked. */
+/** Keeps an unroutable publication, as a binding may come. Fails the members if it may not be kept or the refusal is final. */
 export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
   const sending = answered(turn, id);
   if (sending === undefined) return;
@@ -127,7 +126,7 @@ function mayBeLost({ what }: Sending): boolean {
   return what.kind === 'publish' && what.mayBeLost === true;
 }
 
-/** The broker is there, and has not taken it, however often it was sent. */
+/** True if it may be lost and a working broker has not taken it up to the longest delay. */
 function mayBeLetGo<M>({ state }: Turn<M>, sending: Sending): boolean {
   return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
 }
@@ -136,7 +135,7 @@ function bufferOutcome<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): v
   buffer(turn, member, { outcome, characters: charactersOf(outcome) });
 }
 
-/** The end of a delivery goes when its record does. */
+/** Buffers the end of a delivery, to be sent with its record. */
 function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
   buffer(turn, member, { end, characters: END_CHARACTERS });
 }
@@ -178,14 +177,14 @@ function mayKeep<M>({ rules }: Turn<M>, { what }: Sending): boolean {
   return rules.keeps === true && what.kind === 'publish';
 }
 
-/** It is kept: the broker does not take it, and nothing is to wait until it does. */
+/** True if it goes to the store instead of the broker: the broker takes nothing, and the step must not wait for it. */
 function isBrokerPassed<M>(turn: Turn<M>, sending: Sending): boolean {
   const { broker, isClosing } = turn.state;
   if (broker === 'writable' || !mayKeep(turn, sending)) return false;
   return isClosing || (broker === 'blocked' && turn.rules.drainsWhileBlocked === true);
 }
 
-/** The sending, unless something else was asked for it of which nothing is known yet. */
+/** Returns the sending, unless another request for it is still unanswered. */
 function answered<M>({ state }: Turn<M>, id: number): Sending | undefined {
   const sending = state.sendings.get(id);
   if (sending === undefined) return undefined;
@@ -203,14 +202,16 @@ function giveUp<M>(turn: Turn<M>, { id, shares }: Sending, mark: (member: Member
   }
 }
 
-/** Nothing is under way for it any more. */
+/** Removes the sending: it is no longer under way. */
 function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
   const sending = state.sendings.get(id);
   state.sendings.delete(id);
   return sending;
 }
 
-/** A message is sent only while what caused it is held; what was done is to be on record even if it no longer is. */
+/**
+ * Sends publications only while a message that caused them is held. Records go out even if it no longer is: the work was done.
+ */
 function isWanted<M>(turn: Turn<M>, { shares }: Sending): boolean {
   if (shares.some(({ characters }) => characters > 0) && !turn.state.isClosing) return true;
   return shares.some(({ member }) => isMemberHeld(turn, member));

@@ -2,21 +2,20 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Message, Source } from '../messages.ts';
 import type { Lane } from './suspicion.ts';
 
-/** Something in hand, as it is handled, where it was taken, and since when. */
+/** Messages in hand: their source, the lane it was taken from, and when. */
 export type InHand = { source: Source; messages: readonly Message[]; lane: Lane; at: number };
 
-/** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
+/** Time after which the running members of a bundle are stored elsewhere; and the interval of the checks. */
 const SLOW_MS = 1_500;
 const LOOK_MS = 250;
 
 export type SlowBundlesOptions = {
-  /** Messages in hand, by source. */
   inHand: ReadonlyMap<number, InHand>;
   clock: Clock;
   onSlow: (sources: ReadonlySet<number>) => void;
 };
 
-/** Tells of bundles that have been in hand for long, while there are bundles in hand. */
+/** Reports bundles held for too long. No timer runs while no bundle is in hand. */
 export class SlowBundles {
   readonly #options: SlowBundlesOptions;
   #isWatching = false;
@@ -25,7 +24,7 @@ export class SlowBundles {
     this.#options = options;
   }
 
-  /** There is one in hand. */
+  /** Starts the checks: a bundle is in hand. */
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;

@@ -1,107 +1,104 @@
-/**
- * State, inputs and effects of the hand-over: plain data. So a state can be copied, and everything tried that may follow
- * from it.
- */
+/** State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. */
 import type { BrokerState } from '../broker-state.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { Lane } from './suspicion.ts';
 
-/** How a step reads and recognises messages. `M` is what `parse` reads of one. */
+/** How a step reads and recognises messages. `M` is the result of `parse`. */
 export type StepRules<M> = {
   /** Names the step's suspects lane. */
   name: string;
   parse: Parse<M>;
   once?: OncePolicy<M>;
-  /** Publications that the broker does not take now can be kept outside of it, and are sent on from there later. */
+  /** Publications that the broker does not take now may be kept outside of it, to be sent on later. */
   keeps?: boolean;
   /**
-   * It goes on while the broker blocks publishers, keeping what it causes, and so drains the backlog that may have caused
-   * the alarm. Others wait.
+   * Goes on while the broker blocks publishers, keeping its effects: this drains the backlog that may have caused the alarm.
+   * Other steps wait.
    */
   drainsWhileBlocked?: boolean;
-  /** Further effects of a rejection, such as a record for the delivery log. */
+  /** Returns further effects of a rejection, such as a record for the delivery log. */
   reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];
-  /** Milliseconds since the epoch, for what people read. */
+  /** Returns milliseconds since the epoch, for people to read. */
   now: () => number;
 };
 
-/** Something that a step took: an AMQP message, or a parked row. It closes when all its members have. */
+/** What a step took at once: an AMQP message, or a parked row. Closes with its last member. */
 export type HeldSource = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
   isHeld: boolean;
-  /** Members that it came with. */
+  /** Number of members it came with. */
   size: number;
-  /** Members that are not closed. */
+  /** Number of members that are not closed. */
   open: number;
-  /** Members that are to come again, and after how long; none where nothing keeps it from being acknowledged. */
+  /** Members to give back, and the delay; if none, the source is acknowledged. */
   back: Message[];
   backAfterMs: number;
-  /** A member of it is done with, and must not come again. */
+  /** A member is done and must not come again. */
   isPartlyDone: boolean;
 };
 
-/** One message on its way through the step. Each advances alone. */
+/** One message in the step. Each advances on its own. */
 export type Member<M> = {
   id: number;
   source: number;
   lane: Lane;
   message: Message;
   parsed?: M;
-  /** The mark by which it is recognised. The member that holds a key holds up its twins. */
+  /** The mark that recognises it. The member that holds a key holds up its twins. */
   mark?: Mark;
-  /** The member with the same key that comes after it. */
+  /** The next member with the same key. */
   twin?: number;
   isRepeat: boolean;
   isWorthRemembering: boolean;
   /** Its handler is at work. */
   isRunning: boolean;
-  /** Its lease was asked for: something else than its bundle is to hold it. */
+  /** A lease was requested: another store is to hold it instead of its bundle. */
   isLeaseAsked: boolean;
-  /** The present end of its effects. */
+  /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
   caused: readonly Outgoing[];
-  /** The parts that are still to come, of a message with effects in parts. */
+  /** The parts still to send, for effects in parts. */
   parts?: InParts;
-  /** Number of publications that it caused and that are not yet known to be safe. */
+  /** Number of its effects not yet known to be safe. */
   underWay: number;
   failure?: Failure;
-  /** Something it caused could not be made safe while it was held. */
+  /** An effect could not be made safe while the message was held. */
   isAbandoned: boolean;
 };
 
-/** The first thing that went wrong. */
+/** The first error. */
 export type Failure = { error: unknown };
 
-/** Something that is to be made safe elsewhere. Its fate is that of its members, and of no other. */
+/** A publication or parking under way. Its result applies to exactly its members. */
 export type Sending = {
   id: number;
   what: Publication | Parked;
   shares: Share[];
-  /** How long was waited before it was sent for the last time. */
+  /** The delay before it was last sent. */
   delayMs: number;
-  /** How often it was asked for, and nothing is known of it yet: to be kept, perhaps, after it was to be published. */
+  /** Number of unanswered requests for it: it may be published and kept at once. */
   asked: number;
-  /** It was last asked for to be kept. */
+  /** The last request was to keep it. */
   isKept: boolean;
 };
 
-/** One member's part of a sending. */
+/** One member's part in a sending. */
 export type Share = {
   member: number;
-  /** Approximate size of its record or end; 0 where it is neither. */
+  /** Approximate size of the record or end; 0 if it is neither. */
   characters: number;
 };
 
-/** A record, or an end, that leaves with the next flush; and the trace that it belongs to, where that is recorded. */
+/** A record or end that leaves with the next flush, with its trace if that is recorded. */
 export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
 
 export type State<M> = {
   sources: Map<number, HeldSource>;
   members: Map<number, Member<M>>;
-  /** The last member that has each key that is held. */
+  /** The last member of each key that is held. */
   keys: Map<string, number>;
   /** Members that wait for a dependency. */
   waiting: Set<number>;
@@ -110,16 +107,15 @@ export type State<M> = {
   /** Characters of `entries`. */
   entryCharacters: number;
   broker: BrokerState;
-  /** A short outage is waited out with what is in hand; in a long one everything is given back. */
+  /** During a short outage messages are held; in a long one everything is given back. */
   outage: 'none' | 'short' | 'long';
   isClosing: boolean;
   lastId: number;
 };
 
-/** The inputs of the hand-over. */
 export type Input =
   | { kind: 'came'; source: number; lane: Lane; messages: readonly Message[] }
-  /** The source was taken back: the channel is gone, or the lease. */
+  /** The source was taken back: its channel is closed, or its lease is over. */
   | { kind: 'cut'; source: number }
   | { kind: 'recalled'; member: number; known: string | undefined }
   | { kind: 'returned'; member: number; caused: readonly Outgoing[] | InParts }
@@ -127,33 +123,32 @@ export type Input =
   /** A dependency that the handler needs is away. */
   | { kind: 'dependency away'; member: number }
   | { kind: 'confirmed' | 'unconfirmed'; sending: number }
-  /** Its queue confirms nothing for now: it was not sent. */
+  /** Its queue confirms nothing for now, so it was not sent. */
   | { kind: 'stalled'; sending: number }
-  /** No queue takes it, or where it was to be parked does not. */
+  /** It is unroutable or cannot be parked. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; member: number }
-  /** Bundles that have been held for long. */
+  /** Bundles that have been held for too long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
-  /** The source that holds it now, instead of its bundle; undefined if none could. */
+  /** The lease that holds the member now instead of its bundle; undefined if there is none. */
   | { kind: 'leased'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
   | { kind: 'broker'; is: BrokerState }
-  /** The dependency is back; or has been away for so long that nothing is to wait for it in hand. */
+  /** The dependency is back; or the outage is long, and nothing in hand waits for it. */
   | { kind: 'back' | 'outlasted' }
-  /** The step is to end: what has not begun is given back. */
+  /** The step ends: messages that have not begun are given back. */
   | { kind: 'closing' };
 
-/** The effects that the runner is to run. */
 export type Effect<M> =
   | { kind: 'recall'; member: number; key: string }
   | { kind: 'run'; member: number; message: M }
   | { kind: 'publish'; sending: number; publication: Publication; afterMs: number }
-  /** The broker does not take it for now: it is to be kept outside, to be sent on from there. */
+  /** The broker does not take it for now: keep it elsewhere, to be sent on later. */
   | { kind: 'keep'; sending: number; publication: Publication; afterMs: number }
   | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
   | { kind: 'remember'; member: number; mark: Mark }
-  /** Its handler takes long: it is to be kept somewhere else, so that its bundle may go. */
+  /** Its handler takes long: store it elsewhere, so that its bundle can be acknowledged. */
   | { kind: 'lease'; member: number; message: Message }
   | { kind: 'acknowledge'; source: number }
   | { kind: 'give back'; source: number; afterMs: number }
@@ -164,7 +159,7 @@ export type Effect<M> =
   | { kind: 'wait for broker' }
   | { kind: 'report'; report: Report<M> };
 
-/** For the log, the metrics and the traces. */
+/** Reports for the log, the metrics and the traces. */
 export type Report<M> =
   | { kind: 'handled'; member: Member<M> }
   | { kind: 'rejected'; message: Message; rejection: Rejection }
@@ -190,12 +185,12 @@ export function emptyState<M>(): State<M> {
   };
 }
 
-/** One input under way: what it leads to. */
+/** One input being applied, and its results so far. */
 export type Turn<M> = {
   state: State<M>;
   rules: StepRules<M>;
   effects: Effect<M>[];
-  /** Members of whose sendings none is under way any more. */
+  /** Members none of whose sendings is under way any more. */
   settled: Member<M>[];
 };
 
