@@ -4,9 +4,9 @@ import type { Attempted, DeliveryEnd } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
 
 /**
- * The record of an attempt, and with it the end of its delivery where the deactivator is to be told: of every failure
- * that counts, and of a success only where it can matter. What waited too long says nothing about its receiver, and what
- * was sent by hand not whether it fails by itself.
+ * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure that counts, and
+ * for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by hand
+ * does not say whether the subscription fails by itself.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
   const record: Outgoing = { kind: 'outcome', outcome };
@@ -22,7 +22,7 @@ function isFailureThatCounts(outcome: Attempted): boolean {
 
 const VERSION = 2;
 
-/** The length of one in a batch, about. */
+/** Approximate length of an end in a batch. */
 export const END_CHARACTERS = 103;
 
 export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
@@ -46,13 +46,13 @@ export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
   return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
 }
 
-/** Reads a batch of ends. A message that this version cannot read is rejected. */
+/** Reads a batch of ends. Rejects a message that this version cannot read. */
 export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
     const { version, ends } = JSON.parse(body.toString());
     if (version > VERSION) return rejectNewer(`ends of format ${version}`);
     if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
-    // Only the deliverer may publish here; the version says that it means this shape.
+    // Only the deliverer may publish here, and the version guarantees this shape.
     return (ends as [string, string, number, boolean, number][]).map(
       ([delivery, subscription, generation, isDelivered, at]) => {
         return { delivery, subscription, generation, isDelivered, at };

@@ -6,31 +6,34 @@ export type DeliveryNote = {
   /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
   generation: number;
   event: string;
-  /** 1 for the first. */
   attempt: number;
   /**
-   * Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times.
-   * `isRetried`: a test that has the retries of an event's delivery, not one attempt.
+   * Present if requested by hand: why, and the number of its first attempt, as earlier attempts were made at other times.
+   * `isRetried`: a test that is retried like an event's delivery, instead of one attempt.
    */
   byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
-  /** When the router made it, or it was asked for by hand. */
+  /** When the router made it, or when it was requested by hand. */
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
   beganAt: number;
-  /** When this attempt was to begin, by the clock of the process that made the one before; a first attempt is due at `createdAt`. */
+  /** When this attempt was due, by the clock of the process that made the previous one; a first attempt is due at `createdAt`. */
   dueAt?: number;
-  /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
+  /**
+   * How often this attempt was moved without being made; absent before the first move. Distinguishes a moved delivery from its
+   * earlier copies.
+   */
   hop?: number;
 };
 
 export const NOTE_VERSION = 1;
 
-/** A version that does not know it makes the one attempt that any test had. */
+/** A version that does not know this word makes a single attempt, as for any other test. */
 const RETRIED = ' retried 1';
 
 /**
- * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What a
- * later version adds is a word and a value behind all others, ` word value`: it is read over here, and not passed on (docs/decisions/0016-versions.md).
+ * Writes the note as one short string: a headers table would cost a fifth of the throughput. The broker allows 255 bytes. A later
+ * version appends a word and a value, ` word value`; this one skips them and does not pass them on
+ * (docs/decisions/0016-versions.md).
  */
 export function writeNote(delivery: DeliveryNote): string {
   const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
@@ -45,7 +48,7 @@ const NOTE = new RegExp(
   String.raw`^${NOTE_VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?(?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*$`,
 );
 
-/** Parses a note; undefined if it is none of this format. */
+/** Parses a note; undefined if it is not in this format. */
 export function readNote(text = ''): DeliveryNote | undefined {
   const note = NOTE.exec(text);
   if (note === null) return undefined;

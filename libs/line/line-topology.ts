@@ -3,7 +3,7 @@ import { retryQueue, topology, type Topology } from './topology.ts';
 import { durations } from '@waybell/runtime/environment';
 import type { InterfaceName } from './outcomes.ts';
 
-/** The topology of all actions of the catalog, with the retry queues that the schedule needs. */
+/** Returns the topology of all actions of the catalog, with the retry queues that the schedule needs. */
 export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: number; quorumSize: number }): Topology {
   const delaysMs = retryDelaysMs(options.schedule);
   return topology({
@@ -15,18 +15,21 @@ export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: nu
   });
 }
 
-/** The queues in which what failed waits for its next attempt, of these actions. */
+/** Lists the retry queues of these actions. */
 export function retryQueues(schedule: Schedule, actionKeys: readonly string[]): string[] {
   const delaysMs = retryDelaysMs(schedule);
   return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
 }
 
-/** The delays of each action, by its key, each once. */
+/** Returns the distinct delays of each action, by its key. */
 function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
   return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }
 
-/** When a failed attempt is made again (shipper-webhooks and carrier-webhooks, Limits). Known to the command that declares the retry queues and to the service that fills them. */
+/**
+ * Retry delays (shipper-webhooks and carrier-webhooks, Limits). Read by the command that declares the retry queues and by the
+ * deliverer, which fills them.
+ */
 export const scheduleSettings = {
   SHIPPER_RETRY_DELAYS: durations({
     default: [60_000, 60_000, 60_000, 60_000, 60_000],
@@ -45,8 +48,8 @@ export function readSchedule(settings: { SHIPPER_RETRY_DELAYS: number[]; CARRIER
 }
 
 /**
- * The keys of the actions that `patterns` name: `*`, `shipper.*`, `carrier.order.created`.
- * Throws, naming the pattern, where one names none.
+ * Returns the keys of the actions that `patterns` match: `*`, `shipper.*`, `carrier.order.created`. Throws, naming the pattern,
+ * if one matches none.
  */
 export function selectActions(patterns: readonly string[]): string[] {
   const keys = actions.map(actionKey);

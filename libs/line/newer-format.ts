@@ -1,14 +1,17 @@
 import { reject, type Rejection } from './messages.ts';
 
-/** The reason of what a later version wrote and this one cannot read: an operator sends it again once that version runs. */
+/**
+ * Rejection reason of a message from a later version that this one cannot read: an operator sends it again once that version
+ * runs.
+ */
 export const NEWER_FORMAT = 'newer_format';
 
-/** `what`: the message in words, such as `a delivery of format 2`. */
+/** `what`: describes the message, such as `a delivery of format 2`. */
 export function rejectNewer(what: string): Rejection {
   return reject(NEWER_FORMAT, `${what}, which only a later version reads: send it again once that version runs`);
 }
 
-/** The number of a note's format, if it is greater than `known`; undefined otherwise. */
+/** Returns the format number of a note if it is greater than `known`; undefined otherwise. */
 export function laterVersionOf(note: string | undefined, known: number): number | undefined {
   const [, version] = /^([1-9]\d{0,3}) /.exec(note ?? '') ?? [];
   return Number(version ?? 0) > known ? Number(version) : undefined;

@@ -1,7 +1,7 @@
 /**
- * How records of outcomes travel: a line of JSON, in which each is an array by position, then the bodies, one after
- * another as they are, and all of it compressed where that is worth it. Every byte costs the broker more than
- * compressing it does here, and records that leave together say much the same.
+ * The format of a batch of outcomes: a line of JSON with each record as an array by position, then the bodies one after another;
+ * all compressed if that is worth it. A byte costs the broker more than compressing it costs here, and records sent together are
+ * similar.
  */
 import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -24,9 +24,9 @@ const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** A batch has a hundredth of it, but for one large body. */
+/** Limit of a decompressed batch. A usual one has a hundredth of it; only a large body comes near. */
 const LARGEST_BYTES = 2 ** 25;
-/** In characters, of one record. Larger bodies are left out: that something was sent is what matters. */
+/** Limit of the characters of a record's bodies. Larger ones are left out: the fact that they were sent matters more. */
 const LARGEST_BODIES = 2 ** 22;
 const ZSTD_MAGIC = 0x28_b5_2f_fd;
 
@@ -64,7 +64,7 @@ function withoutLargeBodies(outcome: Outcome): Outcome {
   return { ...attempted, answer };
 }
 
-/** About how many characters it has when it travels, before it is compressed. */
+/** Returns the approximate number of characters of a record before compression. */
 export function charactersOf(outcome: Outcome): number {
   if (outcome.kind === 'routed') {
     const { keys, receivers, deliveries, suppressed } = outcome;
@@ -77,11 +77,11 @@ export function charactersOf(outcome: Outcome): number {
   return 350 + charactersOfBodies(outcome);
 }
 
-/** What was published, or sent and answered. */
+/** Returns the characters of the bodies published, or sent and answered. */
 const charactersOfBodies = (outcome: Outcome): number =>
   (bodyOf(outcome)?.length ?? 0) + ('answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0);
 
-/** Reads a batch. Throws where the bytes are not one that this version reads. */
+/** Reads a batch. Throws if this version cannot read the bytes. */
 export function readOutcomes(body: Buffer): Outcome[] {
   const outcomes = readBytes(body);
   if (isRejection(outcomes)) throw new TypeError(outcomes.detail);
@@ -103,11 +103,11 @@ function readBytes(body: Buffer): Outcome[] | Rejection {
   }
   let at = end + 1;
   const takeBody = (length: number) => text.slice(at, (at += length));
-  // Only services may publish here; the version says that they mean this shape.
+  // Only services may publish here, and the version guarantees this shape.
   return (outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
 
-/** Reads a batch of outcomes. A message that this version cannot read is rejected. */
+/** Reads a batch of outcomes. Rejects a message that this version cannot read. */
 export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejection {
   try {
     return readBytes(body);
@@ -116,17 +116,17 @@ export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejectio
   }
 }
 
-/** A batch as text, for people. Throws where it cannot be decompressed, or is longer than it says. */
+/** Returns a batch as text, for people. Throws if it cannot be decompressed or is longer than its frame says. */
 export function readable(body: Buffer): Buffer {
   return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: unpackedBytes(body) }) : body;
 }
 
-/** The size of a batch once decompressed, in bytes; the largest possible one if the frame does not say. */
+/** Returns the decompressed size of a batch in bytes; the limit if the frame does not say. */
 export function unpackedBytes(body: Buffer): number {
   return isCompressed(body) ? Math.min(saidIn(body), LARGEST_BYTES) : body.length;
 }
 
-/** The frame header of Zstandard (RFC 8878, 3.1.1.1). */
+/** Reads the size from the frame header of Zstandard (RFC 8878, 3.1.1.1). */
 function saidIn(frame: Buffer): number {
   const descriptor = frame.readUInt8(4);
   const [sizeFlag, isSingleSegment] = [descriptor >> 6, (descriptor & 0x20) !== 0];
@@ -141,7 +141,7 @@ function isCompressed(body: Buffer): boolean {
   return body.length > 4 && body.readUInt32BE(0) === ZSTD_MAGIC;
 }
 
-/** The kind, then what stands at each place. What is undefined is null. */
+/** The kind, then a value for each position; null for undefined. */
 type Row = [Outcome['kind'], ...unknown[]];
 
 function bodyOf(outcome: Outcome): string | Buffer | undefined {
@@ -149,7 +149,7 @@ function bodyOf(outcome: Outcome): string | Buffer | undefined {
   return isAttempted(outcome) ? outcome.body : undefined;
 }
 
-/** A body as it travels, and in characters as JavaScript counts them. */
+/** A body as bytes, and its length in JavaScript's characters. */
 function readBody(body: string | Buffer | undefined): { bytes: Buffer; characters: number } | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== 'string' && isAscii(body)) return { bytes: body, characters: body.length };
@@ -197,7 +197,7 @@ function endOf(outcome: Attempted): unknown[] {
   if (!('answer' in outcome)) return [outcome.beganAt, outcome.reason];
   const { durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body } = outcome.answer;
   const answer = [durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body];
-  // Few have one.
+  // Few answers have one.
   if (outcome.answer.brokenRule !== undefined) answer.push(outcome.answer.brokenRule);
   return [outcome.beganAt, answer, outcome.kind === 'failed' ? outcome.retryAt : undefined];
 }
@@ -205,7 +205,7 @@ function endOf(outcome: Attempted): unknown[] {
 type TakeBody = (length: number) => string;
 
 function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
-  // Each was written above, from what has this type.
+  // Written above from values of this type.
   if (row[0] === 'routed') return routedOf(row, takeBody) as Routed;
   if (row[0] === 'rejected') return rejectedOf(row) as Rejected;
   if (row[0] === 'deactivated') return deactivatedOf(row) as Deactivated;
@@ -259,7 +259,7 @@ function attemptedOf(row: Row, takeBody: TakeBody) {
     answerOrReason,
     retryAt,
   ] = row;
-  // Not of pieces that are spread: a batch has a hundred of them. What is null was undefined.
+  // One literal instead of spread pieces, as a batch has a hundred records. Null was undefined.
   const outcome: Record<string, unknown> = {
     kind,
     event,

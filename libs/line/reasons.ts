@@ -1,7 +1,7 @@
-/** The meaning of a reason, and the remedy: a sentence or two each. */
+/** Explains a reason and its remedy, in a sentence or two each. */
 export type ReasonMeaning = { meaning: string; remedy: string };
 
-/** Why an attempt failed: the closed list, in the order in which a request can fail. */
+/** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
 export const failureReasons = {
   dns: {
     meaning: "The callback URL's host name could not be resolved.",
@@ -83,7 +83,7 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
-/** Why a delivery ended because there was no subscription, or nothing, to send to any more. */
+/** Reasons of dropped deliveries: no subscription, or nothing, to send to any more. */
 export const dropReasons = {
   unsubscribed: {
     meaning: 'The subscription had been ended when the attempt was due.',
@@ -105,7 +105,7 @@ export const dropReasons = {
 
 export type DropReason = keyof typeof dropReasons;
 
-/** Why an event made no delivery for an account or a client: the closed list. */
+/** Reasons why an event made no delivery for an account or a client: the closed list. */
 export const suppressionReasons = {
   no_subscription: {
     meaning:
@@ -164,7 +164,9 @@ export const noSubscriptionCauses = {
 
 export type NoSubscriptionCause = keyof typeof noSubscriptionCauses;
 
-/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against no subscription. */
+/**
+ * Reasons of deliveries exhausted without a last attempt: they say nothing about the receiver, and count against no subscription.
+ */
 const unattemptedReasons = {
   expired: {
     meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
@@ -187,7 +189,7 @@ const rejected: ReasonMeaning = {
 
 const fixed = 'The operator has to look at it: `./waybell rejected` shows it, and sends it on once the cause is fixed.';
 
-/** Why an event or a delivery was rejected that breaks no rule: what its detail says is about Waybell itself. */
+/** Reasons of rejected messages that break no rule: their detail is about Waybell itself. */
 const ownFaults = {
   handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
   process_killed: { meaning: 'The process that handled it died, again and again.', remedy: fixed },
@@ -203,10 +205,10 @@ const ownFaults = {
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
-/** True where a message was rejected through no fault of its own. */
+/** True if the message itself is not at fault. */
 export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ownFaults, rejectionReason);
 
-/** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */
+/** All reasons, by kind. Events are rejected for many more, which their details explain. */
 export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeaning>>> = {
   failed: { ...failureReasons, ...unattemptedReasons },
   dropped: dropReasons,
@@ -214,7 +216,6 @@ export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeani
   rejected: ownFaults,
 };
 
-/** The kinds of reasons. */
 export type ReasonKind = 'failed' | 'dropped' | 'suppressed' | 'rejected';
 
 /** Explains a reason, also one that this version does not know. */
@@ -222,5 +223,5 @@ export function meaningOf(kind: ReasonKind, reason: string): ReasonMeaning {
   return reasonTables[kind][reason] ?? (kind === 'rejected' ? rejected : failureReasons.unknown);
 }
 
-/** Why deliveries are not, or not yet, delivered; those left out for which they were rejected. */
+/** Reasons why deliveries failed or were dropped; not those of rejections. */
 export const deliveryReasons: readonly string[] = Object.keys({ ...reasonTables.failed, ...reasonTables.dropped });

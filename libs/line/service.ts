@@ -1,4 +1,4 @@
-/** What the services of the line have in common: each begins with `startService`. */
+/** The common parts of the line's services; each begins with `startService`. */
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
@@ -29,7 +29,7 @@ export type ServiceConfig = ReturnType<typeof processConfig> &
   Partial<ReturnType<typeof redisConfig>> &
   RetrySettings & { kept?: ReturnType<typeof readKept> };
 
-/** Closing it closes what it has connected: RabbitMQ first, then Redis and Postgres, and the process' own address last. */
+/** A running service. Disposal closes RabbitMQ first, then Redis and Postgres, and the process's own HTTP server last. */
 export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   config: C;
   postgres: Postgres;
@@ -37,12 +37,12 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Compares the clocks of this process and of Postgres. */
   clocks: Pick<ClockWatch, 'guard'>;
   broker: Broker;
-  /** Opens another two connections to Postgres, with these settings of the server. The service closes them. */
+  /** Opens two more connections to Postgres, with these server settings. The service closes them. */
   openPostgres(settings: Record<string, string>): Postgres;
-  /** Runs a step, which the process' readiness counts from then on; `tools` beside the service's own. */
+  /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
   run<M>(step: StepInParts<M>, tools?: Partial<StepTools>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
-  /** Publishes what is due again and again, from now on. */
+  /** Publishes due rows again and again. */
   publishRepeatedly<Row>(name: string, rows: ClaimedRows<Row>, how: Repetition): AsyncDisposable;
   /** Resolves when the process is told to stop. */
   untilStopped(): Promise<void>;
@@ -50,7 +50,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
 
 export type Repetition = { intervalMs: number; complaint: string };
 
-/** What each service reads or calls in Postgres, at the least: until it may, it does nothing. */
+/** A table or function in Postgres that each service needs: until it is granted, the service does nothing. */
 const NEEDS: Record<ServiceName, string> = {
   'event-router': 'waybell.subscription_targets',
   deliverer: 'waybell.delivery_targets, waybell.valid_signing_secrets',
@@ -60,8 +60,8 @@ const NEEDS: Record<ServiceName, string> = {
 };
 
 /**
- * Starts the process of a service and connects it. Resolves when Postgres has what the service needs; of what else is away
- * readiness tells. Exits where the configuration is not valid.
+ * Starts a service's process and connects it. Resolves when Postgres grants what the service needs; readiness reports anything
+ * else that is away. Exits if the configuration is not valid.
  */
 export async function startService<C extends ServiceConfig>(
   name: ServiceName,
@@ -91,7 +91,7 @@ export async function startService<C extends ServiceConfig>(
     ...parts,
     config,
     postgres,
-    // There where the configuration names it, which a type parameter does not tell.
+    // Present if the configuration names it, which the type parameter cannot express.
     redis: redis as Service<C>['redis'],
     clocks,
     broker,
@@ -115,7 +115,7 @@ export async function startService<C extends ServiceConfig>(
   return { ...service, [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
-/** The connections to Postgres and Redis. Closed with it: those, too, that are opened later. */
+/** Connects to Postgres and Redis. Disposal also closes connections that are opened later. */
 async function connectStores(config: ServiceConfig, log: Log) {
   const closing = new AsyncDisposableStack();
   const connect = (own = {}) => closing.use(connectPostgres({ ...config.postgres, ...own, log }));

@@ -14,8 +14,8 @@ type ReportedStep<M> = {
 type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
 
 /**
- * Counts and logs what became of a step's messages. Successes are logged at debug: the delivery log has them, and two lines a
- * delivery would be most of what the services write.
+ * Counts and logs the results of a step's messages. Successes are logged at debug level: the delivery log has them, and two lines
+ * per delivery would be most of what the services log.
  */
 export class StepReport<M> {
   readonly #step: ReportedStep<M>;
@@ -29,7 +29,7 @@ export class StepReport<M> {
     this.#metrics.watchHeld(step.name, held);
   }
 
-  /** Counts a bundle of so many deliveries. */
+  /** Counts a published bundle of this many deliveries. */
   bundled(members: number): void {
     this.#metrics.bundled(this.#step.name, members);
   }
@@ -85,18 +85,18 @@ function facts(message: Message): Record<string, unknown> {
   return { queue, messageId, failures, ...traceOf(message) };
 }
 
-/** The trace's id, by OpenTelemetry's name for logs. */
+/** Returns the trace id, under OpenTelemetry's name for logs. */
 function traceOf({ traceparent }: Message): { trace_id?: string } {
   const traceId = traceIdOf(traceparent);
   return traceId === undefined ? {} : { trace_id: traceId };
 }
 
-/** Whether it is an attempt that did not deliver. */
+/** True for a record of an attempt that did not deliver. */
 function isMissed(outgoing: Outgoing): boolean {
   return outgoing.kind === 'outcome' && isAttempted(outgoing.outcome) && outgoing.outcome.kind !== 'delivered';
 }
 
-/** Describes what a message caused in a word or two, for its log line. */
+/** Describes an effect in a word or two, for the log line. */
 export function describeOutgoing(outgoing: Outgoing): string {
   switch (outgoing.kind) {
     case 'publish':

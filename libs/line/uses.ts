@@ -24,18 +24,18 @@ import {
   waitingQueue,
 } from './topology.ts';
 
-/** `*` stands for anything. */
+/** `*` matches everything. */
 export type Use = {
   configures?: readonly string[];
   publishesTo: readonly string[];
   takesFrom: readonly string[];
-  /** Queues that it asks whether they are there, and what they hold. */
+  /** Queues whose existence and depth it queries. */
   asksAfter?: readonly string[];
 };
 
 const EVERYTHING = ['waybell.*'];
 const RETRY_QUEUES = `${retryExchange}.*`;
-/** All that it may not take from. Whoever may publish to the default exchange reaches each anyway. */
+/** Queues that `operator` may not consume. Whoever may publish to the default exchange reaches every queue anyway. */
 const QUEUES = [
   deliveryQueue('*'),
   suspectsQueue('*'),
@@ -49,13 +49,12 @@ const QUEUES = [
   straysQueue,
   waitingQueue,
 ];
-/** The broker's own exchange that leads to any queue by its name. */
+/** RabbitMQ's default exchange, which reaches any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
-/** A service of the line, by its name. */
 export type ServiceName = keyof typeof STEPS;
 
-/** Besides its own, each service takes from the lanes of its steps, and puts aside what fails. */
+/** Adds that each service consumes the lanes of its steps and publishes to them. */
 function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
   return {
     asksAfter,
@@ -64,7 +63,10 @@ function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: 
   };
 }
 
-/** The exchanges and queues that each service, command and upstream uses. Rights (`operating/permissions.ts`) and what a service waits for follow from it. */
+/**
+ * The exchanges and queues that each service, command and upstream uses. Permissions (`operating/permissions.ts`) and readiness
+ * follow from it.
+ */
 export const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
@@ -73,7 +75,7 @@ export const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    // A member of a bundle goes back to its queue by itself.
+    // Members of a bundle return to their queue one by one.
     publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
     asksAfter: [RETRY_QUEUES, waitingQueue, logQueue, deactivatorQueue],
   }),
@@ -87,18 +89,18 @@ export const USES = {
     publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
     asksAfter: [routerQueue, logQueue, rejectionsQueue],
   }),
-  /** Publishes what is sent again by hand. */
+  /** Publishes deliveries that are sent again by hand. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
     publishesTo: [deliveriesExchange, outcomesExchange],
     asksAfter: [deliveryQueue('*')],
   }),
 
-  /** The platform itself, which publishes events, and is told which were rejected. */
+  /** The platform, which publishes events and is told which were rejected. */
   upstream: { takesFrom: [rejectionsQueue], publishesTo: [eventsExchange] },
-  /** `./waybell declare`. To bind and to dead-letter needs the right to take and to publish as well. */
+  /** `./waybell declare`. Binding and dead-lettering also need the permissions to consume and to publish. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
-  /** `./waybell rejected`, which puts messages back to where they came from, `publish`, and `status`. */
+  /** `./waybell rejected`, which returns messages to where they came from, `publish`, and `status`. */
   operator: {
     configures: [rejectedReader],
     takesFrom: [rejectedQueue],
@@ -109,14 +111,14 @@ export const USES = {
 
 export type BrokerUser = keyof typeof USES;
 
-/** The exchanges without which a service publishes nothing. A notice is let go of where it has none. */
+/** Lists the exchanges that a service needs before it publishes anything. Notices are dropped if theirs is missing. */
 export const exchangesOf = (name: ServiceName): readonly string[] =>
   USES[name].publishesTo.filter((exchange) => exchange !== noticesExchange);
 
-/** The delays of retries, and the actions that a service retries, by their keys. */
+/** The retry delays, and the keys of the actions that a service retries. */
 export type RetrySettings = { schedule?: Schedule; actionKeys?: readonly string[] };
 
-/** The queues that get what a service publishes; of the retry queues, those of its own actions. */
+/** Lists the queues that receive a service's publications; of the retry queues, only those of its actions. */
 export function queuesOf(name: ServiceName, retries: RetrySettings = {}): string[] {
   const { asksAfter = [] }: Use = USES[name];
   return [...asksAfter.flatMap((pattern) => queuesLike(pattern, retries)), rejectedQueue];

@@ -6,9 +6,9 @@
  * A message leaves its queue only when all its effects are safe elsewhere. The hand-over does no I/O: it takes inputs and returns
  * effects. `run-step.ts` runs these on real servers, tests in memory.
  *
- * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency that
- * is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass. A
- * suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
+ * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency
+ * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
+ * A suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
  */
 import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
 import { isRejection, reject } from '../messages.ts';
