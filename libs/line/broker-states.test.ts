@@ -33,7 +33,7 @@ const step = (drainsWhileBlocked: boolean): Step<string> => ({
   describe: (body) => ({ body }),
 });
 
-/** What the step waits for, and how many of its messages are left, a good while after these moves. */
+/** Returns what the step waits for, and how many of its messages are left, a good while after these moves. */
 async function after(moves: readonly Move[], drainsWhileBlocked: boolean) {
   const clock = new TurnedClock();
   const broker = new MemoryBroker(smallTopology, clock);

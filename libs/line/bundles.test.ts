@@ -124,7 +124,7 @@ describe('a bundle in its queue', () => {
     };
     const line = await aLine(broker, {
       tools: { lease },
-      // So the broker sends nothing more before it is acknowledged.
+      // The broker sends nothing more before the bundle is acknowledged.
       heldLimit: limitOf(1),
       handle: async (body) => {
         if (body === '3') await gate.opened;

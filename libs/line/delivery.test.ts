@@ -19,7 +19,7 @@ const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
   ...what,
 });
 
-/** What the broker would bring of it. */
+/** Builds the message that the broker would deliver for it. */
 const arrived = ({ headers, kind: _kind, ...publication }: Publication): Message => ({
   ...publication,
   queue: 'q',

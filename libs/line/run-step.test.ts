@@ -207,7 +207,7 @@ describe('nothing is lost', () => {
     await using running = await line.run();
     await until('some are through', () => line.seen.length > 20);
     broker.signal('SIGSTOP');
-    // It may have confirmed everything: then nothing is waited for, and only its heartbeats are missed.
+    // The broker may have confirmed everything: then the step waits for nothing, and only its heartbeats are missed.
     const unanswered = running.broker.publish(to(line.output, '0')).catch(() => undefined);
     await until('it noticed', async () => {
       await clock.runFor(1_000);
@@ -373,7 +373,7 @@ describe('a message that was delivered three times', () => {
     await deliverInVain(suspectsQueue(line.name), 3);
     await broker.put(line.input, numbers(60));
     const running = await line.run();
-    // So slowly that the time is never up which others have to end what they hold.
+    // Turns the clock slowly: the others' time to finish what they hold never runs out.
     await until('all are handled', async () => {
       await clock.runFor(2);
       return line.seen.length === 61;
@@ -382,7 +382,7 @@ describe('a message that was delivered three times', () => {
     expect(await broker.takeBodies(line.output, 61)).toHaveLength(61);
     expect(beside).toEqual([[]]);
     expect(await broker.ready(rejectedQueue)).toBe(0);
-    // It may be about to have the quarantine to itself once more, and wait for the others by this clock.
+    // The step may be about to run the quarantine alone once more, and waits for the other consumers by this clock.
     await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
   });
 
@@ -571,7 +571,7 @@ describe('disposing of a running step', () => {
     return { clock, shutdown, tools: { clock, shutdown }, broker: { clock } };
   };
 
-  /** What came before it could publish would wait by a clock that is not turned. */
+  /** Messages taken before the step could publish would wait by a clock that is not turned. */
   async function connected(line: ALine) {
     const running = await line.run();
     await until('it is connected', () => running.broker.state() === 'writable');
@@ -714,7 +714,7 @@ describe('disposing of a running step', () => {
     });
     const running = await line.run();
     await broker.put(line.input, ['begun']);
-    // What the broker does not do at once is tried again, which takes time by the clock.
+    // The broker does not do everything at once; trying again takes time by the clock.
     const untilTurned = (what: string, isSo: () => boolean) =>
       until(what, async () => {
         await clock.runFor(20);

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('a step that drains while the broker blocks', () => {
-  /** It takes messages before it can publish, waits for that, and is blocked before it has seen that it could. */
+  /** The step takes messages before it can publish, waits for that, and is blocked before it has seen that it could. */
   test('drains also when it was started during the alarm, and the alarm reached it while it waited for its broker', async () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, { drainsWhileBlocked: true, tools: { clock }, handle: async () => [] });

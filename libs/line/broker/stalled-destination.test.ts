@@ -125,7 +125,7 @@ describe('a queue that stands still', () => {
 describe('a message larger than the broker takes', () => {
   test('is refused for good, and no other with it', async () => {
     const queue = await broker.queue();
-    // It is kept in one place or the other, by its version.
+    // RabbitMQ keeps the limit in one place or the other, depending on its version.
     const limit = (bytes: number) =>
       broker.evaluate(
         `application:set_env(rabbit, max_message_size, ${bytes}), persistent_term:put(max_message_size, ${bytes})`,

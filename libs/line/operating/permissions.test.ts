@@ -65,7 +65,7 @@ async function as<T>(user: BrokerUser, work: (connection: ChannelModel) => Promi
   }
 }
 
-/** Whether the broker permits it; throws any error but a refusal. */
+/** Returns whether the broker permits it; throws any error but a refusal. */
 async function isAllowed(
   connection: ChannelModel,
   work: (channel: ConfirmChannel) => Promise<unknown>,
