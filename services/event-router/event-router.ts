@@ -22,7 +22,7 @@ export type EventRouter = {
 export function openEventRouter({ config, postgres, broker, clocks, log, metrics }: Service<Config>): EventRouter {
   compileSchemas();
   const onRead = unknownMembersMetric(metrics);
-  // What is made by a wrong clock is too old to be attempted, or grows never old.
+  // With a wrong clock, deliveries would be made too old to be attempted, or would never grow old.
   const findSubscriptions = clocks.guard(findSubscriptionsIn(postgres));
   const queues = selectActions(['*']).map(deliveryQueue);
   return {

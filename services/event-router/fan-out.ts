@@ -9,32 +9,29 @@ import type { ActiveSubscription } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { notify } from '@waybell/notifications/notification';
 
-/** The subscriptions of each account that receives an event; undefined where Waybell does not know the account. */
+/** The subscriptions of each account that receives an event; undefined for an account that Waybell does not know. */
 export type FoundSubscriptions = readonly (readonly ActiveSubscription[] | undefined)[];
 
-/** The fan-out of an event: the subscriptions that get it, and the time of the decision. */
+/** The input of a fan-out: the event, its subscriptions, and the time of the decision. */
 export type Routing = {
   event: Event;
-  /** The trace that its deliveries belong to. */
   traceparent?: string;
   /** In the order of `event.receivers`. */
   found: FoundSubscriptions;
-  /** The event as it was published. */
   published: PublishedEvent;
   at: number;
 };
 
-/** An event as upstream published it, without its content encoding. */
 export type PublishedEvent = Omit<KeptEvent, 'accounts'>;
 
-/** The most deliveries, and bytes, of one event that are on their way to the broker at once. */
+/** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
-/** The memory of a delivery beside its body, about. */
+/** Approximate memory of a delivery without its body. */
 export const BESIDE_BYTES = 2_560;
 
 /**
- * All that an event causes, a part at a time: one delivery for each subscription, and with the last of them one record of
- * what became of the event: the deliveries made, and which subscriptions got nothing and why. The bytes of a part are made with it.
+ * Yields the effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries
+ * made and of the subscriptions that got nothing, with the reason. Bodies are made part by part.
  */
 export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
   const toDelivery = deliveryOf(event, at);
@@ -75,7 +72,7 @@ class FanOutPart {
 
   add(delivery: Delivery): void {
     const { body } = delivery;
-    // Deliveries with the same body travel in a bundle, which has it once.
+    // Deliveries with the same body travel in a bundle, which has the body once.
     this.#bytes += body === this.#last ? body.length / MOST_MEMBERS : body.length;
     this.#last = body;
     this.caused.push(publishDelivery(delivery));
@@ -106,7 +103,7 @@ function deliveryOf(event: Event, createdAt: number): (subscription: ActiveSubsc
   };
 }
 
-/** The record of what became of an event. */
+/** Returns the record of an event's fate. */
 export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed' | 'kept'>): Outgoing {
   return {
     kind: 'outcome',

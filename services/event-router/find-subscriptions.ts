@@ -5,16 +5,15 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 /** A current, active subscription: one per API client of an account. */
 export type ActiveSubscription = {
   guid: string;
-  /** The client of the account that owns it. */
   client: string;
   generation: number;
-  /** Null where none was given: the plain form. */
+  /** Null if none was given: the plain form. */
   auditFieldSet: readonly string[] | null;
   isFeatureOn: boolean;
 };
 
 /**
- * The subscriptions of an account to an action; undefined where Waybell does not know the account. Asks Postgres every
+ * Finds the subscriptions of an account to an action; undefined if Waybell does not know the account. Queries Postgres every
  * time, so that a subscribe counts for the next event.
  */
 export type FindSubscriptions = (action: Action, account: string) => Promise<readonly ActiveSubscription[] | undefined>;
@@ -22,7 +21,7 @@ export type FindSubscriptions = (action: Action, account: string) => Promise<rea
 type SubscriptionQuery = { action: Action; account: string };
 
 type SubscribedRow = {
-  /** The place of the account among those asked for, from 1. */
+  /** Index of the account among those queried, from 1. */
   place: number;
 } & ({ subscription_guid: null } | SubscriberRow);
 
@@ -36,7 +35,7 @@ type SubscriberRow = {
 
 const SUBSCRIPTIONS = {
   name: 'subscription-targets',
-  // A row for each known account at least.
+  // At least one row for each known account.
   text: `select place::int, subscription_guid, client_id, generation, audit_field_set, feature_on
          from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality wanted(interface, action, account_guid, place)
          join waybell.known_accounts using (account_guid)
@@ -55,13 +54,13 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
       }
       return found;
     },
-    // One at a time: what is asked for meanwhile goes together, and on into one bundle.
+    // One query at a time: look-ups that come meanwhile share the next one, and then a bundle.
     { concurrency: 1, nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
   );
   return (action, account) => find({ action, account });
 }
 
-/** As Postgres writes arrays: neither names nor guids need quotes, and the driver would look for what does. */
+/** Writes Postgres arrays: names and guids need no quotes, and the driver would search each for characters to escape. */
 function columnsOf(wanted: SubscriptionQuery[]): string[] {
   return [
     `{${wanted.map(({ action }) => action.interface).join(',')}}`,

@@ -24,7 +24,7 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
-/** A router that reads so, and what it has taken. */
+/** Starts a router that reads with `parse`; returns what it takes. */
 async function aRouter(parse: (message: Message) => ReturnType<typeof read> | Message) {
   return aLine(broker, {
     moreQueues: [routerQueue],

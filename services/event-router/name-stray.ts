@@ -4,20 +4,20 @@ import { eventsExchange } from '@waybell/line/topology';
 import type { Clock } from '@waybell/runtime/clock';
 import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 
-/** A policy that empties the rejected queue at once is not to keep a process, and the broker, busy with nothing else. */
+/** Delay that keeps a policy which empties the rejected queue at once from occupying a process and the broker. */
 const AGAIN_AFTER_MS = 1_000;
 
 export type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
 
 /**
- * Names why the broker could not keep a message on the line, and rejects it: operators decide what becomes of it. What the broker
- * moved out of the rejected queue, as by a policy, goes back there as it was.
+ * Rejects a message that the broker could not keep on the line, with the reason: operators decide what becomes of it. Returns a
+ * message that the broker moved out of the rejected queue, as by a policy, to it unchanged.
  */
 export function nameStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
   return async (message) => {
     const { death, exchange, routingKey } = message;
     if (death === undefined) {
-      // Our own keys are not typed by hand.
+      // Waybell's own keys are not typed by hand.
       const hint = exchange === eventsExchange ? hintFor(message, maxBytes) : '';
       return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint}`)];
     }

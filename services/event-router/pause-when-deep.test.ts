@@ -6,7 +6,7 @@ import { pauseWhenDeep } from './pause-when-deep.ts';
 
 const LIMIT = 100;
 const log = createLog({ service: 'test', level: 'error' });
-/** A router that routes whenever it may, beside queues of some depth. */
+/** Builds a router that routes whenever it may, and queues of some depth. */
 function aRouter() {
   const router = {
     depth: 0,

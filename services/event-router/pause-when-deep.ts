@@ -7,9 +7,9 @@ import { runEvery } from '@waybell/runtime/run-every';
 
 export type PauseOptions = {
   routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
-  /** Deliveries that wait in their queues, together, about. Rejects while that is not known. */
+  /** Returns the approximate number of waiting deliveries over all queues. Rejects while it is unknown. */
   depth: () => Promise<Depth>;
-  /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
+  /** Above this many deliveries the router takes no events; it resumes at half of it, so that it does not flutter. */
   limit: number;
   log: Log;
   metrics: Metrics;
@@ -20,10 +20,9 @@ const REASON = 'delivery queues are deep';
 const INTERVAL_MS = 1_000;
 
 /**
- * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses what is
- * beyond its size: upstream hears of it, instead of the broker filling up. Depth is asked for only while events are
- * routed, or wait to be. While some queue does not say how deep it is, the router does not go on for that, and pauses only
- * if the others are too deep without it.
+ * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses publishes beyond its
+ * size: upstream notices, and the broker does not fill up. Queries the depth only while events are routed or routing is paused.
+ * While the depth of some queue is unknown, the router does not resume, and pauses only if the others are too deep without it.
  */
 export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options }: PauseOptions): AsyncDisposable {
   let isPaused = false;
@@ -34,7 +33,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     takenBefore = routing.taken();
     const { messages: waiting, isExact } = await depth();
     const isDeep = waiting > (isPaused ? limit / 2 : limit);
-    // Not all queues have said how deep they are: that what is known is little says nothing.
+    // Some depths are unknown: a small sum of the others proves nothing.
     if (!isDeep && !isExact) return;
     if (isDeep === isPaused) return;
     isPaused = isDeep;
@@ -42,7 +41,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     if (isDeep) await routing.pause(REASON);
     else routing.resume(REASON);
   };
-  // While the broker is away the depth is not known; there is nothing to take either.
+  // While the broker is away the depth is unknown, but there is nothing to take either.
   return runEvery(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
 }
 

@@ -43,7 +43,7 @@ function anArrival(what: object = {}, message: Partial<Message> = {}): Arrival {
   return read;
 }
 
-/** Routes an arrival with what each account has subscribed to. */
+/** Routes an arrival to the subscriptions of each account. */
 async function route(arrival: Arrival, subscribed: Record<string, ActiveSubscription[]>) {
   const findSubscriptions = async (_: unknown, account: string) => subscribed[account] ?? [];
   const caused = await routeEvent({ findSubscriptions, now: () => NOW })(arrival);

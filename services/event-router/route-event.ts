@@ -8,12 +8,12 @@ import { isTraceparent } from '@waybell/runtime/traceparent';
 import { BESIDE_BYTES, fanOut, PART, routed, type FoundSubscriptions, type PublishedEvent } from './fan-out.ts';
 import type { FindSubscriptions } from './find-subscriptions.ts';
 
-/** An event as it arrived: what upstream says, its size, and the trace it says it in. */
+/** An event as it arrived, its size, and its trace. */
 export type Arrival = { event: Event; bytes: number; published: () => PublishedEvent; traceparent?: string };
 
 /**
- * Reads an event; one that breaks the contract is rejected. A trace that is none is left out: with it no
- * request could be made, and receivers would be switched off for that.
+ * Reads an event; rejects one that breaks the contract. Omits an invalid trace: requests with it would fail, and switch receivers
+ * off.
  */
 export function readArrival(limits: EventLimits, onRead: (event: Event) => void = () => undefined): Parse<Arrival> {
   return (message) => {
@@ -27,7 +27,7 @@ export function readArrival(limits: EventLimits, onRead: (event: Event) => void 
   };
 }
 
-/** It was read as an event, so that its encoding is known. */
+/** Decodes a message that was read as an event, so its encoding is known. */
 function publishedAs(message: Message, { maxBytes }: EventLimits): PublishedEvent {
   const decoded = decodeBody(message, maxBytes);
   const { contentType } = message;
@@ -40,24 +40,27 @@ export type RouteEventOptions = {
   now: () => number;
 };
 
-/** The memory for deliveries under way at once, of all events that cause many or large ones. */
+/** Memory for deliveries under way at once, over all events that cause many or large ones. */
 const BUDGET_BYTES = 8 * PART.bytes;
-/** An event that causes less takes no part of it. */
+/** An event whose deliveries need less takes nothing from the budget. */
 const SMALL_BYTES = 2 ** 16;
 
 /**
- * One event becomes one delivery for each subscription of each account that receives it, and one record of what became of
- * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
+ * Routes an event: returns a delivery for each subscription of each receiving account, and a record of the event's fate. Many or
+ * large deliveries are returned in parts, by only a few events at a time.
  */
 export function routeEvent({ findSubscriptions, now }: RouteEventOptions): HandlerInParts<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
-  /** Finds the subscriptions that are to have it; or how much budget its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
+  /**
+   * Finds the event's subscriptions. If its deliveries need more budget than is `taken` or free, returns the bytes needed and
+   * keeps nothing.
+   */
   async function find(arrival: Arrival, taken: number): Promise<LookupResult | number> {
     const { action, receivers } = arrival.event;
     try {
       const asked = receivers.map((account) => findSubscriptions(action, account));
-      // One account is the rule.
+      // An event usually has one account.
       const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
       const needed = weigh(arrival, found);
       if (needed <= taken) return { found, taken };
@@ -98,7 +101,7 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   return all;
 }
 
-/** The budget that its deliveries need, in bytes: that of a part at most. */
+/** Returns the budget that the deliveries need, in bytes: at most that of a part. */
 function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
@@ -106,7 +109,7 @@ function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }
 
-/** Handles an event that was routed before: a record, or, if its guid came with another body, a rejection. */
+/** Handles an event that was routed before: returns a record, or a rejection if its guid came with another body. */
 export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolean; at: number }): Outgoing[] {
   if (!isSame) {
     return [

@@ -15,7 +15,7 @@ export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'no
   config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'rememberMs'>;
 };
 
-/** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
+/** The router's step. Recognises a repeated event by its action and guid, and a changed body by a hash. */
 export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepOptions): StepInParts<Arrival> {
   return {
     name: 'event-router',
@@ -32,7 +32,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
       }),
       ttlMs: config.rememberMs,
       onRepeat: (arrival, isSame) => repeatEvent(arrival, { isSame, at: now() }),
-      // An event that reached no subscription may come again, fixed.
+      // An event that reached no subscription may be fixed and come again.
       isWorthRemembering: (caused) =>
         caused.some((outgoing) => outgoing.kind === 'publish' && outgoing.exchange === deliveriesExchange),
     },
@@ -41,7 +41,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
   };
 }
 
-/** An event is held as what it is made of. */
+/** Weighs events by their decoded size. */
 function heldLimitOf({ heldLimit, eventLimits }: RouteStepOptions['config']): HeldLimit {
   return { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
@@ -57,7 +57,7 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: nameStray({ ...eventLimits, clock }),
-    // A retry that no queue takes any more strays, too: what was no event concerns no publisher.
+    // Retries that no queue takes stray too: no publisher is to be told of them.
     reportRejection: (message, rejection) =>
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),
