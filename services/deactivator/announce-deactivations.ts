@@ -5,10 +5,10 @@ import type { Metrics } from '@waybell/runtime/metrics';
 
 const RULES = ['exhausted', 'window'] as const satisfies DeactivationRule[];
 
-/** Subscribers are not told that they were switched off (carrier-webhooks, States), so operators must be able to see it. */
+/** Shows operators what was switched off: subscribers are not told (carrier-webhooks, States). */
 export function announceDeactivations({ log, metrics }: { log: Log; metrics: Metrics }): (off: Deactivated) => void {
   const deactivations = countDeactivations(metrics);
-  // Prometheus sees no increase in what begins with its first.
+  // Prometheus misses the first increase of a counter that did not exist before.
   for (const name of ['shipper', 'carrier'] as const)
     for (const rule of RULES) deactivations.inc({ interface: name, rule }, 0);
   return ({ subscription, interface: interfaceName, action, rule, delivery }) => {

@@ -5,7 +5,7 @@ import { deactivatorQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
 import { deactivate, type DeactivateOptions } from './deactivate.ts';
 
-/** The deactivator's place on the line. What it does twice changes nothing, so it remembers nothing. */
+/** The deactivator's step. Needs no `once`: noting the same ends twice changes nothing. */
 export function deactivateStep({ config, ...options }: DeactivateOptions & { config: Config }): Step<DeliveryEnd[]> {
   return {
     name: 'deactivator',

@@ -5,8 +5,8 @@ import type { NoteEnds } from './note-ends.ts';
 export type DeactivateOptions = { noteEnds: NoteEnds };
 
 /**
- * Switches a subscription off when its deliveries only fail. Which ends count, the deliverer knows (`libs/line/delivery-ends.ts`); what
- * was switched off is written down with that, and told from there (`deactivations.ts`).
+ * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. The deliverer decides which ends count
+ * (`libs/line/delivery-ends.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
  */
 export function deactivate({ noteEnds }: DeactivateOptions): Handler<DeliveryEnd[]> {
   return async (ends) => {

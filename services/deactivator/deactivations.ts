@@ -5,7 +5,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export type DeactivationsOptions = {
   claimMs: number;
-  /** It is told. Once for each, unless the process dies in between. */
+  /** Called when a deactivation was published: once for each, unless the process dies in between. */
   onTold: (deactivated: Deactivated) => void;
 };
 
@@ -34,7 +34,7 @@ const SETTLE = {
     returning ${COLUMNS}`,
 };
 
-/** The subscriptions that were switched off, until that is told: written with the change itself, by `note_ends`. */
+/** Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. */
 export function deactivationsIn(
   postgres: Postgres,
   { claimMs, onTold }: DeactivationsOptions,

@@ -11,9 +11,9 @@ import { switchOffIn } from './switch-off.ts';
 
 export type Deactivator = {
   step: Step<DeliveryEnd[]>;
-  /** Tells the delivery log of what was switched off, again and again. */
+  /** Publishes deactivations to the delivery log at each interval. */
   announce(): AsyncDisposable;
-  /** Applies the rules, again and again. */
+  /** Applies the rules at each interval. */
   sweep(): AsyncDisposable;
 };
 

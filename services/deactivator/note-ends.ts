@@ -2,8 +2,8 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /**
- * Notes how deliveries ended. A subscription of which one exhausted its attempts is due to go off, which `switch-off.ts` judges.
- * Calling it twice with the same deliveries changes nothing.
+ * Notes how deliveries ended. A subscription with an exhausted delivery is due to be switched off, which `switch-off.ts` decides.
+ * Noting the same deliveries twice changes nothing.
  */
 export type NoteEnds = (ends: readonly DeliveryEnd[]) => Promise<void>;
 
@@ -14,7 +14,7 @@ const NOTE_ENDS = {
            $6::text[])`,
 };
 
-/** `offOnExhausted`: the interfaces whose subscriptions go off for it (carrier-webhooks, States and transitions). */
+/** `offOnExhausted`: interfaces whose subscriptions are switched off for it (carrier-webhooks, States and transitions). */
 export function noteEndsIn(postgres: Postgres, { offOnExhausted }: { offOnExhausted: InterfaceName[] }): NoteEnds {
   return async (ends) => {
     const values = [

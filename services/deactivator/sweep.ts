@@ -6,7 +6,7 @@ import type { SwitchOff } from './switch-off.ts';
 
 export type SweepOptions = { switchOff: SwitchOff; intervalMs: number; log: Log; metrics: Metrics };
 
-/** Applies the rules again and again, and says so where more are held than before. */
+/** Applies the rules at each interval, and logs when more subscriptions are held than before. */
 export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions): AsyncDisposable {
   const gauge = gaugeHeld(metrics);
   let held = 0;

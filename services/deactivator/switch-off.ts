@@ -1,7 +1,7 @@
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
-/** Which rule is on for which interface (carrier-webhooks, States and transitions), and how many may go off at once. */
+/** The interfaces of each rule (carrier-webhooks, States and transitions), and how many subscriptions may go off at once. */
 export type SwitchOffRules = {
   offOnExhausted: InterfaceName[];
   offOnWindow: InterfaceName[];
@@ -9,7 +9,7 @@ export type SwitchOffRules = {
   surge: { many: number; few: number };
 };
 
-/** How many this very call has switched off, and how many are held. */
+/** Number of subscriptions that this call switched off, and of those that are held. */
 export type SwitchOffCounts = { off: number; held: number };
 
 /** Applies the rules to every subscription: see `switch-off.sql`. */
@@ -21,7 +21,7 @@ const SWITCH_OFF = {
            make_interval(secs => $4::float8 / 1000), $5, $6)`,
 };
 
-/** Those that become due within so long are judged together. */
+/** Subscriptions that become due within this time are judged together. */
 const GATHER_MS = 500;
 
 export function switchOffIn(

@@ -19,8 +19,8 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Man
     claimMs: sendings.claimMs,
     async claim() {
       const due = (await sendings.claim()).map(ready);
-      // No event made a test, nor what was never sent: what the log knows of a delivery from the router, it is told here; again,
-      // where a claim ran out.
+      // Writes the records that the router publishes for others: tests, and deliveries never sent, have none. Repeats them after
+      // a claim ran out.
       const records = due.flatMap((each) => each.routed ?? []);
       if (records.length > 0) await write(records, { isRepeat: true });
       return due.map(({ sending }) => sending);
@@ -35,7 +35,7 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Man
   };
 }
 
-/** The attempt to send, and the record of its delivery where there is none yet. */
+/** The sending, and the record of its delivery if there is none yet. */
 type Ready = { sending: ManualSending; routed?: Routed };
 
 function ready(sending: ManualSending): Ready {
@@ -47,7 +47,7 @@ function ready(sending: ManualSending): Ready {
   return { sending: { ...sending, body: made.body.toString() }, routed: routedBy(sending, keys) };
 }
 
-/** The same whenever it is published, so that a second one is recognised. It has its own time to grow too old. */
+/** Returns the same delivery at each publish, so that a repeat is recognised. Its age counts from when it was due. */
 function deliveryOf(sending: ManualSending & { body: string }): Delivery {
   const { why, fromAttempt, isRetried, dueAt } = sending;
   return {

@@ -30,7 +30,7 @@ export const deliveryLogSettings = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws where bodies would be kept longer than what they belong to. */
+/** Throws if bodies would be kept longer than the records they belong to. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(deliveryLogSettings, env);
   const retention = {

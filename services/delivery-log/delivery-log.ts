@@ -11,9 +11,9 @@ import { sendingsIn } from './sendings.ts';
 
 export type DeliveryLog = {
   step: Step<Batch>;
-  /** Publishes what is to be sent by hand, again and again. */
+  /** Publishes manual sendings, again and again. */
   sendByHand(): AsyncDisposable;
-  /** Creates and drops partitions as days go by. */
+  /** Creates partitions for days to come and drops old ones. */
   keepPartitions(): AsyncDisposable;
 };
 
@@ -23,7 +23,7 @@ export function openDeliveryLog(service: Service<Config>): DeliveryLog {
   const partitions = partitionsIn(postgres, { ...config.retention, now: Date.now });
   const writing = { partitions, figures: new LogMetrics(metrics), timeoutMs: config.postgres.timeoutMs };
   const write = writeOutcomesTo(postgres, writing);
-  // By a wrong clock what is recorded now is of a day to come, and what is kept still is too old.
+  // With a wrong clock, records would be dated in the future, and partitions that must be kept would be too old.
   const inTime = { write: clocks.guard(write), partitions: { turnOver: clocks.guard(partitions.turnOver) } };
   const sendings = sendingsIn(postgres, config.sending);
   const sent = byHand({ sendings, write, log });

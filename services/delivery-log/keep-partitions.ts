@@ -15,8 +15,8 @@ export type KeepPartitionsOptions = {
 };
 
 /**
- * Looks every ten minutes, from now on, what has to be created and dropped. Any number of replicas may. What fails because
- * another is at it, or Postgres is away, is made up for: a partition that is missing is created when a record needs it.
+ * Creates and drops partitions every ten minutes; any number of replicas may. A failure, as while another replica does the same
+ * or Postgres is away, does no harm: a record creates its partition if that is missing.
  */
 export function keepPartitions({ partitions, sendings, config, until, log }: KeepPartitionsOptions): AsyncDisposable {
   const turnOver = async () => {

@@ -3,12 +3,12 @@ import { readEvent } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';
 import type { KeptForSending, ManualSending } from './sendings.ts';
 
-/** It was taken once, whatever limits were set then. */
+/** The event was accepted once, under the limits of that time. */
 const UNLIMITED = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 10_000 };
 
 export type Made = { event: Event; body: Buffer };
 
-/** The notification that an event would have been for this subscription; undefined where that gets none of it. */
+/** Makes the notification of an event for this subscription; undefined if the subscription gets none of it. */
 export function makeNotification(
   { delivery }: Pick<ManualSending, 'delivery'>,
   kept: KeptForSending,

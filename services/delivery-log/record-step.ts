@@ -8,10 +8,10 @@ import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 export type RecordOptions = { write: WriteOutcomes };
 
-/** `isRepeat`: it was taken before, and may be written already. */
+/** `isRepeat`: the batch was delivered before and may be written already. */
 export type Batch = { outcomes: Outcome[]; isRepeat: boolean };
 
-/** The delivery log's place on the line. What it writes twice is there once, so it remembers nothing. */
+/** The delivery log's step. Needs no `once`: writing a record twice stores it once. */
 export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'heldLimit'> }): Step<Batch> {
   return {
     name: 'delivery-log',
@@ -30,8 +30,8 @@ function readRecords(message: Message): Batch | Rejection {
 }
 
 /**
- * Writes a batch down; it is acknowledged when that is committed. Where Postgres refuses a record, all others of the
- * batch are written and the batch is rejected, with the reason: once that is fixed it can be published again as it is.
+ * Writes a batch; the batch is acknowledged after the commit. If Postgres refuses a record, writes the others and rejects the
+ * batch with the reason: once that is fixed, the batch can be published again unchanged.
  */
 export function recordOutcomes({ write }: RecordOptions): Handler<Batch> {
   return async ({ outcomes, isRepeat }) => {

@@ -1,7 +1,7 @@
 import type { InterfaceName, ByHand } from '@waybell/line/outcomes';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
-/** A delivery to be made by hand. */
+/** A delivery that an operator or API client requested by hand. */
 export type ManualSending = {
   guid: string;
   why: ByHand;
@@ -14,13 +14,13 @@ export type ManualSending = {
   subscription: string;
   generation: number;
   fromAttempt: number;
-  /** A test that has retries. */
+  /** A test with retries. */
   isRetried: boolean;
   /** Milliseconds since the epoch. */
   dueAt: number;
-  /** Null where it has gone from the log, or is to be made of the event. */
+  /** Null if the log no longer has it, or if it is to be made from the event. */
   body: string | null;
-  /** The event of which the body is to be made, where none was ever made; as far as it is still kept. */
+  /** The event to make the body from, if no body was ever made; null if it is no longer kept. */
   kept: KeptForSending | null;
 };
 
@@ -28,15 +28,15 @@ export type KeptForSending = { body: string; contentType: string | null; auditFi
 
 export type Sendings = {
   claimMs: number;
-  /** Takes some that are due; no other process takes them until the claim runs out. */
+  /** Claims some due sendings; no other process can claim them until the claim runs out. */
   claim(): Promise<ManualSending[]>;
-  /** They are published; those without a body there was nothing to publish of. */
+  /** Marks sendings as published; without a body there was nothing to publish. */
   settle(sendings: readonly ManualSending[]): Promise<void>;
-  /** Deletes what was published so long ago. */
+  /** Deletes sendings that were published at least this long ago. */
   forget(olderThanMs: number): Promise<void>;
 };
 
-// Each with its body, which may have 1 MiB.
+// Each has a body of up to 1 MiB.
 const AT_ONCE = 16;
 
 const CLAIM = {
