@@ -2,22 +2,22 @@ import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/po
 import type { Activity } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
-/** An activity to be put in the place of one that was read; null: there was none. */
+/** Replaces the activity that was read; null: there was none. */
 export type ActivityChange = { key: VehicleKey; from: Activity | null; to: Activity };
 
 /** Guids of a report and of its shipper. */
 export type Cause = { guid: string; shipper: string };
 
-/** The vehicles that are active, in Postgres. Throws `Unavailable` while that is away. */
+/** The active vehicles, in Postgres. Throws `Unavailable` while that is away. */
 export type Activities = {
-  /** Activities by `writeKey`; unknown vehicles are left out. */
+  /** Returns activities by `writeKey`, without unknown vehicles. */
   read(keys: readonly VehicleKey[]): Promise<Map<string, Activity>>;
   /**
-   * Makes the changes whose `from` is still what is there. Resolves with what those are now, by `writeKey`. Of all that it
-   * switched on of a shipper, the first report has switched on all.
+   * Makes the changes whose `from` is still current. Resolves with the current activities, by `writeKey`. Attributes all vehicles
+   * of a shipper that it switches on to the first report among them.
    */
   change(changes: readonly ActivityChange[]): Promise<Map<string, Activity>>;
-  /** Guids of the vehicles that each of these reports has switched on and that are still on, in order. */
+  /** Returns the guids of the vehicles that each report has switched on and that are still on, in order. */
   switchedOnBy(reports: readonly Cause[]): Promise<string[][]>;
 };
 
@@ -31,7 +31,7 @@ const READ = {
          join waybell.tracked_vehicles using (shipper_guid, vehicle_guid)`,
 };
 
-// In the order of the keys, so that replicas that change the same vehicles wait for each other instead of deadlocking.
+// In the order of the keys: replicas that change the same vehicles wait for each other instead of deadlocking.
 const CHANGE = {
   name: 'change-activities',
   text: `
@@ -119,7 +119,7 @@ const columnsOf = (keys: readonly VehicleKey[]): [shippers: string[], vehicles: 
   keys.map(({ vehicle }) => vehicle),
 ];
 
-/** Those that join what an earlier one of the same shipper has switched on. */
+/** Returns the changes that join an earlier one of the same shipper. */
 function joining(made: readonly ActivityChange[]): ActivityChange[] {
   const firsts = new Map<string, string>();
   return made.flatMap(({ key, from, to }) => {

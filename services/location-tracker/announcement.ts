@@ -5,21 +5,20 @@ import type { Publication } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
 
 export type Announcement = {
-  /** Guid of what caused it: a report, or a group of vehicles that fell silent together. */
+  /** Guid of the cause: a report, or a group of vehicles that fell silent together. */
   cause: string;
   action: 'vehicle.gps_activated' | 'vehicle.gps_deactivated' | 'vehicle.driver_location_updated';
   occurredAt: Timestamp;
   /** Account guid. */
   shipper: string;
   payload: JsonObject;
-  /** The trace that it belongs to. */
   traceparent?: string;
 };
 
 /**
- * The event that announces it, as upstream would publish it. Its guid is a UUIDv5, with the guid of the cause as
- * namespace and everything else as name: announced again it is the same event, and the router recognises it. If it is
- * not quite the same (the address was found only the second time), it is another.
+ * Publishes the event as upstream would. Its guid is a UUIDv5 with the cause's guid as namespace and everything else as name:
+ * announced again it is the same event, which the router recognises. If anything differs (the address was found only the second
+ * time), it is another event.
  */
 export function publishAnnouncement(announcement: Announcement): Publication {
   const { cause, action, occurredAt, shipper, payload, traceparent } = announcement;
@@ -30,7 +29,7 @@ export function publishAnnouncement(announcement: Announcement): Publication {
     parties: { shipper },
     payload,
   });
-  // As bytes: the package takes text only for namespaces of the versions it knows.
+  // As bytes: the package accepts text only for namespaces of the UUID versions it knows.
   const guid = v5(content, Buffer.from(cause.replaceAll('-', ''), 'hex'));
   return {
     kind: 'publish',

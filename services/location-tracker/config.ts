@@ -34,7 +34,7 @@ export const trackerSettings = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws where vehicles would be forgotten before they are silent. */
+/** Throws if vehicles would be forgotten before they are silent. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(trackerSettings, env);
   if (settings.GPS_REMEMBER < 2 * settings.GPS_SILENCE) {

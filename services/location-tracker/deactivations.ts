@@ -5,7 +5,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { publishAnnouncement } from './announcement.ts';
 import type { VehicleKey } from './vehicle-key.ts';
 
-/** An active vehicle that was noted too long ago; milliseconds since the epoch. */
+/** An active vehicle whose `notedAt`, in milliseconds since the epoch, is too old. */
 export type SilentVehicle = VehicleKey & { notedAt: number };
 
 /** Vehicles of a shipper that were switched off together, to be announced. */
@@ -13,20 +13,20 @@ export type Deactivation = { guid: string; shipper: string; vehicles: string[]; 
 
 /** Vehicles that fall silent, in Postgres. Throws `Unavailable` while that is away. */
 export type Deactivations = ClaimedRows<Deactivation> & {
-  /** A page of the active vehicles that were noted before that time, in the order of their keys. */
+  /** Returns a page of the active vehicles noted before that time, in the order of their keys. */
   candidates(notedBefore: number, after?: VehicleKey): Promise<SilentVehicle[]>;
   /**
-   * Switches off those that are as they were read: a vehicle that was seen since is left out. They are due to be announced then, at
+   * Switches off vehicles unless they changed since they were read, that is, were seen again. Stores them to be announced, at
    * most 1,000 vehicles each (decision G4).
    */
   switchOff(silent: readonly (SilentVehicle & { seenAt: number })[], happenedAt: number): Promise<void>;
-  /** Forgets inactive vehicles that were last seen before that time; some of them. */
+  /** Forgets some inactive vehicles that were last seen before that time. */
   forget(seenBefore: number): Promise<void>;
 };
 
-/** Candidates read at once: a page's worth of statements stays well within the time limit of one. */
+/** Candidates read at once: the statements for a page stay well within the time limit of one. */
 const PAGE = 10_000;
-/** The most groups claimed at once, each an event of up to 40 KB. */
+/** Limit of groups claimed at once, each an event of up to 40 KB. */
 const CLAIMED_AT_ONCE = 100;
 
 const MS = (column: string) => `round(extract(epoch from ${column}) * 1000)::float8`;
@@ -93,7 +93,7 @@ const FIRST: VehicleKey = {
 
 export type VehicleDeactivationsOptions = {
   claimMs: number;
-  /** Once for each, unless the process dies in between. */
+  /** Called once for each, unless the process dies in between. */
   onAnnounced: (deactivation: Deactivation) => void;
 };
 

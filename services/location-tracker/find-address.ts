@@ -8,9 +8,9 @@ export type GeocodedPlace = { address: string; latitude: JsonNumber; longitude: 
 export type FindAddress = (place: GeocodedPlace) => Promise<string>;
 
 export type GeocoderOptions = {
-  /** Without a slash at its end. */
+  /** No slash at the end. */
   url: string;
-  /** From the call of `FindAddress` to its answer, whatever happens. */
+  /** Limit of the whole call. */
   limitMs: number;
   perSecond: number;
   cacheEntries: number;
@@ -29,7 +29,7 @@ export const ADDRESS_RESULTS: readonly AddressResult[] = [
   'not_asked',
 ];
 
-/** A ten-thousandth of a degree is eleven metres: nearer than that has the same address. */
+/** Positions that agree in ten-thousandths of a degree, eleven metres, share an address. */
 const CACHED_DIGITS = 4;
 const LARGEST_ANSWER = 64 * 1024;
 
@@ -58,13 +58,13 @@ function geocoder(options: GeocoderOptions): (query: string) => Promise<Geocoder
   const mayAsk = atMost(options.perSecond);
   return async (query) => {
     const asked = known.get(query);
-    // A caller that asks beside the first waits no longer than it does.
+    // A caller that joins a pending request waits no longer than the first caller.
     if (asked !== undefined) return asked.then(({ result, address }) => ({ result: cached(result), address }));
     const waitMs = mayAsk(options.limitMs);
     if (waitMs === undefined) return { result: 'limited', address: '' };
     const answer = askFor(query, { ...options, waitMs });
     known.set(query, answer);
-    // It may be back the next time.
+    // The geocoder may be back the next time.
     if ((await answer).result === 'failed') known.delete(query);
     return answer;
   };
@@ -72,7 +72,9 @@ function geocoder(options: GeocoderOptions): (query: string) => Promise<Geocoder
 
 const cached = (result: AddressResult): AddressResult => (result === 'found' ? 'cached' : result);
 
-/** Milliseconds until the next question may be asked; undefined, and nothing taken, where that is longer than `limitMs`. */
+/**
+ * Returns the milliseconds until the next request is allowed. Returns undefined, and reserves nothing, if that exceeds `limitMs`.
+ */
 function atMost(perSecond: number): (limitMs: number) => number | undefined {
   let nextAt = 0;
   return (limitMs) => {
@@ -98,7 +100,7 @@ async function askFor(query: string, options: GeocoderOptions & { waitMs: number
     const address = displayName(JSON.parse(text));
     return { result: address === '' ? 'nothing_there' : 'found', address };
   } catch {
-    // Away, too slow, or not a geocoder: the position goes out all the same.
+    // The geocoder is away, too slow, or none: the position is announced without an address.
     return { result: 'failed', address: '' };
   }
 }
@@ -114,7 +116,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Nominatim answers 200 with `error` where there is no address, as at sea. */
+/** Nominatim answers 200 with `error` if there is no address, as at sea. */
 function displayName(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null || !('display_name' in answer)) return '';
   return typeof answer.display_name === 'string' ? answer.display_name : '';

@@ -22,7 +22,7 @@ type GeocoderSettings = { GEOCODER_URL: string } & Record<
   number
 >;
 
-/** Throws where the URL is none. Undefined where there is no geocoder. */
+/** Throws if the URL is invalid. Returns undefined if there is no geocoder. */
 export function readGeocoder(settings: GeocoderSettings): GeocoderOptions | undefined {
   const url = settings.GEOCODER_URL;
   if (url === '') return undefined;

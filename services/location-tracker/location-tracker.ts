@@ -18,9 +18,9 @@ import { trackStep } from './track-step.ts';
 
 export type LocationTracker = {
   step: Step<LocationReport>;
-  /** Vehicles that have fallen silent, to be announced. */
+  /** Silent vehicles to be announced. */
   silentVehicles: ClaimedRows<Deactivation>;
-  /** Looks for silent vehicles, again and again, while the step has read all reports. */
+  /** Looks for silent vehicles at each interval, while the step has read all reports. */
   sweepBeside(tracking: RunningStep, announcing: PublishingClaimed): AsyncDisposable;
 };
 
@@ -31,7 +31,7 @@ export function openLocationTracker(service: Service<Config>): LocationTracker {
   const figures = new TrackerMetrics(metrics);
   const remembered = rememberedVehiclesIn(redis, { rememberMs });
   const activities = activitiesIn(postgres);
-  // By a wrong clock reports are of a time to come, and every vehicle is silent.
+  // With a wrong clock, reports would be from the future and every vehicle silent.
   const seeReport = clocks.guard(seeTogether({ activities, remembered, rules, now }));
   if (config.geocoder === undefined) log.info({ setting: 'GEOCODER_URL' }, 'geocoder.none');
   const findAddress = findAddressWith(config.geocoder, figures.countAddress);

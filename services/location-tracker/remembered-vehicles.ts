@@ -3,22 +3,22 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Vehicle } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
-/** A vehicle as it was read, and the text that it was read from; undefined where Redis knows nothing of it. */
+/** A vehicle as it was read, and the text it was parsed from; undefined if Redis does not know it. */
 export type Remembered = { vehicle: Vehicle; text: string };
 
 export type RememberedChange = { key: VehicleKey; from: Remembered | undefined; to: Vehicle };
 
 /**
- * Vehicles in Redis: where they are, and what Postgres says of them, so that most reports need not ask it. Throws
- * `Unavailable` while Redis is away: without it every position would look like a first one.
+ * Vehicles in Redis: where they are, and what Postgres knows of them, so that most reports need no query. Throws `Unavailable`
+ * while Redis is away: otherwise every position would look like a first one.
  */
 export type RememberedVehicles = {
   read(keys: readonly VehicleKey[]): Promise<(Remembered | undefined)[]>;
-  /** Makes the changes whose `from` is still what is there. Resolves with whether it did, for each. */
+  /** Makes the changes whose `from` is still current. Resolves with whether each was made. */
   change(changes: readonly RememberedChange[]): Promise<boolean[]>;
 };
 
-/** The number is that of the form: what was written in another one is as if forgotten. */
+/** Ends with the version of the format: entries of other versions count as forgotten. */
 const PREFIX = 'waybell:vehicle:1:';
 
 const CHANGE = `
@@ -61,7 +61,7 @@ function redisKey(key: VehicleKey): string {
 
 const WORDS = 7;
 
-/** One short line: a million vehicles lie there. What a later version has put behind it in `before` stays. */
+/** Writes one short line, as Redis holds a million vehicles. Keeps what a later version appended to `before`. */
 export function writeVehicle({ activity, track }: Vehicle, before = ''): string {
   const told = track?.told ?? null;
   return [

@@ -15,19 +15,18 @@ export type LocationReport = {
   /** Account guid. */
   shipper: string;
   vehicles: { guid: string; isPickedUp: boolean }[];
-  /** As upstream wrote them, digit for digit. */
+  /** The number as upstream wrote it, digit for digit. */
   latitude: JsonNumber;
   longitude: JsonNumber;
   /** Milliseconds since the epoch. */
   recordedAt: number;
-  /** As upstream gave it; empty where it gave none. */
+  /** Upstream's address; empty if it gave none. */
   address: string;
   unknownMembers: number;
-  /** The trace that it belongs to. */
   traceparent?: string;
 };
 
-/** Reads a report; one that breaks the contract with upstream is rejected. */
+/** Reads a report; rejects one that breaks the contract with upstream. */
 export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<LocationReport> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
@@ -55,7 +54,7 @@ export function readReport(limits: EventLimits, onRead: (event: Event) => void):
   };
 }
 
-/** Each once; picked up where it is said so anywhere. */
+/** Lists each vehicle once; it is picked up if any of its entries says so. */
 function vehiclesOf(vehicles: JsonValue | undefined): LocationReport['vehicles'] {
   const pickedUp = new Map<string, boolean>();
   for (const vehicle of isArray(vehicles) ? vehicles.filter(isObject) : []) {

@@ -5,7 +5,9 @@ import type { LocationReport } from './report.ts';
 import { see, type Activity, type TrackingRules, type Seen, type Sighting, type Vehicle } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
-/** Guids of the vehicles that a report switched on, others of its shipper in the same batch included, and of those that it moved. */
+/**
+ * Guids of the vehicles that a report switched on, including others of its shipper in the same batch, and of those that it moved.
+ */
 export type Changes = { activated: string[]; moved: string[] };
 
 export type SeeReport = (report: LocationReport) => Promise<Changes>;
@@ -20,9 +22,9 @@ export type SeeTogetherOptions = {
 const LARGEST_BATCH = 500;
 
 /**
- * Sees reports, many at once, no vehicle twice in a batch. Every write is compare-and-set on what was read, first in
- * Postgres, then in Redis; where another replica was faster, it is read and seen again. So replicas agree, and a crash in
- * between leaves a cause that is found when the report comes again.
+ * Applies reports in batches, in which no vehicle occurs twice. Every write is a compare-and-set on what was read, first in
+ * Postgres, then in Redis; if another replica was faster, reads and applies again. So replicas agree, and after a crash in
+ * between the cause is stored and found when the report comes again.
  */
 export function seeTogether(options: SeeTogetherOptions): SeeReport {
   return inBatches((reports) => seeBatch(reports, options), {
@@ -31,12 +33,12 @@ export function seeTogether(options: SeeTogetherOptions): SeeReport {
   });
 }
 
-/** A vehicle of a report on its way through a batch. */
+/** A vehicle of a report in a batch. */
 type VehicleSighting = {
   key: VehicleKey;
   sighting: Sighting;
   remembered: Remembered | undefined;
-  /** The answer of Postgres; undefined until it was asked. */
+  /** The answer of Postgres; undefined before the query. */
   activity: Activity | null | undefined;
   seen: Seen;
 };
@@ -69,8 +71,8 @@ async function remember(
 }
 
 /**
- * Redis is believed where it says that a vehicle is active, or where that does not matter: it may be behind, and a
- * vehicle that Postgres has as active must not be switched on again, nor the cause of that be overlooked.
+ * True unless Redis says that the vehicle is active, or it does not matter. Redis may be behind, and a vehicle that is active in
+ * Postgres must not be switched on again, nor the cause of its activation be overlooked.
  */
 function needsPostgres({ activity, remembered, sighting }: VehicleSighting): boolean {
   if (activity !== undefined) return false;
@@ -86,7 +88,7 @@ async function ask(looks: readonly VehicleSighting[], { activities, rules, now }
   }
 }
 
-/** Writes to Postgres what changed there; those that another replica changed meanwhile are asked for and left out. */
+/** Writes changes to Postgres. Reads again, and leaves out, vehicles that another replica changed meanwhile. */
 async function note(looks: readonly VehicleSighting[], options: SeeTogetherOptions): Promise<VehicleSighting[]> {
   const changing = looks.flatMap((look) => {
     const [from, to] = [vehicleOf(look).activity, look.seen.vehicle.activity];
@@ -107,7 +109,7 @@ async function note(looks: readonly VehicleSighting[], options: SeeTogetherOptio
   return looks.filter((look) => !late.has(look));
 }
 
-/** Writes to Redis what changed; resolves with those that are done. */
+/** Writes changes to Redis; resolves with those that are done. */
 async function keep(
   looks: readonly VehicleSighting[],
   { remembered }: SeeTogetherOptions,
@@ -117,12 +119,12 @@ async function keep(
     changing.map(({ key, remembered: from, seen }) => ({ key, from, to: seen.vehicle })),
   );
   const late = new Set(changing.filter((_, place) => made[place] !== true));
-  // The answer of Postgres may be older than what another replica has written.
+  // The answer of Postgres may be older than another replica's write.
   for (const look of late) look.activity = undefined;
   return new Set(looks.filter((look) => !late.has(look)));
 }
 
-/** The state in Redis, updated by the answer of Postgres. */
+/** Returns the state in Redis, updated with the answer of Postgres. */
 function vehicleOf({ remembered, activity }: VehicleSighting): Vehicle {
   const vehicle = remembered?.vehicle ?? UNKNOWN;
   return activity === undefined || activity === vehicle.activity ? vehicle : { ...vehicle, activity };
@@ -142,7 +144,7 @@ function looksOf(report: LocationReport): VehicleSighting[] {
   }));
 }
 
-/** What is to be told of each report. A report that has switched on any tells of all that were switched on with it. */
+/** Returns what to announce for each report. A report that switched a vehicle on announces all that were switched on with it. */
 async function tell(
   reports: readonly LocationReport[],
   looks: readonly (readonly VehicleSighting[])[],

@@ -3,7 +3,7 @@ import { runEvery } from '@waybell/runtime/run-every';
 import type { SweepResult } from './sweep.ts';
 
 export type SweepingOptions = {
-  /** One sweep. Once the signal is aborted it begins nothing new. */
+  /** Runs one sweep. Begins nothing new once the signal is aborted. */
   sweep: (stop: AbortSignal) => Promise<SweepResult>;
   onSwept: (result: SweepResult | 'failed', durationMs: number) => void;
   intervalMs: number;
@@ -11,8 +11,8 @@ export type SweepingOptions = {
 };
 
 /**
- * Sweeps again and again, first after one interval: by then reports that waited are read. What the broker did not confirm
- * when this ends is announced by the next.
+ * Sweeps at each interval, first after one interval: by then waiting reports are read. The next process announces what the broker
+ * has not confirmed at the end.
  */
 export function startSweeping({ sweep, onSwept, intervalMs, log }: SweepingOptions): AsyncDisposable {
   const timedSweep = async (stop: AbortSignal) => {

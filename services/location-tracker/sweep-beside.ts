@@ -15,7 +15,7 @@ export type SweepBesideOptions = {
   config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs'>;
 };
 
-/** A sweep that goes by how the step is doing which reads reports: while that is behind, waits or ends, no vehicle is silent. */
+/** Sweeps depending on the step that reads reports: while that is behind, waits or ends, no vehicle counts as silent. */
 export function sweepBeside(
   tracking: Pick<RunningStep, 'waitingFor'>,
   { broker, deactivations, remembered, announcing, config }: SweepBesideOptions,

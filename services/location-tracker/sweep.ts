@@ -5,9 +5,9 @@ import { isSilent, seenAtLatest, type TrackingRules } from './vehicle.ts';
 export type VehicleSweepOptions = {
   deactivations: Deactivations;
   remembered: RememberedVehicles;
-  /** Announces what was switched off. Resolves with whether nothing is left of it but what others have claimed. */
+  /** Announces vehicles switched off. Resolves with whether none is left except those claimed by others. */
   announce: () => Promise<boolean>;
-  /** Whether no reports wait to be read: a vehicle whose report waits is not silent. Asked before each page. */
+  /** Returns whether no reports wait: a vehicle whose report waits is not silent. Called before each page. */
   isCaughtUp: () => Promise<boolean>;
   rules: TrackingRules;
   rememberMs: number;
@@ -15,14 +15,14 @@ export type VehicleSweepOptions = {
 };
 
 /**
- * `behind`: reports wait, so that no vehicle can be said to be silent. `unconfirmed`: the broker did not take all that is to
- * be announced; vehicles that are not yet switched off wait for that.
+ * `behind`: reports wait, so no vehicle can be called silent. `unconfirmed`: the broker did not confirm all announcements;
+ * vehicles not yet switched off wait for that.
  */
 export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 /**
- * Announces vehicles that were switched off and not announced, then finds the vehicles that are silent, switches
- * them off and announces that. Any number of replicas may sweep at once (decision G4).
+ * Announces vehicles that were switched off and not announced. Then finds silent vehicles, switches them off and announces them.
+ * Any number of replicas may sweep at once (decision G4).
  */
 export async function sweep(options: VehicleSweepOptions): Promise<SweepResult> {
   const { announce, deactivations, rules, rememberMs, now } = options;

@@ -12,12 +12,12 @@ export type TrackOptions = {
   now: () => number;
 };
 
-/** Vehicles in one notification, at most (decisions G3, G4). */
+/** Limit of vehicles in one notification (decisions G3, G4). */
 const MOST_VEHICLES = 1_000;
 
 /**
- * A report becomes an event for the vehicles that it switched on, one for those that it moved far enough, or a record
- * that it changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
+ * Turns a report into an event for the vehicles that it switched on, one for those that it moved far enough, or a record that it
+ * changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
  */
 export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackOptions): Handler<LocationReport> {
   return async (report) => {

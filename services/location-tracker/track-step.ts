@@ -9,7 +9,7 @@ import { trackLocation, type TrackOptions } from './track-location.ts';
 
 type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
 
-/** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
+/** The tracker's step. Needs no `once`: a repeated report is recognised by what it changed. */
 export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
   const { heldLimit, eventLimits } = config;
   return {

@@ -6,7 +6,6 @@ import { ADDRESS_RESULTS, type AddressResult } from './find-address.ts';
 import type { Changes } from './see-together.ts';
 import type { SweepResult } from './sweep.ts';
 
-/** The tracker's figures. */
 export class TrackerMetrics {
   readonly #vehicles: Counter<'change'>;
   readonly #addresses: Counter<'result'>;
@@ -33,7 +32,7 @@ export class TrackerMetrics {
       buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
       registers,
     });
-    // Alerts look whether these rise: what is not there does not, and what begins with its first has not.
+    // Alerts look for increases: Prometheus misses the first one of a series that did not exist before.
     this.#sweeps.zero({ result: 'done' });
     for (const result of ADDRESS_RESULTS) this.#addresses.inc({ result }, 0);
   }
@@ -48,7 +47,7 @@ export class TrackerMetrics {
   readonly timeSweep = (result: SweepResult | 'failed', durationMs: number): void =>
     this.#sweeps.observe({ result }, durationMs / 1_000);
 
-  /** No message causes it, so that no other line of the log would tell of it. */
+  /** Logs the deactivation, as no message causes it and no other log line would mention it. */
   readonly countDeactivation = (log: Log) => {
     return ({ guid, shipper, vehicles }: Deactivation): void => {
       this.#vehicles.inc({ change: 'deactivated' }, vehicles.length);

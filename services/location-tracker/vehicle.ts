@@ -8,24 +8,24 @@
  */
 import { greatCircleM, type Position } from './great-circle.ts';
 
-/** Whether GPS is on. Kept in Postgres; times are milliseconds since the epoch. */
+/** Whether GPS is on. Stored in Postgres; times are milliseconds since the epoch. */
 export type Activity = {
   isActive: boolean;
   /** When it was last seen, coarsely: up to `noteEveryMs` before the exact time. */
   notedAt: number;
-  /** Guid of the report that switched it on the last time. */
+  /** Guid of the report that last switched it on. */
   activatedBy: string;
 };
 
-/** Its location. Kept in Redis, which may lose it. */
+/** Its location. Stored in Redis, which may lose it. */
 export type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
-  /** The last position that the client was told, and the guid of the report that it came with. */
+  /** The last position announced to the client, and the guid of its report. */
   told: (Position & { report: string }) | null;
 };
 
-/** Null: there is none, or none is known any more. */
+/** Null: none, or none known any more. */
 export type Vehicle = { activity: Activity | null; track: Track | null };
 
 export type Sighting = Position & {
@@ -36,18 +36,18 @@ export type Sighting = Position & {
 };
 
 export type TrackingRules = {
-  /** Metres from the last position told at which the next one is (decision G2). */
+  /** Metres from the last announced position at which the next one is announced (decision G2). */
   distanceM: number;
   /** Without a location for longer than this, GPS is off (decision G4). */
   silenceMs: number;
 };
 
-/** The vehicle after a report, and what its client is notified of: GPS on, a new position. */
+/** The vehicle after a report, and what is announced to its client: GPS on, a new position. */
 export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean };
 
 const NOTES_PER_SILENCE = 12;
 
-/** How coarse `notedAt` is: it is written that often at most, not with every report. */
+/** Returns how coarse `notedAt` is: it is written at most this often, not with every report. */
 export function noteEveryMs({ silenceMs }: TrackingRules): number {
   return Math.ceil(silenceMs / NOTES_PER_SILENCE);
 }
@@ -81,14 +81,14 @@ export function isSilent(seenAt: number, { rules, now }: { rules: TrackingRules;
 }
 
 /**
- * When an active vehicle was last seen at the latest. What Redis has forgotten is assumed to be as late as it may have
- * been, so that no vehicle is said to be silent too early.
+ * Returns the latest time at which an active vehicle may have been last seen. If Redis has forgotten it, assumes the latest
+ * possible, so that no vehicle is called silent too early.
  */
 export function seenAtLatest(notedAt: number, exactly: number | null, rules: TrackingRules): number {
   return exactly === null ? notedAt + noteEveryMs(rules) : Math.max(notedAt, exactly);
 }
 
-/** Older than what is known; where Redis has forgotten, older than what certainly was known. */
+/** True if older than the known time, or, if Redis has forgotten that, older than a time certainly known. */
 function isOld({ activity, track }: Vehicle, seenAt: number, rules: TrackingRules): boolean {
   if (track !== null) return seenAt <= track.seenAt;
   return activity !== null && seenAt < activity.notedAt - noteEveryMs(rules);
@@ -107,7 +107,7 @@ function noted({ activity, track }: Vehicle, noting: Noting): Activity | null {
   return { isActive: true, notedAt: Math.max(seenAt, activity?.notedAt ?? 0), activatedBy: sighting.report };
 }
 
-/** Due, too, once a sweep may have found it silent by now: noting it again finds that out. */
+/** Also due once a sweep may have found the vehicle silent: noting it again finds that out. */
 function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
   const everyMs = noteEveryMs(rules);
   return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;
