@@ -149,7 +149,7 @@ type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', 
   SHUTDOWN_ALLOW_SHORT: boolean;
 };
 
-/** Throws InvalidEnvironment where a request could be cut by a shutdown, and no setting says that it may. */
+/** Throws InvalidEnvironment if a shutdown could cut a request and no setting allows that. */
 function checkGrace(settings: GraceSettings): void {
   const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
   const leftMs = endingMs(settings.SHUTDOWN_GRACE);

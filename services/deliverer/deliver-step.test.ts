@@ -190,7 +190,7 @@ describe('a success', () => {
   const byHand = { why: 'resend', fromAttempt: 1 } as const;
   const told = ['delivered on record', 'end'];
 
-  /** What a success causes whose request takes so long. */
+  /** Returns the effects of a success whose request takes `tookMs`. */
   async function succeed(what: Partial<DeliverStepOptions> = {}, tookMs = 0, how: Partial<Delivery> = {}) {
     const clock = new TurnedClock();
     const callEndpoint = async () => {

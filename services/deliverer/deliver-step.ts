@@ -9,11 +9,11 @@ import { deliver, type DeliverOptions } from './deliver.ts';
 
 export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
   config: Pick<Config, 'actionKeys' | 'heldLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
-  /** Whether what came of a parked delivery may be published: this process has it still. */
+  /** Whether this process still holds the parked delivery, so that its effects may be published. */
   isHeld: (delivery: Delivery) => boolean;
 };
 
-/** The deliverer's place on the line: what it takes, how much at once, and how it knows an attempt it has made. */
+/** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
 export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
@@ -40,13 +40,13 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
 }
 
 /**
- * What was handed over just before a crash, to a retry queue or to where it waits, must not be handed over again: that
- * would fork the delivery. What was moved carries how often, and is no repeat of what it was before.
+ * Recognises attempts whose result was published just before a crash, as to a retry queue or for parking: publishing it twice
+ * would fork the delivery. A moved delivery carries its number of moves (`hop`), so it is no repeat of its earlier self.
  */
 export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
   return {
     keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: String(delivery.hop ?? 0) }),
-    // A later version may write more behind the number.
+    // A later version may append more to the number.
     isRepeat: ({ hop = 0 }, known) => Number.parseInt(known, 10) >= hop,
     ttlMs: rememberMs,
     onRepeat: () => [],
@@ -59,7 +59,7 @@ function isMoreThanDropped(outgoing: Outgoing): boolean {
 }
 
 function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
-  // What was dropped or expired, waiting, had a number for an attempt that was not made: by hand it is made after all.
+  // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
   const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
   return `attempt:${guid}:${attempt}${hand}`;
 }

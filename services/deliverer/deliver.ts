@@ -21,11 +21,11 @@ import { retryDelayMs } from './retry-schedule.ts';
 
 export type DecideOptions = {
   findTarget: FindTarget;
-  /** Asks whether one request to an endpoint may be made now. */
+  /** Decides whether a request to an endpoint may begin now. */
   admit: (key: EndpointKey, origin: RequestOrigin) => Promise<Admission>;
   /** Whether this attempt at the delivery is parked, with at least this hop. */
   isParked: (delivery: Delivery) => Promise<boolean>;
-  /** Called for a delivery that waits because this process lacks the key for the secrets of its subscription. */
+  /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
   onKeyMissing: (keyId: string) => void;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
@@ -43,12 +43,12 @@ export type AttemptOptions = {
   now: () => number;
 };
 
-/** After waiting in hand for longer, the target is looked up again. */
+/** After waiting longer in hand, the target is looked up again. */
 const OLD_MS = 100;
-/** A look-up older than this does not tell whether a success matters. The deactivator's window may be off by as much. */
+/** An older look-up does not tell whether a success matters. The deactivator's window may be off by as much. */
 const STALE_LOOK_UP_MS = 1_000;
 
-/** Pause before a delivery is tried again: others to its endpoint may get through meanwhile. */
+/** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
 const EGRESS_PAUSE_MS = 1_000;
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
@@ -56,15 +56,15 @@ export type DeliverOptions = DecideOptions & AttemptOptions;
 /** `askedAt`: by the monotonic clock. */
 type LiveTarget = { target: DeliveryTarget; askedAt: number };
 
-/** To attempt a delivery now, or what follows without an attempt. */
+/** To attempt a delivery now, or the effects without an attempt. */
 type Decision =
   | (LiveTarget & { kind: 'attempt'; end: (Admission & { kind: 'granted' })['end'] })
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
- * Makes one attempt at a delivery: looks up its receiver, sends it, and returns what follows: nothing, the next attempt after
- * its delay, or the end. Where the endpoint takes no more now, the delivery is parked, unchanged; where a key is missing it
- * waits in the broker, unchanged.
+ * Makes one attempt at a delivery: looks up its receiver, sends it, and returns the effects: the record, the next attempt after
+ * its delay, or the end. Parks the delivery, unchanged, while its endpoint takes no more; leaves it in the broker, unchanged,
+ * while a key is missing.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
@@ -74,7 +74,7 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** Looks up the receiver of a delivery, or how the delivery ends without an attempt, whatever its endpoint does. */
+/** Looks up the receiver of a delivery; or returns its end, if it ends without an attempt whatever its endpoint does. */
 async function lookUp(delivery: Delivery, options: DecideOptions): Promise<LiveTarget | Attempted> {
   const { findTarget, maxAgeMs, clock, now } = options;
   const askedAt = clock.now();
@@ -95,7 +95,7 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   const { target } = found;
   if (target.missingKey !== undefined) {
     options.onKeyMissing(target.missingKey);
-    // Not parked: a parked delivery may end as one too many before the key comes.
+    // Not parked: the limit of parked deliveries could end it before the key comes.
     return { kind: 'none', caused: [publishWaiting(delivery)] };
   }
   const [key, requestedAt] = [endpointKey(target), clock.now()];
@@ -131,7 +131,7 @@ async function makeAttempt(
   const retryMs = retryDelayMs(schedule, delivery);
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
-  // An error that is thrown says nothing about the receiver.
+  // A thrown error says nothing about the receiver.
   let [speed, tooMuch]: [ResponseSpeed | 'unused', TooMuch?] = ['unused'];
   try {
     const result = await callEndpoint({

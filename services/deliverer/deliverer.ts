@@ -25,12 +25,12 @@ import { judgeOwnFault } from './request/judge-own-fault.ts';
 
 export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTarget' | 'log' | 'clock' | 'now'> &
   Pick<DeliverOptions, 'callEndpoint'> & {
-    /** Does nothing, unless given. */
+    /** Defaults to doing nothing. */
     onKeyMissing?: DeliverOptions['onKeyMissing'];
     config: DeliverStepOptions['config'] & Pick<Config, 'parked'>;
   };
 
-/** Makes a deliverer that asks, parks, publishes and calls by what it is given: its step, to be run with `flow.tools`. */
+/** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
 export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undefined, ...ports }: DelivererPorts) {
   const { parked, maxAgeMs } = config;
   const flow = new Flow({ ...ports, endpoints: config.flow, parked, maxAgeMs });
@@ -39,15 +39,14 @@ export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undef
   return { flow, step };
 }
 
-/** To be closed once its step has ended. */
+/** Dispose of it after its step has ended. */
 export type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
   tools: Partial<StepTools>;
-  /** To be closed before the step: what waits in hand for its endpoint waits no more. */
+  /** Dispose of it before the step: deliveries that wait in hand for their endpoint then wait no more. */
   turns: Disposable;
 };
 
-/** The deliverer on real servers, which calls real receivers. */
 export function openDeliverer(service: Service<Config>): Deliverer {
   const { config, postgres, broker, clocks, log, metrics, readiness, tracer } = service;
   const [clock, now] = [systemClock, Date.now];
@@ -70,7 +69,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const { flow, step } = makeDeliverer({
     config,
     store: parkInPostgres(parking, config.actionKeys),
-    // By a wrong clock deliveries would be too old, and signatures that are made then are refused.
+    // With a wrong clock, deliveries would be too old, and receivers would refuse the signatures.
     findTarget: clocks.guard(withLastKnown(findTargetIn(postgres, config.keyRing), lastKnown)),
     callEndpoint: clocks.guard(judgeOwnFault({ callEndpoint: requests.callEndpoint, egress, clock })),
     onKeyMissing: missingKeys.asked,

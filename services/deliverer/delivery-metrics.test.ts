@@ -17,7 +17,7 @@ const aStep = (handle: Step<Delivery>['handle']): Step<Delivery> => ({
   handle,
 });
 
-/** What `/metrics` says after an attempt that ended at `at` with this answer. */
+/** Returns `/metrics` after an attempt that ended at `at` with this answer. */
 async function shownAfter(delivery: Delivery, kind: 'delivered' | 'failed', at: number, answer: Answer) {
   return shownOf(delivery, { kind, ...factsOf(delivery, at), answer, retryAt: at });
 }

@@ -3,20 +3,20 @@ import { hostOf } from './endpoints/endpoint.ts';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
-/** The subscription of a delivery as it is now, not as it was when the delivery was made. */
+/** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
   /** Whether the owner of its parked deliveries found last that its endpoint hangs. */
   isHung: boolean;
-  /** Whether a success is reported to the deactivator: none is known within the hour, or the subscription fails. */
+  /** Whether to report successes to the deactivator: it knows of none within the hour, or the subscription fails. */
   reportsSuccess: boolean;
   account: string;
   callbackUrl: string;
   verificationToken: string;
-  /** The client's valid signing secrets, `whsec_…`, the newest first; empty where it never asked for one. */
+  /** The client's valid signing secrets, `whsec_…`, the newest first; empty if it never requested one. */
   signingSecrets: readonly string[];
-  /** The key that this process lacks to open the secrets: they are empty, and the target cannot be called. */
+  /** The key that this process lacks to decrypt the secrets, which are then empty: the target cannot be called. */
   missingKey?: string;
 };
 
@@ -48,7 +48,7 @@ const TARGETS = {
            where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
 };
 
-/** Finds the target of a subscription by its guid; undefined where there never was such a subscription. */
+/** Finds the target of a subscription by its guid; undefined if there never was such a subscription. */
 export type FindTarget = (subscription: string) => Promise<DeliveryTarget | undefined>;
 
 export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
@@ -63,7 +63,7 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   );
   return async (subscription) => {
     const row = await findRow(subscription);
-    // Each on its own: a token that cannot be opened must not fail the others in the batch.
+    // Decrypts each row by itself: one bad token must not fail the others in the batch.
     return row && { ...factsOf(row), ...openSecrets(row, keyRing) };
   };
 }

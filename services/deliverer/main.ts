@@ -5,6 +5,6 @@ import { openDeliverer } from './deliverer.ts';
 await using service = await startService('deliverer', readConfig);
 await using deliverer = openDeliverer(service);
 await using _delivering = service.run(deliverer.step, deliverer.tools);
-// Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
+// Disposed of first: the step then finishes what it has begun, and no delivery may wait for its turn.
 using _turns = deliverer.turns;
 await service.untilStopped();

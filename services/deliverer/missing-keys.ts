@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { keyOf } from '@waybell/runtime/secrets';
 import { WAITING_MS } from '@waybell/line/topology';
 
-/** A delivery that waits for a key asks for it again within this time. */
+/** A delivery that waits for a key needs it again within this time. */
 const ASKED_WITHIN_MS = 2 * WAITING_MS;
 
 /** Keys that SECRET_KEYS of this process lacks and deliveries wait for. */
@@ -17,7 +17,7 @@ export class MissingKeys {
     this.#clock = clock;
   }
 
-  /** A delivery needs the key. */
+  /** Notes that a delivery needs the key. */
   readonly asked = (keyId: string): void => {
     if (!this.#isWaitedFor(keyId)) this.#log.error({ key: keyId }, 'key.missing');
     this.#askedAt.set(keyId, this.#clock.now());

@@ -11,7 +11,7 @@ export const egressSettings = {
   ),
 };
 
-/** Reads the origins of URLs. Throws where one is no http or https address. */
+/** Reads origins from URLs. Throws if one is no http or https address. */
 export function readProbes(urls: readonly string[]): string[] {
   return urls.map((text) => {
     const url = URL.parse(text);

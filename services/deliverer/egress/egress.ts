@@ -2,7 +2,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 
-/** Whether a connection could be made, and the address it was to lead to, where that is known. */
+/** Whether a connection was made, and its address if known. */
 export type ReachResult = { isReached: boolean; address?: string };
 
 /** Connects to an origin. Never rejects. */
@@ -10,7 +10,7 @@ export type Reach = (origin: string) => Promise<ReachResult>;
 
 export type EgressOptions = {
   reach: Reach;
-  /** Origins to connect to instead of receivers. */
+  /** Origins to probe instead of receivers. */
   probes: readonly string[];
   /** Finds origins of receivers that answered within the hour, for a process that has not called any yet. */
   recentlyWell: () => Promise<readonly string[]>;
@@ -21,18 +21,18 @@ export type EgressOptions = {
 /** An attempt without an answer; `startedAt` by the clock. */
 export type FailedAttempt = {
   origin: string;
-  /** The address it was sent to; undefined where the name did not resolve, or led where callbacks never go. */
+  /** The address it was sent to; undefined if the name did not resolve, or resolved to an address that callbacks never use. */
   address: string | undefined;
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
-  /** It was parked before for a fault of our own: a request that was sent is not made a third time. */
+  /** It was parked before because of a fault of our own. A request that was sent is not made a third time. */
   wasHeld: boolean;
 };
 
-/** Receivers that are asked, or counted, at most. */
+/** Limit of the receivers probed or counted. */
 const MOST = 8;
-/** What happened longer ago says nothing about now. */
+/** Older events say nothing about now. */
 const FRESH_MS = 2_000;
 const ROUND_MS = 1_000;
 const LONGEST_ROUND_MS = 5_000;
@@ -48,7 +48,7 @@ export class Egress implements Disposable {
   readonly #receivers = new Receivers();
   readonly #closing = new AbortController();
   #suspectedAt: number | undefined;
-  /** The suspicion began with names that did not resolve, or led elsewhere. */
+  /** The suspicion began with names that did not resolve, or that resolved to other addresses than before. */
   #areNamesAstray = false;
   #round: { beganAt: number; isLost: Promise<boolean> } | undefined;
   #next: Promise<boolean> | undefined;
@@ -62,19 +62,19 @@ export class Egress implements Disposable {
     return this.#suspectedAt !== undefined;
   }
 
-  /** A receiver answered, with any status. */
+  /** Notes that a receiver answered, with any status. */
   answered(origin: string, address: string | undefined): void {
     this.#receivers.reached(origin, address, this.#now);
   }
 
-  /** Whether the failure is our own fault. */
+  /** Returns whether the failure is our own fault. */
   async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: FailedAttempt): Promise<boolean> {
     if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
     const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
-    // Others may answer at addresses that were looked up before: only new look-ups tell whether names lead astray.
+    // Other receivers may have answered at addresses resolved earlier: only new look-ups show that names resolve wrongly.
     const isAstray = this.#isAstray(origin, address);
     if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
     if (!isLast && !isLostBy(this.#heardSince(freshAt, origin))) return false;
@@ -91,13 +91,15 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** Counts other receivers; undefined where they are too few. */
+  /** Counts other receivers heard from; undefined if they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
-  /** Whether our network is lost, found out after `at` and lately; at most once a second, for all callers. */
+  /**
+   * Returns whether our network is lost, by a recent check that began after `at`. Checks at most once a second, for all callers.
+   */
   #roundAfter(at: number): Promise<boolean> {
     const freshAt = Math.max(at, this.#now - FRESH_MS);
     if (this.#round !== undefined && this.#round.beganAt >= freshAt) return this.#round.isLost;
@@ -137,7 +139,7 @@ export class Egress implements Disposable {
     log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
   }
 
-  /** Whether enough receivers were reached by requests. Where names lead, only probes and new look-ups tell. */
+  /** Whether requests reached enough receivers. Only probes and new look-ups show how names resolve. */
   #isAnswered(): boolean {
     const { probes } = this.#options;
     if (this.#areNamesAstray && !(probes.length > 0 && probes.every(isNamed))) return false;
@@ -145,7 +147,7 @@ export class Egress implements Disposable {
     return reached >= FEWEST && reached >= lost;
   }
 
-  /** Connects to the probes, or to receivers that answered lately; to both where a probe is a literal address. */
+  /** Connects to the probes, or to receivers that answered recently; to both if a probe is a literal address. */
   async #ask(): Promise<Tally | undefined> {
     const { probes, reach } = this.#options;
     if (probes.length === 0) return this.#askReceivers(({ isReached }) => isReached);
@@ -183,12 +185,12 @@ export class Egress implements Disposable {
     return heard.size < FEWEST ? undefined : tallyOf(heard);
   }
 
-  /** Whether the name does not resolve, or leads elsewhere than when its receiver answered. */
+  /** Whether the name does not resolve, or resolves to another address than when its receiver answered. */
   #isAstray(origin: string, address: string | undefined): boolean {
     return address === undefined || this.#receivers.isElsewhere(origin, address);
   }
 
-  /** Forgets receivers that cannot be reached for long while others can: they are away themselves. */
+  /** Forgets receivers that stay unreachable while others can be reached: they themselves are away. */
   #leaveOut(lost: readonly string[]): void {
     if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
     for (const origin of lost) this.#receivers.forget(origin);
@@ -202,13 +204,13 @@ export class Egress implements Disposable {
     try {
       for (const origin of await this.#options.recentlyWell()) this.#receivers.remember(origin, this.#now);
     } catch {
-      // Postgres is away, too.
+      // Postgres is away too.
     }
     return some();
   }
 }
 
-/** False where there is no tally: nothing can be told then. */
+/** False without a tally: then nothing is known. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
 }

@@ -8,8 +8,8 @@ import type { OwnRoutes } from './own-routes.ts';
 const OWN = new Set(['NAME_SERVERS_AWAY', 'ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**
- * Whether a connection failed for a fault of this machine, whatever the receiver does. Of a host with several addresses,
- * each that this machine could have a route to must have failed so.
+ * Whether a connection failed for a fault of this machine, independent of the receiver. If the host has several addresses, every
+ * address that this machine could have a route to must have failed so.
  */
 export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {
   if (thrown instanceof AggregateError) {
@@ -23,7 +23,7 @@ export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<bo
 
 const NO_ROUTE = new Set(['EADDRNOTAVAIL', 'ENETUNREACH']);
 
-/** Whether the address is of a family that this machine never had, as where IPv6 is off. Such an address says nothing. */
+/** Whether this machine never had addresses of that family, as with IPv6 off. Such an address says nothing. */
 function isOfOtherFamily(error: unknown, routes: OwnRoutes): boolean {
   if (!(error instanceof Error) || !NO_ROUTE.has(codeOf(error))) return false;
   const address = addressOf(error);
@@ -34,9 +34,9 @@ async function isOwn(error: Error, routes: OwnRoutes): Promise<boolean> {
   const [code, address] = [codeOf(error), addressOf(error)];
   if (OWN.has(code)) return true;
   if (address === undefined) return false;
-  // No port is left for the address; where its family is off, there never was one.
+  // No local port is left for the address; if its family is off, there never was one.
   if (code === 'EADDRNOTAVAIL') return routes.hadAny(address);
-  // A remote router reports the same of a receiver's network.
+  // A remote router reports the same about a receiver's network.
   return code === 'ENETUNREACH' && (await routes.isLost(address));
 }
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { codeOf } from '@waybell/runtime/error-codes';
 
-/** Knows which families of addresses this machine has a route for. */
+/** Tracks which address families this machine has a route for. */
 export type OwnRoutes = {
-  /** A connection to the address was made. */
+  /** Notes a connection to the address. */
   reached(address: string): void;
-  /** There was a route for the address's family, and there is none to the address now. */
+  /** Returns whether the address's family had a route, and the address has none now. */
   isLost(address: string): Promise<boolean>;
   /** Whether there ever was a route for the address's family. */
   hadAny(address: string): boolean;

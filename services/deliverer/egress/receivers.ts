@@ -4,40 +4,40 @@ import { LRUCache } from 'lru-cache';
 /** A receiver's origin; times are milliseconds of the clock. */
 type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
 
-/** Number of receivers reached and not reached, each at another address. */
+/** Number of receivers reached and not reached, counting each address once. */
 export type Tally = { reached: number; lost: number };
 
 const MOST = 2_000;
-/** Fewer receivers, each at another address, say nothing about our own network. */
+/** With fewer receivers, each at another address, nothing is known about our own network. */
 export const FEWEST = 4;
-/** A receiver that answered longer ago may be away for its own reasons. */
+/** A receiver whose last answer is older may be away for its own reasons. */
 export const WELL_MS = 600_000;
 const NEVER = -Infinity;
 
-/** Receivers that answered lately, and whether they can be reached now. Those at one address count as one. */
+/** Receivers that answered recently, and whether they can be reached now. Those at one address count as one. */
 export class Receivers {
-  // The most recent comes first.
+  // Most recent first.
   readonly #known = new LRUCache<string, KnownReceiver>({ max: MOST });
 
   reached(origin: string, address: string | undefined, at: number): void {
     this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });
   }
 
-  /** Another process knows that the receiver answered lately. */
+  /** Adds a receiver that answered another process recently. */
   remember(origin: string, at: number): void {
     if (!this.#known.has(origin)) {
       this.#known.set(origin, { address: undefined, wellAt: at, isReached: true, heardAt: NEVER });
     }
   }
 
-  /** The receiver could not be connected to. Ignored where it did not answer lately: that says nothing. */
+  /** Notes that a connection to the receiver failed. Ignores receivers that did not answer recently: that says nothing. */
   lost(origin: string, at: number): void {
     const known = this.#known.peek(origin);
     if (known === undefined || at - known.wellAt > WELL_MS) return;
     this.#known.set(origin, { ...known, isReached: false, heardAt: at });
   }
 
-  /** Its address when it last answered. */
+  /** Returns its address when it last answered. */
   addressOf(origin: string): string | undefined {
     return this.#known.peek(origin)?.address;
   }
@@ -63,10 +63,7 @@ export class Receivers {
     return tallyOf(heard);
   }
 
-  /**
-   * Random origins at different addresses that answered not long before `before`; only those with names where they are
-   * enough.
-   */
+  /** Returns random origins, at different addresses, that answered shortly before `before`; only names, if they suffice. */
   some(before: number, most: number): string[] {
     const byAddress = new Map<string, string>();
     const namedByAddress = new Map<string, string>();
@@ -81,7 +78,7 @@ export class Receivers {
   }
 }
 
-/** Whether the origin has a name. A literal address never leads astray: reaching it says nothing of names. */
+/** Whether the origin has a name. Reaching a literal address says nothing about how names resolve. */
 export function isNamed(origin: string): boolean {
   const { hostname = '' } = URL.parse(origin) ?? {};
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;

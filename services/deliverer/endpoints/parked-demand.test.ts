@@ -63,7 +63,7 @@ describe('room', () => {
     await settled();
     expect(some.notified).toEqual(['a a']);
     const [a, b, c] = keys;
-    // It would overtake the third.
+    // The probe would overtake the third endpoint.
     expect(await some.told(b ?? one)).toBe('hung');
     expect(some.endpoints.demand(a ?? one)).toEqual({ rows: 1 });
     await some.clock.runFor(50);

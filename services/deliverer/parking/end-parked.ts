@@ -51,7 +51,7 @@ export class EndParked {
     if (!this.#isEnding) void this.#end();
   }
 
-  /** The deliveries of this name need not end after all. */
+  /** Stops ending the deliveries of this name. */
   stop(name: string): void {
     this.#all.delete(name);
   }

@@ -103,7 +103,7 @@ export class FindParkedToEnd {
       isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // It cannot be read, which the handler of its deliveries reports; the others go on.
+      // The subscription cannot be read, which the handler of its deliveries reports; the others go on.
     }
     this.#toCheck.delete(subscription);
     if (isOver) this.#end(subscription);

@@ -188,7 +188,7 @@ describe('what is parked and over', () => {
       for (const source of own.taken.values()) source.acknowledge();
     }
     expect(own.names).toEqual(['row 1', 'row 2']);
-    // What was found to be wrong was counted anew.
+    // The wrong sum was counted again.
     const { own: sums } = await own.store.sums([shardOf(TARGET.account)]);
     expect(sums).toEqual([expect.objectContaining({ rows: 2 })]);
   });

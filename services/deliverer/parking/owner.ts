@@ -36,8 +36,8 @@ const REVIEW_MS = 30_000;
 const COMPLAINT = 'parking.away: what is parked waits';
 
 /**
- * Owns parked deliveries: takes those whose endpoint has room, or that are to end, has each handled like one from a queue,
- * and deletes it when what it caused is safe. See docs/decisions/0004-flow.md.
+ * Owns parked deliveries: takes those whose endpoint has room or that must end, has each handled like one from a queue, and
+ * deletes it when its effects are safe. See docs/decisions/0004-flow.md.
  */
 export class ParkingOwner {
   readonly #options: OwnerOptions;
@@ -103,7 +103,7 @@ export class ParkingOwner {
     };
   }
 
-  /** An endpoint has room, or a row for it is no longer in hand. */
+  /** Called when an endpoint has room, or when a row for it is no longer in hand. */
   hasRoom(endpoint: string): void {
     const owned = this.#owned.get(endpoint);
     if (owned === undefined) this.#take.go();
@@ -111,14 +111,14 @@ export class ParkingOwner {
   }
 
   /**
-   * This process's part of the limits of an account's endpoints, from 0 to 1. The deliverers share them equally, as each
-   * gets as many deliveries; the owner of what is parked for the account has them whole, as all that waits goes through it.
+   * Returns this process's part, from 0 to 1, of the limits of an account's endpoints. The deliverers share the limits equally,
+   * as they share the deliveries; but the owner of an account's parked deliveries has them whole, as all that wait go through it.
    */
   partOf(account: string): number {
     return this.#owned.hasAccount(account) ? 1 : 1 / this.#shards.deliverers;
   }
 
-  /** Whether this process still has a parked delivery, and so may publish what it caused. */
+  /** Whether this process still has a parked delivery, and so may publish its effects. */
   holds(key: RowKey): boolean {
     this.#shards.current();
     return this.#inHand.has(key);

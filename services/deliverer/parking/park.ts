@@ -21,8 +21,8 @@ export type ParkOptions = {
  */
 const ANSWER_LIMIT_MS = 1_000;
 /**
- * After a failure nothing is tried for this long, so that deliveries need not each wait for the limit; nor while an
- * abandoned statement has no answer, as more would pile up.
+ * Pause after a failure, so that deliveries need not each wait for the limit. Nothing is tried either while an abandoned
+ * statement has no answer: more would pile up.
  */
 const AWAY_MS = 1_000;
 
@@ -35,7 +35,7 @@ export class Park {
   readonly #insert: (parked: Parked) => Promise<void>;
   readonly #has: (key: SoughtKey) => Promise<boolean>;
   #awayUntil = -Infinity;
-  /** Statements that are no longer waited for and have no answer. */
+  /** Statements that were abandoned and have no answer yet. */
   #unanswered = 0;
 
   constructor(options: ParkOptions) {
@@ -61,8 +61,8 @@ export class Park {
   };
 
   /**
-   * Whether an attempt is parked, with at least this hop. False while Postgres is away: no process can take the row then
-   * either, and a copy made of it later is known as a repeat.
+   * Returns whether an attempt is parked, with at least this hop. False while Postgres is away: no process can take the row then
+   * either, and a copy made later is recognised as a repeat.
    */
   readonly isParked = async (key: SoughtKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;
 

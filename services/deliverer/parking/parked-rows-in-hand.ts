@@ -8,7 +8,7 @@ export type ParkedRowInHand = { row: ParkedRow; account: string; endpoint: strin
 
 export type ParkedRowsInHandOptions = {
   consuming: ConsumeCallbacks;
-  /** Called when rows are to be deleted: what they caused is safe. */
+  /** Called when rows are to be deleted: their effects are safe. */
   onSettled: () => void;
   /** Called when a row is no longer in hand. */
   onFreed: (of: ParkedRowInHand) => void;
@@ -96,7 +96,7 @@ export class ParkedRowsInHand {
     this.#toRemove.push(...rows.filter((row) => this.#isHeld(row)));
   }
 
-  /** Another process may own these rows: what they cause here must not be published any more. */
+  /** Marks rows that another process may own: their effects must not be published here any more. */
   cut(isCut: (row: ParkedRowInHand) => boolean): void {
     for (const row of [...this.#byPlace.values()].filter(isCut)) {
       this.#free(row);

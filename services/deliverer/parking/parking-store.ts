@@ -46,7 +46,7 @@ export type ParkedSum = { account: string; rows: number; bytes: number };
  */
 export type LeaseResult = { owned: number[]; taken: number[]; leaving: number[]; deliverers: number };
 
-/** When the oldest of the newest rows was made, Infinity where there is none; and how many older rows there are. */
+/** Creation time of the oldest among the newest rows, Infinity without rows; and the number of older rows. */
 export type NewestRows = { since: number; others: number };
 
 /** Stores deliveries that wait for their endpoint, in Postgres. All methods reject with `Unavailable` while that is away. */

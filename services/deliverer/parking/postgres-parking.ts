@@ -8,9 +8,9 @@ import type { ParkingStore } from './parking-store.ts';
 import { sumsIn } from './parked-sums.ts';
 
 /**
- * Settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. And each statement
- * finds rows by their key, also while Postgres takes a table for empty that was so a minute ago: the plan for that would
- * sort everything that is parked.
+ * Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. Statements must
+ * find rows by their key even while Postgres' statistics say that the table is empty: the plan for that would sort everything
+ * that is parked.
  */
 export const PARKING_SETTINGS = {
   synchronous_commit: 'on',
@@ -22,8 +22,7 @@ export const PARKING_SETTINGS = {
 };
 
 /**
- * Stores parked deliveries in Postgres, over connections with `PARKING_SETTINGS`. `actions`: those that this process
- * delivers.
+ * Stores parked deliveries in Postgres, over connections with `PARKING_SETTINGS`. `actions`: the ones that this process delivers.
  */
 export function parkInPostgres(postgres: Postgres, actions: readonly string[]): ParkingStore {
   const queryRows = queryRowsIn(postgres);

@@ -13,7 +13,7 @@ export type RemoveSettledOptions = {
 
 const MOST_REMOVED = 500;
 
-/** Deletes rows when all that they caused is safe elsewhere: those settled meanwhile together, by one statement. */
+/** Deletes rows when their effects are safe elsewhere: rows settled meanwhile go together, by one statement. */
 export class RemoveSettled {
   readonly #options: RemoveSettledOptions;
   #underWay: Promise<void> | undefined;

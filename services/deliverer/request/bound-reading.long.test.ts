@@ -38,7 +38,7 @@ async function serveTickets(count: number): Promise<AsyncDisposable & { port: nu
     '-num_tickets',
     `${count}`,
   ];
-  // It ends with its input.
+  // openssl ends with its input.
   const server = spawn('openssl', args, { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(server, 'close');
   let said = '';

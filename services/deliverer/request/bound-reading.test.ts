@@ -43,12 +43,12 @@ describe('a receiver that sends more than any receiver needs', () => {
   });
 
   test('is not one that answers many requests over one connection', async () => {
-    // It is looked at while each answer is awaited.
+    // Bytes are counted while each answer is awaited.
     const answer = 'y'.repeat(60_000);
     const { server, call } = await caller(
       httpServer((_, response) => systemClock.after(150, () => response.end(answer))),
     );
-    // So many that each of two connections carries more than one answer may have, with one to spare.
+    // Enough requests that each of two connections carries more than one answer may have, with one to spare.
     for (let each = 0; each < 12; each += 1) expect(await call()).toMatchObject({ isDelivered: true });
     // Asked again at once, undici takes a second one, because the first is still busy with its last request.
     expect(server.connections()).toBeLessThanOrEqual(2);

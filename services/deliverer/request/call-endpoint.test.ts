@@ -238,7 +238,7 @@ describe('a host with several addresses', () => {
   test('is connected to at the first, however late a busy process notices that it is', async () => {
     const server = await serve(httpServer((_, response) => response.end()));
     const pauseAll = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
-    // What Node publishes there is the socket.
+    // Node publishes the socket on this channel.
     const standStill = (published: unknown) =>
       (published as { socket: Socket }).socket.once('connectionAttempt', () => process.nextTick(pauseAll));
     diagnostics.subscribe('net.client.socket', standStill);
@@ -349,7 +349,7 @@ describe('callEndpoint, once there is a 2xx status, answers success', () => {
     );
     expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 200 });
     await ended;
-    // What the kernel's buffers hold comes on top of the 64 KiB.
+    // The kernel's buffers hold bytes beyond the 64 KiB.
     expect(sentBytes).toBeLessThan(32 * 2 ** 20);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { HeadReader } from './head-reader.ts';
 
-/** What is passed on of these bytes, cut at these places. */
+/** Returns what is passed on of these bytes, cut at these places. */
 function passedOn(bytes: Buffer, cuts: readonly number[] = []): string {
   const reader = new HeadReader();
   reader.expectResponse();

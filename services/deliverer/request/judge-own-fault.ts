@@ -10,7 +10,7 @@ export type JudgeOwnFaultOptions = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** Makes the request, and judges of one that failed whether the fault is ours or the receiver's. */
+/** Makes the request. If it fails, judges whether the fault is ours or the receiver's. */
 export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOptions): CallEndpoint {
   return async (request) => {
     const startedAt = clock.now();

@@ -48,7 +48,10 @@ function caller(url: string, what: Partial<EndpointOptions> & { body?: Buffer } 
 
 type Seen = { over: number; text: string };
 
-/** Takes requests with bodies of `bodyBytes`, and does this to the second one of its first connection, and `then` to each after it. */
+/**
+ * Takes requests with bodies of `bodyBytes`, and does this to the second one of its first connection, and `then` to each after
+ * it.
+ */
 async function receiver(act: (socket: Socket) => void, then: (socket: Socket) => void = answer, bodyBytes = 7) {
   const seen: Seen[] = [];
   let connections = 0;
@@ -120,7 +123,7 @@ describe('a request over a connection that was kept', () => {
     const [first] = kept;
     if (first === undefined) throw new Error('there is a connection');
     act(first);
-    // It is on its way to the connection before that has been read.
+    // The request is on its way before this process has read what `act` did to the connection.
     expect(await call()).toMatchObject({ isDelivered: true });
     expect(server.connections()).toBe(2);
   });
@@ -172,7 +175,7 @@ describe('a request over a connection that was kept', () => {
     ['ends its session', (socket: TLSSocket) => void socket.end()],
     ['is reset beneath it', (socket: TLSSocket) => void socket.destroy()],
   ])('is sent again where TLS %s', async (_, act) => {
-    // What is done is done to the connection that TLS is spoken over.
+    // `act` gets the connection that TLS is spoken over.
     const { take, seen } = await receiver((socket) => act(socket as TLSSocket));
     const server = await secureServer(take);
     expect(await callTwice(caller(server.url))).toMatchObject({ isDelivered: true });

@@ -54,7 +54,7 @@ describe('a name that changes its answer', () => {
       endpoints.callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] });
     for (const turn of [[ALLOWED], [FORBIDDEN], [ALLOWED, FORBIDDEN], [FORBIDDEN, ALLOWED], [ALLOWED], [FORBIDDEN]]) {
       addresses = turn.map(String);
-      // What was said before is remembered for a second.
+      // The previous answer is remembered for a second.
       await clock.runFor(1_001);
       expect(await call()).toMatchObject(
         turn.includes(ALLOWED) ? { isDelivered: true, ip: ALLOWED } : { reason: 'blocked_address', ip: FORBIDDEN },

@@ -164,7 +164,7 @@ describe('an attempt says of the answer', () => {
     const { url } = await serve(httpServer((_, response) => response.writeHead(200).write('and so on')));
     const clock = new TurnedClock();
     const answer = caller({ clock })(url);
-    // It is read for a second.
+    // The body is read for a second.
     await until('it has begun', () => clock.nextAt() === 1_000);
     expect(await endedWithin({ clock, limitMs: 1_000 }, answer)).toMatchObject({ firstByteMs: 0, durationMs: 1_000 });
   });

@@ -1,4 +1,4 @@
-/** Prints what becomes of 10,000 endpoints of all ways: `node services/deliverer/simulation/print-flow.ts [seconds]`. */
+/** Prints the flow to 10,000 endpoints of all kinds: `node services/deliverer/simulation/print-flow.ts [seconds]`. */
 import { count, readEnvironment } from '@waybell/runtime/environment';
 import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
 import { receivers, type Mix } from './receivers.ts';
@@ -54,7 +54,7 @@ function at(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-/** The same numbers every time: mulberry32. */
+/** The same sequence every time: mulberry32. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,20 +1,20 @@
-/** Endpoints by their way of answering, each with a load of its own. Times are milliseconds. */
+/** An endpoint by its kind of answer, with its load. Times are milliseconds. */
 export type Receiver = {
   kind: string;
-  /** Without them each has its own. */
+  /** Absent: an account of its own. */
   account?: string;
   host?: string;
   interface: 'carrier' | 'shipper';
-  /** How long a request made at `at` takes; Infinity for one that is never answered. */
+  /** Returns the duration of a request made at `at`; Infinity if it is never answered. */
   answerMs: (at: number, random: () => number) => number;
-  /** Deliveries at once, and how far apart these bursts are in the mean. */
+  /** Deliveries at once, and the mean interval of these bursts. */
   burst: number;
   everyMs: number;
 };
 
 export type Mix = {
   endpoints: number;
-  /** Deliveries a second of all but the bursting ones together. */
+  /** Deliveries per second to all endpoints together, without bursts. */
   perSecond: number;
   /** Parts of the endpoints; the rest is fast. */
   slow: number;
@@ -25,7 +25,7 @@ export type Mix = {
 
 const HUNG_LOAD = 10;
 
-/** Hung ones get ten times the load of others: 1 % of the endpoints take about 10 % of the traffic. */
+/** Hung endpoints get ten times the load of others: 1 % of the endpoints take about 10 % of the traffic. */
 export function receivers(mix: Mix): Receiver[] {
   const everyMs = (mix.endpoints * 1_000 * (1 + mix.hung * (HUNG_LOAD - 1))) / mix.perSecond;
   const count = (part: number) => Math.round(mix.endpoints * part);
@@ -40,7 +40,7 @@ export function receivers(mix: Mix): Receiver[] {
   return [...Array.from({ length: mix.endpoints - others.length }, (_, place) => asReceiver(fast, place)), ...others];
 }
 
-/** Every other one is a shipper's, which may take 60 s; a carrier's 3 s. */
+/** Makes every other endpoint a shipper's, with a limit of 60 s; a carrier's is 3 s. */
 function asReceiver(way: Omit<Receiver, 'interface'>, place: number): Receiver {
   // Two seconds are too close to a carrier's limit to be called an answer.
   return { ...way, interface: way.kind === 'slow' || place % 2 === 0 ? 'shipper' : 'carrier' };

@@ -25,7 +25,7 @@ import type { Receiver } from './receivers.ts';
 export type SimulationOptions = {
   receivers: readonly Receiver[];
   endpoints: EndpointsOptions;
-  /** Deliveries come for so long; then the simulation ends. */
+  /** Deliveries come for this long; then the simulation ends. */
   durationMs: number;
   held: number;
   /** Deliveries of the first receiver that are parked from the start. */
@@ -33,7 +33,7 @@ export type SimulationOptions = {
   random: () => number;
 };
 
-/** How long each attempt waited beyond the moment it was due, by kind of receiver; Infinity: to the end, in vain. */
+/** Each attempt's wait beyond its due time, by kind of receiver; Infinity if it was still waiting at the end. */
 export type Simulated = {
   waitsMs: Map<string, number[]>;
   /** Slots in use, once a second. */
@@ -48,7 +48,7 @@ const schedule = readSchedule(readEnvironment(scheduleSettings, {}));
 const log = createLog({ service: 'simulation', level: 'silent' });
 const metrics = createMetrics('simulation');
 
-/** The deliverer's own steps on a broker in memory, at receivers that are numbers, by a clock that is turned. */
+/** Runs the deliverer's steps on a broker in memory, with numbers as receivers and a turned clock. */
 export async function simulateFlow(options: SimulationOptions): Promise<Simulated> {
   return new Simulation(options).run();
 }
@@ -61,7 +61,7 @@ class Simulation {
   readonly #parking: MemoryParking;
   readonly #flow: Flow;
   readonly #waitsMs: Simulated['waitsMs'] = new Map();
-  /** When the attempt is due of each delivery that waits for one. */
+  /** Due time of each delivery that waits for an attempt. */
   readonly #dueAt = new Map<string, number>();
   #slotsUsed = 0;
   #made = 0;
@@ -130,7 +130,7 @@ class Simulation {
     return aDelivery({ guid: `${place} ${this.#made}`, ...what });
   }
 
-  /** For the first receiver, from before the simulation began. */
+  /** Parks deliveries of the first receiver, made before the simulation began. */
   async #parkBefore(count: number): Promise<void> {
     const [receiver] = this.#options.receivers;
     if (receiver === undefined) return;
