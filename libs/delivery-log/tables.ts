@@ -12,11 +12,11 @@ import {
 import { normalizedKey } from '@waybell/events/keys';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
 
-/** A delivery that an event caused, and the attempt that is told with it. */
+/** A delivery that an event caused; `first`: the attempt stored in its row. */
 export type DeliveryRecord = Routed['deliveries'][number] &
   Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { first?: Delivered };
 
-/** A key as it stands in the row of its event. */
+/** Writes a key as the row of its event holds it. */
 export const writeKey = ({ kind, key }: Key): string => `${kind}=${key}`;
 
 export function readKey(written: string): Key {
@@ -24,7 +24,7 @@ export function readKey(written: string): Key {
   return { kind: written.slice(0, at), key: written.slice(at + 1) };
 }
 
-/** The records that the rows of each table are made of. */
+/** The records that each table's rows are made from. */
 type Records = {
   events: Routed | Rejected;
   keys: Key & { at: number; event: string };
@@ -35,10 +35,10 @@ type Records = {
   deactivations: Deactivated;
 };
 
-/** What a record must have for an answer to be told of it: that of an attempt, or of the first one of a delivery. */
+/** Returns the answer of a record: of an attempt, or of the first attempt in the row of a delivery. */
 type WithAnswer<R> = (record: R) => Partial<Answer> | undefined;
 
-/** What a receiver answered, in the row of an attempt, and in that of a delivery which tells of its first one. */
+/** Columns of a receiver's answer, for rows of attempts and for rows of deliveries with their first attempt. */
 const answered = <R>(answerOf: WithAnswer<R>) => {
   const of =
     <K extends keyof Answer>(member: K) =>
@@ -61,33 +61,33 @@ type OneTable<C> = {
   columns: C;
   /** Constraints of the table, beside its columns. */
   constraints?: readonly string[];
-  /** Columns, and what else there is to say, of each index by its name; `unique` where it is that. */
+  /** The definition of each index by its name: its columns and conditions, after `unique` if it is that. */
   indexes?: Record<string, string>;
-  /** Kept for as long as bodies are, which is shorter. */
+  /** Dropped with the bodies, earlier than other tables. */
   isShortLived?: true;
 };
 
-/** Says which records the rows of a table are made of. */
+/** Declares the records that a table's rows are made from. */
 const table =
   <T extends keyof Records>(_name: T) =>
   <C extends Columns<Records[T]>>(described: OneTable<C>) =>
     described;
 
-/** Conditions on attempts. Postgres uses the partial index of one where a query has the same words. */
+/** Conditions on attempts. Postgres uses the partial index of a condition only for queries with the same text. */
 export const NOT_DELIVERED = `kind in ('exhausted', 'dropped')`;
 export const DELIVERED_OR_RETRIED = `kind not in ('exhausted', 'dropped')`;
 
 /**
- * The tables of the log, each with a partition for every day (UTC): a row lies in the day of its record, whatever it is
- * about, so that the same record is the same row however often it comes.
+ * The tables of the log, each with a partition for every day (UTC). The time of a row is that of its record, so that the same
+ * record makes the same row however often it comes.
  */
 export const tables = {
-  /** The router's verdict on an event, or that it was rejected. Suppressions are as in the record. */
+  /** The router's result for an event, or that it was rejected. Suppressions are stored as in the record. */
   events: table('events')({
     columns: {
       at: column('moment', ({ at }) => at),
       event: column('uuid', ({ event }) => event),
-      // It could not always be told of what was rejected.
+      // Rejected events may not name it.
       interface: optional('text', (record) => record.interface ?? undefined),
       action: column('text', ({ action }) => action),
       receivers: column('uuid[]', ({ receivers }) => receivers),
@@ -106,7 +106,7 @@ export const tables = {
     indexes: { events_once: "unique (event, at, coalesce(interface, ''), action, coalesce(rejected_delivery, event))" },
   }),
 
-  /** Finds an order, a vehicle or an offer by each of its names, however it is spelled. */
+  /** Finds an order, a vehicle or an offer by each of its keys, however they are spelled. */
   keys: table('keys')({
     columns: {
       key: column('text', ({ key }) => normalizedKey(key)),
@@ -117,7 +117,7 @@ export const tables = {
     constraints: ['primary key (key, at, event, kind)'],
   }),
 
-  /** The deliveries that events caused, and whose they are; with the first attempt of most of those that succeeded at it. */
+  /** The deliveries that events caused, with their owners, and with the first attempt of most that succeeded at it. */
   deliveries: table('deliveries')({
     columns: {
       at: column('moment', ({ at }) => at),
@@ -134,12 +134,12 @@ export const tables = {
     constraints: ['primary key (delivery, at)'],
     indexes: {
       deliveries_of_event: '(event, at)',
-      // An account's are asked for by its subscriptions: each has one action, so that those of a rare one are found as quickly.
+      // An account's deliveries are found by its subscriptions: each has one action, so rare actions are found as fast as others.
       deliveries_of_subscription: '(subscription, at)',
     },
   }),
 
-  /** Attempts, but for those in the rows of their deliveries, and the ends of deliveries that come without one. */
+  /** Attempts, except those in the rows of their deliveries; and ends of deliveries without an attempt. */
   attempts: table('attempts')({
     columns: {
       at: column('moment', ({ at }) => at),
@@ -157,12 +157,12 @@ export const tables = {
     constraints: ['primary key (delivery, at, attempt)'],
     indexes: {
       attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
-      // Each row lies in exactly one of the two: together they find all of a subscription by time.
+      // Each row is in exactly one of the two indexes: together they find all attempts of a subscription by time.
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
     },
   }),
 
-  /** What was sent, or was to be: kept for a shorter time, for it is what customers would rather see gone. */
+  /** Bodies sent, or to be sent. Kept for a shorter time: customers would rather see them gone. */
   bodies: table('bodies')({
     columns: {
       at: column('moment', ({ at }) => at),
@@ -173,7 +173,7 @@ export const tables = {
     isShortLived: true,
   }),
 
-  /** Events as upstream published them, for each account that they are for and that is known: what was not sent can be made of them. */
+  /** Events as upstream published them, one row for each known receiver: deliveries that were not made can be made from them. */
   kept_events: table('kept_events')({
     columns: {
       account: column('uuid', ({ account }) => account),
@@ -188,7 +188,7 @@ export const tables = {
     isShortLived: true,
   }),
 
-  /** Subscriptions that a rule switched off, and which delivery did it. */
+  /** Subscriptions that a rule switched off, with the delivery that caused it. */
   deactivations: table('deactivations')({
     columns: {
       at: column('moment', ({ at }) => at),
@@ -208,13 +208,11 @@ export const tables = {
 
 export type TableName = keyof Records;
 
-// Every member is one of `tables`, which the type of `keys` does not say.
+// `keys` does not type its result: every member is a table of `tables`.
 export const tableNames = Object.keys(tables) as TableName[];
 
-/** The records of a batch, by table. */
 export type LogRows = { [T in TableName]: Records[T][] };
 
-/** A row of a table, as it is read. */
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
 export type AttemptRow = TableRow<'attempts'>;
 
@@ -222,7 +220,7 @@ export const isShortLived = (name: TableName): boolean => 'isShortLived' in tabl
 
 export type AnyRecord = Records[TableName];
 
-/** Columns and records of one table belong together, which the type of their union does not say. */
+/** Columns and records of one table match, which their union type cannot express. */
 export function columnsOf(name: TableName): Columns<AnyRecord> {
   return tables[name].columns as Columns<AnyRecord>;
 }

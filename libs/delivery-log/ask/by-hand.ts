@@ -1,13 +1,13 @@
 /**
- * Sending by hand: again, what did not arrive, or an example, to try a subscription out. Asking writes a row;
- * delivery-log publishes what is due. So what was asked for is not lost, and comes at the rate that was asked for.
+ * Sends by hand: again what did not arrive, or an example to test a subscription. A request writes a row, and the delivery log
+ * publishes due rows: so requests are not lost, and are sent at the requested rate.
  */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader } from '../read/entries.ts';
 import { deliveryHistory, isMade } from '../read/history.ts';
 
-/** Why nothing is sent: what there is to answer. */
+/** Why nothing is sent. */
 export type SendRefusal = {
   kind: 'refused';
   why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
@@ -15,7 +15,7 @@ export type SendRefusal = {
 export type AskedForResend = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
 export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
 
-/** A delivery is not attempted for longer than this, however it was made: what was published then has come to an end. */
+/** A delivery is not attempted for longer than this, however it was made: whatever was published before has ended. */
 const LONGEST_UNDER_WAY = "interval '25 hours'";
 
 const TARGET = `
@@ -40,8 +40,8 @@ const INSERT = `
   on conflict (delivery) where published_at is null do nothing`;
 
 /**
- * Asks for one delivery to be sent again, unless it was a test: to whom is subscribed to its action now, with the same guid,
- * and with attempts that go on counting.
+ * Requests that one delivery, unless it was a test, is sent again: to the current subscription to its action, with the same guid
+ * and continued attempt numbers.
  */
 export async function askForResend(
   postgres: Queryable,
@@ -50,7 +50,7 @@ export async function askForResend(
   const entry = await deliveryHistory(postgres, guid, client);
   if (entry === undefined) return refused('not_found');
   if (entry.status === 'waiting' || entry.status === 'retrying') return refused('under_way');
-  // Sent again, it would no longer say that nothing happened.
+  // Sent again, it would no longer say that no event happened.
   if (entry.attempts.some(({ byHand }) => byHand === 'test')) return refused('a_test');
   const target = await targetOf(postgres, client, entry.action);
   if ('kind' in target) return target;
@@ -78,7 +78,7 @@ export async function askForResend(
     : { kind: 'asked', delivery: guid, subscription: target.guid, fromAttempt };
 }
 
-/** Asks for the example of an action to be sent once, to whom is subscribed to it by this guid. */
+/** Requests that the example of an action is sent once to the subscription with this guid. */
 export async function askForTest(
   postgres: Queryable,
   { subscription, client, by, exampleOf }: TestRequest,
@@ -102,7 +102,7 @@ export type TestRequest = {
   subscription: string;
   client: ClientReader;
   by: string;
-  /** The body that announces the example of an action with this message guid. */
+  /** Builds a body with the example of an action and this message guid. */
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
@@ -113,7 +113,7 @@ type CurrentSubscriptionRow = {
   audit_field_set: string[] | null;
 };
 
-/** Finds the subscription that a client has to an action now. */
+/** Finds the client's current subscription to an action. */
 export async function targetOf(
   postgres: Queryable,
   client: ClientReader,

@@ -1,4 +1,4 @@
-/** Why there is nothing to be sent again: an answer of none says what there is instead. */
+/** Explains why nothing can be sent again, and says what there is instead. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { subscriptionsOf } from '../read/subscriptions.ts';
@@ -6,12 +6,12 @@ import { isUnderWay } from './by-hand.ts';
 import { whatWasMissed, type MissedQuery } from './missed.ts';
 
 type FailedCounts = {
-  /** Deliveries that were given up or dropped in that time, and what became of them. */
+  /** Deliveries that were given up or dropped in that time, and their current state. */
   failed: number;
   delivered: number;
   underWay: number;
   bodyless: number;
-  /** When one was before it, the last time, and after it, the first time. */
+  /** Times of the last one before the range and of the first one after it. */
   lastBefore: number | null;
   firstAfter: number | null;
 };
@@ -43,13 +43,13 @@ const OTHERS = `
     and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test' and a.at >= $5 and a.at < $6
   group by s.action, s.guid order by failed desc, s.action limit 5`;
 
-/** Made of kept events, and not handed out yet. */
+/** Made from kept events, and not published yet. */
 const ABOUT_TO_BE_SENT = `
   select count(*)::int as count from delivery_log.sendings
   where account = $1 and client = $2 and interface = $3 and action = $4 and kept_at >= $5 and kept_at < $6
     and published_at is null`;
 
-/** In sentences, for people. */
+/** Returns sentences for people. */
 export async function explainNothing(postgres: Queryable, query: MissedQuery): Promise<string> {
   const { client, action, sinceMs, untilMs } = query;
   const subscriptions = await subscriptionsOf(postgres, { account: client.account, client: client.client, action });

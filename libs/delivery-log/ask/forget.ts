@@ -2,12 +2,12 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import type { AskedKey } from '../read/log-tables.ts';
 import { placesOf } from '../read/parked.ts';
 
-/** What was deleted, in rows; and how much is on its way to the broker or to a second attempt, whatever it is about. */
+/** Numbers of deleted rows; and of rows on their way to the broker or to a second attempt, whatever they are about. */
 export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };
 
 /**
- * Deletes what was sent about something, exhausted deliveries included, what is parked of it, which is then dropped, what
- * receivers answered, and what was quoted from events that were rejected. Guids, times and reasons stay: that something was sent, and what became of it.
+ * Deletes, for one key: bodies sent (exhausted deliveries included), bodies parked, whose deliveries are then dropped, receivers'
+ * answers, and quotes from rejected events. Guids, times and reasons stay, and show that something was sent and how it ended.
  */
 export async function forget(postgres: Queryable, { key, kind }: AskedKey): Promise<Forgotten> {
   const { rows } = await postgres.query<Forgotten>(

@@ -1,4 +1,4 @@
-/** What a client did not get of an action, whichever of its subscriptions was to have it. */
+/** Finds deliveries of an action that a client did not get, over all its subscriptions. */
 import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
@@ -8,24 +8,24 @@ import { causeOf, stretchesWithout } from '../read/no-subscription.ts';
 import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
 
-/** Asks about one action, in a stretch of time: milliseconds since the epoch. */
+/** Asks about one action in a time range, in milliseconds since the epoch. */
 export type MissedQuery = {
   client: ClientReader;
   action: string;
   sinceMs: number;
   untilMs: number;
-  /** Whether also what was never made, because there was no subscription. */
+  /** Whether to include deliveries that were never made, because there was no subscription. */
   includesSuppressed: boolean;
   limit: number;
 };
 
 export type Missed =
-  /** It was given up or dropped, and can be sent as it was, from this attempt on. */
+  /** A delivery that was given up or dropped; it can be sent unchanged, from this attempt on. */
   | { kind: 'failed'; delivery: string; event: string; at: number; reason: string; fromAttempt: number }
-  /** No delivery was made; it can be made from the event that was kept at this time. */
+  /** An event without a delivery; the delivery can be made from the event kept at this time. */
   | { kind: 'suppressed'; event: string; at: number; reason: NoSubscriptionCause };
 
-/** The oldest first, at most `limit`. */
+/** Returns the oldest first, at most `limit`. */
 export async function whatWasMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
   const { account, client } = query.client;
   const subscriptions = await subscriptionsOf(postgres, { account, client, action: query.action });
@@ -36,7 +36,7 @@ export async function whatWasMissed(postgres: Queryable, query: MissedQuery): Pr
 
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
-/** The last that is known of it is that it was given up, and its body is still there. */
+/** Deliveries whose last record says that they were given up, and whose body is still kept. */
 const FAILED = `
   select delivery, event, ${ms('at')} as at, reason,
     1 + coalesce((select max(m.attempt) from delivery_log.attempts m
@@ -69,7 +69,9 @@ async function failedOf(
   return rows.map((row) => ({ kind: 'failed', ...row }));
 }
 
-/** Events of stretches of time that the client has no delivery of, nor is about to have; each at the time of its first verdict. */
+/**
+ * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record.
+ */
 const WITHOUT_DELIVERY = `
   select event, ${ms('min(at)')} as at from delivery_log.kept_events e
   where account = $1 and interface = $3 and action = $4
@@ -87,7 +89,7 @@ async function suppressedOf(
   subscriptions: readonly SubscriptionEntry[],
   { client: { account, client, interface: interfaceName }, action, sinceMs, untilMs, limit }: MissedQuery,
 ): Promise<Missed[]> {
-  // While a subscription was on, there was another reason.
+  // While a subscription was on, another reason applied.
   const stretches = stretchesWithout(subscriptions, { sinceMs, untilMs });
   const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
   const values = [account, client, interfaceName, action, since, until, limit];

@@ -1,4 +1,4 @@
-/** Replays: all that a subscription did not get in a stretch of time, sent again at a rate. */
+/** Replays: send again, at a rate, what a subscription did not get in a time range. */
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
@@ -8,7 +8,10 @@ import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
 
-/** Asks for an action, or that of a subscription of the client, current or not; whichever of its subscriptions missed it. */
+/**
+ * Requests an action, or the action of one of the client's subscriptions, current or not. Covers all its subscriptions to the
+ * action.
+ */
 export type ReplayRequest = { of: { action: string } | { subscription: string } } & Pick<
   MissedQuery,
   'sinceMs' | 'untilMs' | 'includesSuppressed'
@@ -25,14 +28,14 @@ export type AskedReplay = {
   requested_at: Date;
   cancelled_at: Date | null;
 };
-/** With how far it has come, which takes a look at each of its deliveries. */
+/** A replay with its progress, which takes a look at each of its deliveries. */
 export type Replay = AskedReplay & { published: number; delivered: number };
 
-/** What there is to be sent, and why each did not arrive; where it is nothing, `explanation` says what there is instead. */
+/** Number of deliveries to send, and why each did not arrive; if there are none, `explanation` says what there is instead. */
 export type ReplayCount = { kind: 'counted'; total: number; reasons: ReasonCount[]; explanation?: string };
 export type ReasonCount = { reason: string; count: number };
 
-/** How many deliveries a replay would send; not more than one request can ask for. */
+/** Counts the deliveries that a replay would send, up to the limit of one request. */
 export async function countReplay(
   postgres: Queryable,
   request: ReplayRequest,
@@ -60,8 +63,8 @@ const INSERT = `
   on conflict (delivery) where published_at is null do nothing`;
 
 /**
- * Asks for all to be sent that a client did not get of an action in a stretch of time: to the subscription that it has to
- * the action now, at this rate. To be run in a transaction.
+ * Requests everything that a client did not get of an action in a time range, to be sent at this rate to the client's current
+ * subscription to the action. Needs a transaction.
  */
 export async function askForReplay(
   postgres: Queryable,
@@ -108,7 +111,7 @@ export async function askForReplay(
   return { kind: 'asked', guid, ...(explanation !== undefined && { explanation }) };
 }
 
-/** What the client asked for last, the newest first; LISTED_REPLAYS at most. */
+/** Returns the client's latest replays, newest first; at most LISTED_REPLAYS. */
 export async function latestReplays(postgres: Queryable, { account, client }: ClientReader): Promise<AskedReplay[]> {
   const { rows } = await postgres.query<AskedReplay>(
     `select guid, action, since, until, include_suppressed, per_second, total, requested_at, cancelled_at
@@ -118,7 +121,7 @@ export async function latestReplays(postgres: Queryable, { account, client }: Cl
   return rows;
 }
 
-/** How far it has come; undefined where it is not the client's. */
+/** Returns the progress of a replay; undefined if it is not the client's. */
 export async function replayOf(
   postgres: Queryable,
   guid: string,
@@ -137,7 +140,7 @@ export async function replayOf(
   return rows[0];
 }
 
-/** Takes back what is not published yet. What delivery-log has claimed may be on its way by now: that is sent. */
+/** Cancels deliveries that are not published yet. Those that the delivery log has claimed may be on their way, and are sent. */
 export async function cancelReplay(
   postgres: Queryable,
   guid: string,

@@ -4,7 +4,7 @@ import { isOfOwner, ownerOf } from '../listener-client.ts';
 import type { ClientReader } from '../read/entries.ts';
 import type { SendRefusal } from './by-hand.ts';
 
-/** The bytes for a subscription with these fields, in a message of this guid; or why it gets nothing. */
+/** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
 export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;
 type Body = { kind: 'notification'; body: Buffer } | { kind: 'suppressed'; reason: string };
 
@@ -36,8 +36,8 @@ const INSERT = `
   values ($1, 'test', true, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, now())`;
 
 /**
- * Asks for an event that never happened to be sent to whom a client has subscribed to its action, its listeners among them, as a
- * test that is retried like any delivery. In a transaction of the caller's.
+ * Requests that an event which never happened is sent to the client's subscriptions to its action, including its listeners', as a
+ * test that is retried like any delivery. Needs the caller's transaction.
  */
 export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | SendRefusal> {
   const { event, action, client, by, bodyFor } = request;
