@@ -1,17 +1,17 @@
 /**
- * How a column of the log is described: once, in `tables.ts`. What is copied and inserted, what is selected, the type of a
- * row that was read, and the table in Postgres follow from it.
+ * Describes columns of the log once, in `tables.ts`. Statements that copy, insert and select, the types of rows read, and the
+ * tables in Postgres follow from it.
  */
 
-/** The type of a column. A moment is milliseconds since the epoch on our side. */
+/** The type of a column. In memory, a moment is milliseconds since the epoch. */
 export type ColumnKind = 'uuid' | 'text' | 'int' | 'smallint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb';
 
-/** A column of a row that is made of `R`, and that is read as `V`. */
+/** A column written from a record `R` and read as `V`. */
 export type Column<R, V> = {
   kind: ColumnKind;
-  /** Whether every row has something there. */
+  /** Whether the column is not null. */
   isGiven: boolean;
-  /** Throws RangeError where a moment is none. */
+  /** Throws RangeError if a moment is invalid. */
   of: (record: R) => V | undefined;
 };
 
@@ -20,31 +20,31 @@ export type Columns<R> = Record<string, Column<R, unknown>>;
 /** A row as it is read. */
 export type RowOf<C> = { [Name in keyof C]: C[Name] extends Column<never, infer V> ? V : never };
 
-/** Every row has it. */
+/** A column that every row has. */
 export function column<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, V> {
   return { kind, isGiven: true, of };
 }
 
-/** Null where a row has none. */
+/** A column that may be null. */
 export function optional<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, Exclude<V, undefined> | null> {
-  // A missing value is null in Postgres, and when it is read.
+  // A missing value is null in Postgres and when read.
   return { kind, isGiven: false, of: (record) => (of(record) ?? null) as Exclude<V, undefined> | null };
 }
 
-/** The name in Postgres of what is `tlsMs` here. */
+/** Returns the name in Postgres: `tls_ms` for `tlsMs`. */
 export const nameOf = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const TYPES: Partial<Record<ColumnKind, string>> = { moment: 'timestamptz' };
 
 export const typeOf = (kind: ColumnKind): string => TYPES[kind] ?? kind;
 
-/** In milliseconds since the epoch, as a number. */
+/** Converts to milliseconds since the epoch, as a number. */
 export const ms = (expression: string): string => `round(extract(epoch from ${expression}) * 1000)::float8`;
 
-/** The moment of a parameter in milliseconds since the epoch. */
+/** Converts a parameter in milliseconds since the epoch to a moment. */
 export const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
 
-/** The columns of a table as a query selects them, each named as in its row. `alias` is what the query calls the table. */
+/** Selects the columns of a table, named as in its row. `alias`: the query's name of the table. */
 export function selected(columns: Columns<never>, alias: string, replaced: Record<string, string> = {}): string {
   return Object.entries(columns)
     .map(([member, { kind }]) => {
@@ -54,12 +54,12 @@ export function selected(columns: Columns<never>, alias: string, replaced: Recor
     .join(', ');
 }
 
-/** A value as Postgres reads it as text. */
+/** A value in a form that Postgres reads as text. */
 export type ColumnValue = string | number | null;
 
-/** Makes what Postgres reads of what a record has in a column. */
+/** Returns a function that writes a record's value of a column. */
 export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => ColumnValue {
-  // The kind of a column says what its values are.
+  // The kind of a column determines its values' type.
   const write = WRITERS[kind]() as (value: unknown) => ColumnValue;
   return (record) => {
     const value = of(record);
@@ -79,7 +79,7 @@ const WRITERS: Record<ColumnKind, () => (value: never) => ColumnValue> = {
 };
 
 function writeMoment(): (ms: number) => string {
-  // Rows beside each other mostly have the same one.
+  // Adjacent rows mostly have the same moment.
   let last: { ms?: number; text: string } = { text: '' };
   return (moment) => {
     if (moment !== last.ms) last = { ms: moment, text: new Date(moment).toISOString() };

@@ -2,9 +2,9 @@ import { nameOf, typeOf, type Columns } from './columns.ts';
 import { tableNames, tables } from './tables.ts';
 
 /**
- * The statements that make the tables as `tables.ts` says, and add to those that are there what they lack. They may be run
- * again and again, and lock nothing where nothing is lacking: services run meanwhile. A new index is of the table alone; who migrates
- * creates it for the days that are there. What is to go, or to become something else, is a migration's.
+ * Builds statements that create the tables of `tables.ts`, and add what existing ones lack. They can be repeated, and lock
+ * nothing if nothing is lacking: services run meanwhile. A new index is created on the parent table alone; the migration creates
+ * it on the partitions. Removing or changing something needs a migration.
  */
 export function schemaStatements(owner: string): string[] {
   return [...tableNames.flatMap((name) => tableStatements(name, owner)), ...viewStatements(owner)];
@@ -39,16 +39,16 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
   ];
 }
 
-/** Even a statement that finds nothing to do would wait for the lock that it does not need, and let all others wait behind it. */
+/** Even a statement that finds nothing to do would wait for a lock, and make all others wait behind it. */
 const unless = (isSo: string, statement: string): string =>
   `do $$ begin if not (${isSo}) then ${statement}; end if; end $$`;
 
 type TableDefinition = { columns: Columns<never>; constraints?: readonly string[]; indexes?: Record<string, string> };
 
 /**
- * Every attempt once, wherever it lies, for SQL by hand: a record that came twice may lie in both tables, or in two rows of
- * a delivery whose event was routed twice. `filed_at`: the time of its row, within a minute of its own; a query that names a
- * stretch of it is spared a look into each day.
+ * Views with every attempt once, for SQL by hand: a record that came twice may be in both tables, or in two rows of a delivery
+ * whose event was routed twice. `filed_at`: the time of its row, within a minute of its own; a condition on it spares a query
+ * looking into each day.
  */
 function viewStatements(owner: string): string[] {
   const told = Object.keys(tables.attempts.columns).filter((member) => member !== 'at');

@@ -1,22 +1,22 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { LotSize } from './lot-size.ts';
 
-/** The result of one statement. `slow`: it took longer than it may; `error` is the one for Postgres being away. */
+/** The result of one statement. `slow`: it exceeded its limit; `error` is the one for Postgres being away. */
 export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
 
 export type AdaptiveWriterOptions = {
-  /** The time limit of one statement. */
+  /** Limit of one statement. */
   timeoutMs: number;
   clock?: Clock;
 };
 
-/** A record that alone takes too long so often, while another does not, is to blame itself. */
+/** A record that alone is too slow this often, while another is not, is itself at fault. */
 const SLOW_TIMES = 3;
 const TOO_SLOW = `takes longer than DATABASE_TIMEOUT, alone, ${SLOW_TIMES} times`;
 
 /**
- * Writes records in lots of a size that Postgres has time for. A record that spoils its lot, refused or too slow, is found
- * by halving, until it stands alone; the others are written on the way.
+ * Writes records in batches of a size that Postgres has time for. Finds a record that is refused or too slow by halving its batch
+ * until the record is alone; the others are written on the way.
  */
 export class AdaptiveWriter<R> {
   readonly #write: (records: readonly R[]) => Promise<WriteResult>;
@@ -30,7 +30,7 @@ export class AdaptiveWriter<R> {
     this.#size = new LotSize(options.timeoutMs);
   }
 
-  /** Writes records; resolves with why each could not be written, undefined where it was. Throws where none can be: Postgres is away. */
+  /** Writes records. Resolves with why each was not written, undefined if it was. Throws if none can be: Postgres is away. */
   reasonsOf(records: readonly R[]): Promise<(string | undefined)[]> {
     return this.#reasonsOfSome(records, records);
   }
@@ -54,19 +54,19 @@ export class AdaptiveWriter<R> {
     return [...reasons, ...(await this.#reasonsOfLot(lot.slice(middle), all))];
   }
 
-  /** Writes again a lot that was too slow: in smaller ones, unless nothing can be written. */
+  /** Writes a batch that was too slow again, in smaller ones, unless nothing can be written. */
   async #reasonsOfSlow([first, ...others]: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
     if (first === undefined) return [];
     if (others.length === 0) return [await this.#reasonOfSlow(first, all)];
     this.#size.wasTooSlow(1 + others.length);
-    // A Postgres that stands still is not to be asked for each record: one alone tells.
+    // A Postgres that hangs must not be tried with each record: one alone shows it.
     const alone = await this.#try([first]);
     if (alone.kind === 'slow') await this.#assertWriting(anyOf(others), alone.error);
     const reason = alone.kind === 'slow' ? await this.#reasonOfSlow(first, all) : reasonOf(alone);
     return [reason, ...(await this.#reasonsOfSome(others, all))];
   }
 
-  /** Finds whether one that was too slow alone is that again, while others are not. */
+  /** Finds out whether a record that was too slow alone is so again while others are not. */
   async #reasonOfSlow(record: R, all: readonly R[]): Promise<string | undefined> {
     const before = this.#lotsWritten;
     let error: Error | undefined;
@@ -80,7 +80,7 @@ export class AdaptiveWriter<R> {
     return TOO_SLOW;
   }
 
-  /** Writing what is there already is writing, too. */
+  /** Throws unless Postgres writes. Writing a record that is there already counts as writing. */
   async #assertWriting(other: R | undefined, error: Error | undefined): Promise<void> {
     if (other === undefined || (await this.#try([other])).kind === 'slow') throw error;
   }
@@ -100,7 +100,7 @@ function reasonOf(written: Exclude<WriteResult, { kind: 'slow' }>): string | und
   return written.kind === 'refused' ? written.reason : undefined;
 }
 
-/** Not always the same: that may be one that is too slow itself. */
+/** Not always the same one, which may itself be too slow. */
 function anyOf<R>(records: readonly R[]): R | undefined {
   return records[Math.floor(Math.random() * records.length)];
 }

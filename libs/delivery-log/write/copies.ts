@@ -10,7 +10,7 @@ export function copiesOf(rows: LogRows): Copy[] {
 
 type Copied = { text: string; writers: ((record: AnyRecord) => ColumnValue)[]; isEscaped: boolean[] };
 
-// Every table is in `tableNames`, which the type of `fromEntries` does not say.
+// `fromEntries` does not type its result: `tableNames` has every table.
 const COPIES = Object.fromEntries(tableNames.map((table) => [table, copyOf(table)])) as Record<TableName, Copied>;
 
 function copyOf(table: TableName): Copied {
@@ -22,7 +22,7 @@ function copyOf(table: TableName): Copied {
   };
 }
 
-/** In the text format of COPY: a line for each row, a tab between its columns. */
+/** Writes the text format of COPY: a line for each row, tabs between columns. */
 function textOf(table: TableName, rows: LogRows): string {
   const { writers, isEscaped } = COPIES[table];
   const lines = rows[table].map((record) =>

@@ -1,13 +1,13 @@
 import { systemClock, type Clock, type Timer } from '@waybell/runtime/clock';
 
 export type InLotsOptions<I> = {
-  /** Calls that do not wait for more. */
+  /** Size of a batch that leaves at once. */
   largest: number;
-  /** How long after the last lot one that is not full leaves, in milliseconds. */
+  /** Milliseconds after the last batch at which a smaller one leaves. */
   gatherMs: number;
-  /** Lots that are worked on at the same time, at most; what comes meanwhile is gathered. */
+  /** Limit of concurrent batches; calls that come meanwhile are gathered. */
   atOnce: number;
-  /** Picks from what waits what is to stay for the next lot. No item stays twice. */
+  /** Picks waiting items that stay for the next batch. No item stays twice. */
   stay?: (waiting: readonly QueuedItem<I>[]) => ReadonlySet<I>;
   clock?: Clock;
 };
@@ -23,8 +23,8 @@ type LotCall<O> = {
 type PlacedItem<I, O> = QueuedItem<I> & { call: LotCall<O>; place: number };
 
 /**
- * Turns small calls into few large ones. What comes now and then is worked on at once; what comes faster is gathered. `work`
- * answers in the order of its items, and a call is answered when all its items are; what `work` throws, each call with an item in it gets.
+ * Turns small calls into few large ones. Handles occasional calls at once and gathers frequent ones. `work` answers in the order
+ * of its items; a call is answered when all its items are. An error of `work` rejects each call with an item in it.
  */
 export function inLots<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
@@ -74,7 +74,7 @@ export function inLots<I, O>(
     try {
       const answers = await work(lot.map(({ item }) => item));
       lot.forEach(({ call, place }, index) => {
-        // One answer for each item, as `work` promises.
+        // `work` promises one answer for each item.
         call.answers[place] = answers[index] as O;
         call.missing -= 1;
         if (call.missing === 0) call.resolve(call.answers);

@@ -1,12 +1,12 @@
 import { nameOf, typeOf, writerOf } from '../columns.ts';
 import { columnsOf, tableNames, type AnyRecord, type LogRows } from '../tables.ts';
 
-/** One statement for all tables: one way to Postgres and back, and all rows or none. */
+/** One statement for all tables: one round trip, and all rows or none. */
 const INSERT = { name: 'insert-outcomes', text: insertText() };
 
 const WRITERS = tableNames.map((table) => ({ table, writers: Object.values(columnsOf(table)).map(writerOf) }));
 
-/** The statement that inserts them. A row that is there already stays as it is. */
+/** Builds the statement that inserts the rows. Rows that exist stay as they are. */
 export function insertRows(rows: LogRows): { name: string; text: string; values: unknown[][] } {
   const values = WRITERS.flatMap(({ table, writers }) => {
     const records: readonly AnyRecord[] = rows[table];
@@ -18,7 +18,7 @@ export function insertRows(rows: LogRows): { name: string; text: string; values:
 function insertText(): string {
   let place = 0;
   const inserts = tableNames.map((table) => {
-    // An array cannot be in an array of different lengths: there it is text, and becomes one afterwards.
+    // Arrays of different lengths cannot be nested: they are passed as text and cast afterwards.
     const columns = Object.entries(columnsOf(table)).map(([member, { kind }]) => ({
       name: nameOf(member),
       type: typeOf(kind),

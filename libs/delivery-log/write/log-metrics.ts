@@ -15,7 +15,7 @@ const ZERO: Record<RecordKind, 0> = {
   outdated: 0,
 };
 
-/** Counts the records that the log has written. */
+/** Counts records that were written. */
 export class LogMetrics {
   readonly #records: Counter<'kind'>;
 
@@ -26,7 +26,7 @@ export class LogMetrics {
       labelNames: ['kind'],
       registers: [metrics],
     });
-    // Prometheus sees no increase in what begins with its first, and alerts compare the sums of kinds.
+    // Prometheus misses the first increase of a counter that did not exist before, and alerts compare the sums of kinds.
     for (const [kind, none] of Object.entries(ZERO)) this.#records.inc({ kind }, none);
   }
 

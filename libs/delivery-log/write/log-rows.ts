@@ -6,13 +6,13 @@ import { dayOf } from './partitions.ts';
 type LogRowsInHand = Omit<LogRows, 'deliveries'> & { deliveries: DeliveryInHand[] };
 
 export type RowsOptions = {
-  /** The first day of which bodies are kept. */
+  /** First day whose bodies are kept. */
   oldestBodies: number;
-  /** Whether attempts may lie in the rows of their deliveries. */
+  /** Whether attempts may be stored in the rows of their deliveries. */
   merges: boolean;
 };
 
-/** Makes the rows of each table from records. */
+/** Makes each table's rows from records. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
   const rows: LogRowsInHand = {
     events: [],
@@ -28,7 +28,7 @@ export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: 
       addEvent(rows, outcome, { isRepeat, isKept: dayOf(outcome.at) >= oldestBodies });
     if (outcome.kind === 'deactivated') rows.deactivations.push(outcome);
   }
-  // The first row, where an event was routed twice.
+  // Chooses the first row if an event was routed twice.
   const byGuid = new Map(merges ? rows.deliveries.toReversed().map((row) => [row.delivery, row]) : []);
   for (const record of records) {
     const { outcome } = record;

@@ -1,18 +1,17 @@
-/** The part of the time that a lot has: one that takes more leaves no room for a larger one. */
+/** Part of the limit that a batch may take; one that takes more leaves no room for a larger one. */
 const ROOM = 1 / 2;
 const GROWTH = 1.25;
 
-/** How many records are written in one go: half as many after a lot that was too slow, and more again while there is time. */
+/** Size of a batch: halves after one that was too slow, and grows again while there is time. */
 export class LotSize {
   readonly #quickMs: number;
   #most = Infinity;
 
-  /** `timeoutMs`: what a lot has time for. */
+  /** `timeoutMs`: the limit of a batch. */
   constructor(timeoutMs: number) {
     this.#quickMs = timeoutMs * ROOM;
   }
 
-  /** At least 1. */
   get most(): number {
     return this.#most;
   }

@@ -1,21 +1,21 @@
 /**
- * Most deliveries succeed at their first attempt: then the attempt lies in the row of its delivery. For that the router's
- * record stays in hand for a while.
+ * Most deliveries succeed at their first attempt, which is then stored in the row of the delivery. For that, the router's record
+ * is held back for a while.
  */
 import { isAttempted, type Delivered, type Outcome } from '@waybell/line/outcomes';
 import type { DeliveryRecord } from '../tables.ts';
 import type { QueuedItem } from './in-lots.ts';
 
-/** `isRepeat`: it may be written already. */
+/** `isRepeat`: the record may be written already. */
 export type LogRecord = { outcome: Outcome; isRepeat: boolean };
 
-/** A row of a delivery that is to be written. `isRepeat`: it may be there already. */
+/** A row of a delivery to be written. `isRepeat`: it may be written already. */
 export type DeliveryInHand = DeliveryRecord & { isRepeat: boolean };
 
-/** Readers look for the attempts of a stretch of time in the deliveries from so long before it until so long after it. */
+/** Readers look for the attempts of a time range in deliveries from this long before it until this long after it. */
 const FURTHEST_APART_MS = 60_000;
 
-/** The attempt, where the row of its delivery can tell of it. */
+/** Returns the attempt if the row of its delivery can hold it. */
 export function firstOf(row: DeliveryInHand, { outcome, isRepeat }: LogRecord): Delivered | undefined {
   if (outcome.kind !== 'delivered' || isRepeat || row.isRepeat || row.first !== undefined) return undefined;
   const { attempt, byHand, parked, subscription, at } = outcome;
@@ -24,7 +24,7 @@ export function firstOf(row: DeliveryInHand, { outcome, isRepeat }: LogRecord): 
   return isPlain && isNear ? outcome : undefined;
 }
 
-/** Finds in what waits to be written verdicts whose deliveries are not all attempted yet, and the attempts at the others. */
+/** Finds waiting records of routed events whose deliveries are not all attempted yet, and the attempts at the others. */
 export function incomplete(waiting: readonly QueuedItem<LogRecord>[]): Set<LogRecord> {
   const attempts = new Map<string, LogRecord>();
   for (const { item } of waiting) if (isAttempted(item.outcome)) attempts.set(item.outcome.delivery, item);

@@ -3,40 +3,40 @@ import { inTransaction, onConnection, whenAvailable, type Postgres } from '@wayb
 
 export const DAY_MS = 86_400_000;
 
-/** Days are counted from the epoch, in UTC. */
+/** Days since the epoch, in UTC. */
 export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS);
 
 export type PartitionsOptions = {
-  /** How many days before today are kept, and of bodies. */
+  /** Number of days before today that are kept; `bodyDays`: the same for bodies. */
   days: number;
   bodyDays: number;
   now: () => number;
 };
 
 export type Partitions = {
-  /** The first day that is kept. */
+  /** Returns the first day that is kept. */
   oldest(table?: TableName): number;
-  /** Resolves when there is room for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
+  /** Resolves when there are partitions for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
   ensure(times: readonly number[]): Promise<void>;
-  /** Takes no partition for granted any more: one was found missing. */
+  /** Forgets which partitions exist: one was found missing. */
   lookAgain(): void;
-  /** Creates what the coming days need, and drops what lies before the oldest. Returns the names of what it dropped. */
+  /** Creates partitions for the coming days and drops those before the oldest. Returns the names of the dropped ones. */
   turnOver(): Promise<string[]>;
 };
 
-/** Created ahead, so that midnight is like any other minute. */
+/** Created ahead, so that nothing is created at midnight. */
 const DAYS_AHEAD = 2;
-/** As far as clocks may run ahead. */
+/** Allows for clocks that run ahead. */
 const LATEST_DAYS_AHEAD = 7;
 const ONE_CREATES = 0x77_62_6c_67;
 /** Waits for statements that read; blocks none meanwhile. */
 const DETACH_LIMIT_MS = 600_000;
-/** Longer than the server's, so that it is the server that ends the statement. */
+/** Longer than the server's limit, so that the server ends the statement. */
 const CLIENT_LIMIT_MS = DETACH_LIMIT_MS + 1_000;
 
 /**
- * A table per day for each of the tables of the log, in the schema that this role owns. A new one is built beside the line
- * and then attached, an old one detached `concurrently` before it is dropped: neither blocks a read or a write.
+ * Keeps one partition per day for each table of the log, in the schema that this role owns. Creates a new one detached, then
+ * attaches it; detaches an old one `concurrently` before it is dropped: neither blocks a read or a write.
  */
 export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: PartitionsOptions): Partitions {
   const known = new Set<number>();
@@ -46,7 +46,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   async function create(day: number): Promise<void> {
     for (const table of tableNames)
       if (day >= oldest(table))
-        // No record is to blame, whatever Postgres says against it.
+        // No record is at fault, whatever the error of Postgres says.
         await whenAvailable(
           postgres,
           () => createPartition(postgres, table, day),
@@ -81,7 +81,7 @@ const partitionOf = (table: TableName, day: number): string => `${table}_${nameO
 async function createPartition(postgres: Postgres, table: TableName, day: number): Promise<void> {
   const name = `delivery_log.${partitionOf(table, day)}`;
   await inTransaction(postgres, async (client) => {
-    // Several replicas find at the same moment that it is missing.
+    // Several replicas may find it missing at once.
     await client.query('select pg_advisory_xact_lock($1)', [ONE_CREATES]);
     const { rows } = await client.query<{ is_attached: boolean }>(
       'select relispartition as is_attached from pg_class where oid = to_regclass($1)',
@@ -89,7 +89,7 @@ async function createPartition(postgres: Postgres, table: TableName, day: number
     );
     if (rows.length === 0) {
       await client.query(`create table ${name} (like delivery_log.${table} including all)`);
-      // Bodies are short, and compressed all the same.
+      // Bodies are short, but worth compressing.
       if (isShortLived(table)) await client.query(`alter table ${name} set (toast_tuple_target = 128)`);
     }
     if (rows[0]?.is_attached !== true) {

@@ -19,12 +19,12 @@ import { incomplete, type LogRecord } from './merging.ts';
 import { dayOf, type Partitions } from './partitions.ts';
 import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
 
-/** A record that Postgres does not take, and what it says. */
+/** A record that Postgres refuses, with its error. */
 export type RefusedRecord = { outcome: Outcome; reason: string };
 
 /**
- * Writes records down; resolves, when they are committed, with those that could not be. Throws `Unavailable`. `isRepeat`: they may
- * be there already.
+ * Writes records. Resolves, after the commit, with the refused ones. Throws `Unavailable`. `isRepeat`: the records may be written
+ * already.
  */
 export type WriteOutcomes = (
   outcomes: readonly Outcome[],
@@ -34,25 +34,28 @@ export type WriteOutcomes = (
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
-  /** How long a statement may take. */
+  /** Limit of one statement. */
   timeoutMs: number;
-  /** How long after others few batches are written: what comes meanwhile goes with them. */
+  /** Pause after other batches before a small one is written, to gather more. */
   gatherMs?: number;
 };
 
-/** Batches that do not wait for more. */
+/** Size of a batch that is written at once. */
 const LARGEST = 100;
-/** Postgres is paid by the transaction, and no reader asks for what was delivered a moment ago. The router's record may stay for a second lot. */
+/**
+ * Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. The router's record may stay for a second
+ * batch.
+ */
 const GATHER_MS = 250;
-/** One is made ready while Postgres writes another. */
+/** One batch is prepared while Postgres writes another. */
 const AT_ONCE = 2;
 
 const NO_PARTITION = '23514';
-// Classes 22 (data), 23 (constraints) and 54 (limits). Whatever else Postgres says (no disk, no right, no such table) it
-// would say of any record: then none is at fault, and all of them wait.
+// Classes 22 (data), 23 (constraints) and 54 (limits). Postgres would give any other error (no disk, no right, no such table)
+// for every record: then none is at fault, and all wait.
 const RECORD_AT_FAULT = /^(22|23|54)...$/;
 
-/** Writes together what comes within a moment. */
+/** Batches records that come within a moment. */
 export function writeOutcomesTo(
   postgres: Postgres,
   { partitions, figures, timeoutMs, gatherMs = GATHER_MS }: WriteOptions,
@@ -60,7 +63,7 @@ export function writeOutcomesTo(
   async function insert(records: readonly LogRecord[]): Promise<void> {
     const kept = records.filter(({ outcome }) => !(dayOf(outcome.at) < partitions.oldest()));
     const rowsMerging = (merges: boolean) => rowsOf(kept, { oldestBodies: partitions.oldest('bodies'), merges });
-    // Before Postgres is asked: what is thrown here is the record's fault.
+    // Before Postgres is used: an error thrown here is the record's fault.
     const copies = copiesOf(rowsMerging(true));
     const outcomes = kept.map(({ outcome }) => outcome);
     await partitions.ensure(outcomes.map(({ at }) => at));
@@ -69,18 +72,18 @@ export function writeOutcomesTo(
     figures.outdated(records.length - kept.length);
   }
 
-  /** What is there already stays as it is: an attempt in the row of a delivery would be lost there. */
+  /** Rows that exist stay as they are: an attempt merged into the row of such a delivery would be lost. */
   async function writeRows(copies: readonly Copy[], rowsApart: () => LogRows): Promise<void> {
     try {
       if (!(await isCopied(copies))) await postgres.query(insertRows(rowsApart()));
     } catch (error) {
-      // Dropped at midnight, or by hand, or not in the backup that was restored: it is made anew, if it is still to be.
+      // Dropped at midnight or by hand, or missing from a restored backup: it is created again, if its day is still kept.
       if (sqlStateOf(error) === NO_PARTITION) partitions.lookAgain();
       throw error;
     }
   }
 
-  /** Not where a row is there already, which is rare. */
+  /** False if a row exists already, which is rare. */
   async function isCopied(copies: readonly Copy[]): Promise<boolean> {
     try {
       await copyAll(postgres, copies);
