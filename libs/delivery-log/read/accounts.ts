@@ -2,7 +2,7 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
-/** How people may call an account: in nothing that hides, breaks a line or moves the cursor of a terminal. */
+/** Account names for people: without characters that are invisible, break a line or move a terminal's cursor. */
 export const ACCOUNT_NAME_PATTERN = String.raw`^\s*[^\p{C}\p{Zl}\p{Zp}]{0,200}\s*$`;
 
 export type AccountEntry = {
@@ -13,7 +13,7 @@ export type AccountEntry = {
   createdAt: number;
 };
 
-/** Finds those of these accounts that Waybell knows, by their guids. */
+/** Returns those of these accounts that Waybell knows, by guid. */
 export async function accountsOf(
   postgres: Queryable,
   guids: readonly string[],

@@ -3,16 +3,16 @@ import { time } from '../columns.ts';
 import { tables, type AttemptRow } from '../tables.ts';
 import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type AttemptDetail } from './log-tables.ts';
 
-/** Most have got through by then, however long their receivers were away. */
+/** Most deliveries end by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
 
-/** Selects the attempts of a delivery in a time range, in milliseconds; `until` is not in it. */
+/** Selects the attempts of a delivery in a time range, in milliseconds; `until` is exclusive. */
 type AttemptsQuery = { delivery: string; from: number; until: number };
 
 /**
- * Finds those of each delivery, in their order. Every day is a table, each look into which may be a read from disk: so
- * that they are looked for within a day of the delivery, and beyond only where it has not got through by then, or was asked for
- * by hand. Before it, where one of them is missing: who made it had a wrong clock, or the router.
+ * Finds each delivery's attempts, in order. Every day is a table, and each look into one may read from disk: so it looks within a
+ * day of the delivery, and further only if the delivery has not ended by then or was sent by hand; and before the delivery if an
+ * attempt is missing, because a wrong clock, the deliverer's or the router's, can date it so.
  */
 export async function attemptsOf(
   postgres: Queryable,
@@ -49,16 +49,16 @@ export async function attemptsOf(
 
 const isDelivered = ({ kind }: AttemptRow): boolean => kind === 'delivered';
 
-/** Whether these are all attempts of a delivery that has come to its end: they are numbered from 1 on. */
+/** Whether these are all attempts of a delivery that has ended: they are numbered from 1 on. */
 function hasAll(attempts: readonly AttemptRow[]): boolean {
   const numbers = new Set(attempts.map(({ attempt }) => attempt));
   return attempts.some(({ kind }) => kind !== 'failed') && Math.max(...numbers) === numbers.size;
 }
 
-/** The members that rows of deliveries and of attempts have in common. */
+/** Members common to rows of deliveries and of attempts. */
 const SHARED = Object.keys(tables.attempts.columns).filter((member) => member in tables.deliveries.columns);
 
-/** The attempt that the row of a delivery tells of, which may have more members than its columns. */
+/** Returns the attempt stored in the row of a delivery, which may have more members than its columns. */
 export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
   const shared = Object.fromEntries(Object.entries(row).filter(([member]) => SHARED.includes(member)));
@@ -69,8 +69,8 @@ export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptR
 }
 
 /**
- * Each once: a record that came twice may lie in both tables. By their numbers, as clocks differ; by time where they were
- * counted from 1 more than once, as of an event that was routed again.
+ * Removes duplicates, as a record that came twice may be in both tables, and orders by attempt number, because clocks differ; by
+ * time if numbers begin at 1 more than once, as for an event that was routed again.
  */
 function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   const byKey = new Map(attempts.map((each) => [`${each.delivery} ${each.at} ${each.attempt}`, each]));
@@ -83,7 +83,7 @@ function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   });
 }
 
-/** Attempts in other rows of these deliveries, whose events were routed more than once. */
+/** Finds attempts in other rows of these deliveries, whose events were routed more than once. */
 async function firstAttemptsWithin(
   postgres: Queryable,
   wanted: readonly AttemptsQuery[],
@@ -111,7 +111,7 @@ async function attemptsWithin(
   if (wanted.length === 0) return [];
   const { rows } = await postgres.query<AttemptRow>({
     name: 'history-attempts',
-    // `offset 0` keeps Postgres from reading whole days to join them.
+    // `offset 0` keeps Postgres from reading whole days for the join.
     text: `select ${attemptColumns('$4')} from ${WANTED}
            cross join lateral (
              select * from delivery_log.attempts m

@@ -4,13 +4,13 @@ import type { ClientReader } from './entries.ts';
 import { ms, time } from '../columns.ts';
 import { deliveryColumns, SKEW_MS, type AskedKey, type DeliveryRow } from './log-tables.ts';
 
-/** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
+/** A delivery that may match, and its place in the order of the search. */
 export type Candidate = DeliveryRow & { place: Cursor };
 
-/** `next`: behind which there may be more. */
+/** `next`: there may be more after it. */
 export type Candidates = { candidates: Candidate[]; next?: Cursor };
 
-/** Deliveries of these, made `since` and before `until`, in milliseconds, whose place is behind `before`. */
+/** Finds deliveries made from `since` until before `until`, in milliseconds, after the place `before`. */
 export type CandidateQuery = {
   reader: ClientReader;
   action: string | undefined;
@@ -20,11 +20,11 @@ export type CandidateQuery = {
   limit: number;
 };
 
-/** Lists are told without what receivers said. */
+/** Lists omit receivers' answers. */
 const DELIVERY = deliveryColumns('false');
 const SKEW = `interval '${SKEW_MS} milliseconds'`;
 
-/** A client's own, those that have ended too. Each has one action, and its rows lie in an index of their own, by time. */
+/** A client's subscriptions, also ended ones. Each has one action, and an index finds its rows by time. */
 const SUBSCRIPTIONS = `select guid from waybell.subscriptions
   where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
 const SINCE = time('$5');
@@ -38,7 +38,7 @@ function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unk
   return [account, client, interfaceName, action ?? null, since, before.at, before.guid, limit];
 }
 
-/** Ordered by when they were made, newest first. */
+/** Finds a client's deliveries, newest first. */
 export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
   const { rows } = await postgres.query<CandidateRow>({
     name: 'history-of-client',
@@ -54,7 +54,7 @@ export async function deliveriesOfClient(postgres: Queryable, query: CandidateQu
   return candidatesIn(rows, query);
 }
 
-/** Those that were given up or dropped, by when that was, latest first. Some were perhaps not made before `until`. */
+/** Finds deliveries given up or dropped, by when that was, latest first. Some may not be made before `until`. */
 export async function deliveriesInVain(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
   const { rows } = await postgres.query<CandidateRow>({
     name: 'history-in-vain',
@@ -77,7 +77,7 @@ export async function deliveriesInVain(postgres: Queryable, query: CandidateQuer
   return candidatesIn(rows, query);
 }
 
-/** Those about something, by when they were made, newest first. */
+/** Finds deliveries about a key, by creation, newest first. */
 export async function deliveriesAbout(
   postgres: Queryable,
   { about, ...query }: CandidateQuery & { about: AskedKey },
@@ -97,7 +97,7 @@ export async function deliveriesAbout(
   return candidatesIn(rows, query);
 }
 
-/** All but the place is null where the delivery is no longer kept, or not yet there, while its end is. */
+/** All but the place is null if the log no longer, or not yet, has the delivery, but has its end. */
 type CandidateRow = DeliveryRow & { placedAt: number; placedGuid: string };
 
 function candidatesIn(rows: readonly CandidateRow[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
@@ -107,7 +107,7 @@ function candidatesIn(rows: readonly CandidateRow[], { limit }: Pick<CandidateQu
   return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };
 }
 
-/** Those that were made for these subscriptions last, the newest first. */
+/** Finds the latest deliveries of these subscriptions, newest first. */
 export async function latestDeliveries(
   postgres: Queryable,
   subscriptions: readonly string[],

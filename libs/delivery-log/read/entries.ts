@@ -1,30 +1,30 @@
 /**
- * Entries of the delivery log as readers get them: an event, its outcome for each account and API client,
- * and each attempt. Times are milliseconds since the epoch, guids lower-case.
+ * Entries of the delivery log as readers get them: an event, its outcome for each account and API client, and each attempt. Times
+ * are milliseconds since the epoch, guids lower-case.
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
 import type { AttemptRow } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
-/** A reader is an API client, which is told of nothing but its own, or an operator. */
+/** A reader is an API client, which sees only its own entries, or an operator. */
 export type Reader = ClientReader | 'operator';
 
-/** `withListeners`: what its listeners got is told, too. */
+/** `withListeners`: includes the deliveries of its listeners. */
 export type ClientReader = { account: string; client: string; interface: InterfaceName; withListeners?: true };
 
-/** A reason with what it means and what can be done about it. */
+/** A reason with its meaning and remedy. */
 export type Why = { reason: string } & ReasonMeaning;
 
 export type EventEntry = {
   event: string;
-  /** Null where it could not be told of an event that was rejected: only operators see those. */
+  /** Null if unknown, for a rejected event: only operators see those. */
   interface: InterfaceName | null;
   action: string;
-  /** When the router looked at it. */
+  /** When the router handled it. */
   at: number;
   keys: readonly Key[];
-  /** Accounts. */
+  /** Account guids. */
   receivers: readonly string[];
   verdicts: EventVerdict[];
 };
@@ -35,7 +35,7 @@ export type EventVerdict =
   | SuppressedVerdict
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
 
-/** Why an account, or a client of it, got nothing; for `no_subscription` with how that came about. */
+/** Why an account, or a client of it, got nothing; for `no_subscription` with the cause. */
 export type SuppressedVerdict = {
   kind: 'suppressed';
   reason: SuppressionReason;
@@ -65,12 +65,12 @@ export type DeliveryEntry = {
   status: DeliveryStatus;
   /** Why it is not delivered. */
   why?: Why;
-  /** While it is retried. */
+  /** Only while it is retried. */
   nextAttemptAt?: number;
-  /** It waits for its endpoint: since when, and why. */
+  /** Since when, and why, it waits for its endpoint. */
   parked?: { since: number; why: ParkReason };
   attempts: AttemptEntry[];
-  /** Giving it up switched the subscription off. */
+  /** Present if its end switched the subscription off. */
   deactivation?: { at: number; rule: string };
 };
 
@@ -79,6 +79,6 @@ export type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined>
 
 type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 
-/** One attempt, or, without a duration, the end that came instead of one: what its row has. `at` is when it ended. */
+/** One attempt; or, without a duration, an end without an attempt. `at` is when it ended. */
 export type AttemptEntry = Pick<AttemptRow, Always> &
   WithoutNulls<Omit<AttemptRow, Always | 'delivery' | 'reason'>> & { why?: Why };

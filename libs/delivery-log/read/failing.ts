@@ -1,22 +1,21 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 
-/** An address that fails, of one account. */
+/** An origin of one account at which attempts fail. */
 export type FailingOrigin = {
   account: string;
   origin: string;
-  /** Attempts that failed, and of how many. */
+  /** Number of failed attempts, and of all. */
   failed: number;
   attempts: number;
-  /** The most frequent one. */
+  /** The most frequent reason. */
   reason: string;
 };
 
-/** A delivery without an end. */
 export type Undelivered = { delivery: string; account: string; action: string; at: number; attempts: number };
 
 type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number };
 
-/** Origins at which attempts fail most, since a time. Tests by hand are none of them. */
+/** Finds origins at which the most attempts failed since a time, without tests by hand. */
 export async function failingOrigins(
   postgres: Queryable,
   { sinceMs, account, limit }: FailingQuery,
@@ -43,10 +42,13 @@ export async function failingOrigins(
   return rows;
 }
 
-/** So long before its delivery an attempt may lie, by a wrong clock: to look further is a look into each day, and an event may have been routed before. */
+/**
+ * How long before its delivery an attempt may be recorded, because of a wrong clock. To look further would read each day's table,
+ * and an event may have been routed before.
+ */
 const LONG_BEFORE = "interval '12 hours'";
 
-/** The oldest deliveries that have not come to an end, of those made since a time, but for tests by hand. */
+/** Finds the oldest deliveries made since a time that have not ended, without tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
   { sinceMs, account, limit }: FailingQuery,

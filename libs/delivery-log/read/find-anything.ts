@@ -4,7 +4,7 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
-/** One meaning of the text that is searched for. */
+/** One meaning of a searched text. */
 export type SearchMatch =
   | { kind: 'event'; event: string; interface: InterfaceName; action: string; at: number }
   | { kind: 'delivery'; delivery: string; interface: InterfaceName; action: string; at: number }
@@ -12,13 +12,13 @@ export type SearchMatch =
   | { kind: 'account'; account: string; interface: InterfaceName; name: string | null; at: number }
   | FoundKey;
 
-/** A key of one kind that events have. `events`: how many, counted up to MOST_COUNTED. */
+/** A key that events have. `events`: how many, counted up to MOST_COUNTED. */
 export type FoundKey = { kind: 'key'; key: string; keyKind: string; events: number; at: number };
 
-/** Events of a key are counted no further. */
+/** Limit of the events counted for a key. */
 export const MOST_COUNTED = 1_000;
 
-/** A text in which only a guid was found does not say which kind of one it is. */
+/** Stands for the kind of a guid that was found in a text, as its kind is not known. */
 const UNKNOWN_KIND = 'guid';
 
 const GUIDS = `
@@ -47,8 +47,8 @@ const KEYS = `
   where kind.kind is not null`;
 
 /**
- * Finds every meaning of a guid, a number, a VIN or the subject of an event, however it is spelled.
- * `kind:key` names the kind of a key.
+ * Finds every meaning of a guid, a number, a VIN or the subject of an event, however it is spelled. `kind:key` names a key's
+ * kind.
  */
 export async function findAnything(postgres: Queryable, text: string): Promise<SearchMatch[]> {
   const asked = normalizedKey(text);
@@ -63,7 +63,7 @@ export async function findAnything(postgres: Queryable, text: string): Promise<S
 
 async function namedBy(postgres: Queryable, guid: string): Promise<SearchMatch[]> {
   const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey>>(GUIDS, [guid]);
-  // Each is known by the guid that was asked for, under the name of what it is.
+  // Each row has the searched guid, under the name of its kind.
   return rows.map((row) => ({ ...row, [row.kind]: guid }));
 }
 

@@ -10,7 +10,7 @@ export type DeliveryFilter = {
   about?: AskedKey | undefined;
   action?: string | undefined;
   status?: DeliveryStatus | undefined;
-  /** Why they are not delivered; without a status, of those that ended so. */
+  /** Why they are not delivered; without a status: why they ended. */
   reason?: string | undefined;
   since?: number | undefined;
   until?: number | undefined;
@@ -23,16 +23,16 @@ export type DeliveriesQuery = {
   limit: number;
 };
 
-/** Before there was anything to write down. */
+/** Before there was anything to record. */
 const EARLIEST_MS = 0;
 const LATEST: Cursor = { at: 8.64e15, guid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-/** How many are looked at together, where not each is among those asked for, and for one page. */
+/** Number of candidates read together if not each matches, for one page. */
 const LOOKED_AT_TOGETHER = 200;
 const LOOKED_AT = 1_000;
 
 /**
- * Deliveries of one API client, newest first; those in vain by when they ended. How a delivery stands is only known from
- * its attempts, so that what is rare has to be looked for: a page may hold few, or none, and yet not be the last.
+ * Finds deliveries of one API client, newest first; those in vain by when they ended. Only its attempts show a delivery's state,
+ * so rare matches must be searched for: a page may hold few or none without being the last.
  */
 export async function findDeliveries(
   postgres: Queryable,
@@ -66,7 +66,7 @@ function candidatesFor(
   return isInVain(filter) ? deliveriesInVain(postgres, asked) : deliveriesOfClient(postgres, asked);
 }
 
-/** Whether all that is asked for ended without success: those have an index of their own. */
+/** Whether the filter matches only deliveries that ended without success: an index finds those. */
 function isInVain({ status, reason }: DeliveryFilter): boolean {
   return status === 'exhausted' || status === 'dropped' || (status === undefined && reason !== undefined);
 }
@@ -77,7 +77,7 @@ function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter)
   if (reason !== undefined && entry.why?.reason !== reason) return false;
   if (!isInVain(filter)) return true;
   if (entry.status !== 'exhausted' && entry.status !== 'dropped') return false;
-  // What was sent again by hand may have ended in vain more than once: its place is the last one.
+  // Sent again by hand, a delivery may have ended in vain more than once: its place is the last end.
   const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;
   return isAtItsPlace && entry.at >= since && entry.at < until;
 }

@@ -23,8 +23,8 @@ import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
 
 /**
- * Everything about an order, a vehicle, an offer …, or the event of that guid, newest first: what was sent, what was not, and why. What receivers answered
- * is told to operators alone: a client is shown it with each delivery.
+ * Returns everything about an order, a vehicle, an offer …, or the event of that guid, newest first: what was sent, what was not,
+ * and why. Only operators get receivers' answers here: a client sees them with each delivery.
  */
 export async function timelineOf(
   postgres: Queryable,
@@ -40,12 +40,12 @@ export async function timelineOf(
   return { entries, next: { at: last.at, guid: last.event } };
 }
 
-/** The history of one event: an entry for each time that it was routed. */
+/** Returns the history of one event: an entry for each time that it was routed. */
 export async function eventHistory(postgres: Queryable, event: string, reader: Reader): Promise<EventEntry[]> {
   return tell(postgres, await eventByGuid(postgres, event, reader), reader);
 }
 
-/** One delivery with its attempts; undefined where there is none, or it is not the reader's. */
+/** Returns one delivery with its attempts; undefined if there is none, or if it is not the reader's. */
 export async function deliveryHistory(
   postgres: Queryable,
   delivery: string,
@@ -60,7 +60,7 @@ export async function deliveryHistory(
   return entry;
 }
 
-/** These deliveries with their attempts, in the same order. */
+/** Adds attempts to these deliveries, in the same order. */
 export async function withAttempts(
   postgres: Queryable,
   rows: readonly DeliveryRow[],
@@ -95,7 +95,7 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
   const made = (await deliveriesOf(postgres, rows, answers)).filter((row) => isOfReader(row, reader));
   const told = await withAttempts(postgres, made, answers);
   const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
-  // A delivery that was rejected is told with its event.
+  // A rejected delivery is listed with its event.
   const entries = rows
     .filter(({ rejectedDelivery }) => rejectedDelivery === null)
     .map((row) => eventEntry(row, byVerdict.get(`${row.event} ${row.at}`) ?? [], reader));
@@ -103,7 +103,7 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
   return entries;
 }
 
-/** Says of each account that got nothing, for want of a subscription, how that came about. */
+/** Explains, for each account that got nothing because it had no subscription, why it had none. */
 export async function explainNoSubscription(postgres: Queryable, entries: readonly EventEntry[]): Promise<void> {
   const unsent = entries.flatMap(({ action, at, verdicts }) =>
     verdicts.flatMap((verdict) => {
@@ -120,7 +120,7 @@ export async function explainNoSubscription(postgres: Queryable, entries: readon
   }
 }
 
-/** A verdict as its reader is told of it, with the deliveries that were made of it for that reader. */
+/** Makes a reader's entry of an event, with the deliveries of the event for that reader. */
 export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
   const { event, interface: interfaceName, action, at, keys, receivers } = row;
   const verdicts: EventVerdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
@@ -132,7 +132,7 @@ export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: R
       ...why('suppressed', suppression.reason),
     });
   if (row.rejectedReason !== null) verdicts.push(rejectedVerdict(row, row.rejectedReason, reader));
-  // Another client of the account is subscribed, and so the record says nothing of this one.
+  // Another client of the account is subscribed, so the record does not mention this one.
   if (verdicts.length === 0 && reader !== 'operator')
     verdicts.push({ kind: 'suppressed', ...clientOf(reader), ...why('suppressed', 'no_subscription') });
   return {
@@ -146,13 +146,13 @@ export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: R
   };
 }
 
-/** A client is told of itself only. */
+/** Clients see only their own entries. */
 function clientOf(reader: Reader): { account: string; client: string } | undefined {
   return reader === 'operator' ? undefined : { account: reader.account, client: reader.client };
 }
 
 function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): EventVerdict {
-  // How Waybell itself failed concerns no client, and may quote anything.
+  // Faults of Waybell itself are not the client's business, and their text may quote anything.
   const isTold = reader === 'operator' || !isOwnFault(reason);
   return {
     kind: 'rejected',
@@ -209,12 +209,12 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, pa
   };
 }
 
-/** The attempt that says how things stand. What was delivered once is delivered, whatever was tried afterwards. */
+/** Returns the attempt that determines the state. A delivered delivery stays delivered, whatever is tried afterwards. */
 function endOf(attempts: readonly AttemptEntry[]): AttemptEntry | undefined {
   return attempts.find(({ kind }) => kind === 'delivered') ?? attempts.at(-1);
 }
 
-/** Whether there was a request: not the end that came instead of one. */
+/** Whether there was a request, unlike an end without one. */
 export function isMade({ kind, why: reason }: AttemptEntry): boolean {
   return kind !== 'dropped' && !unattempted.includes(reason?.reason ?? '');
 }
@@ -223,7 +223,7 @@ const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
 
 const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exhausted';
 
-/** An attempt as its row has it, with what its reason means. */
+/** Makes an entry of an attempt's row, with the meaning of its reason. */
 export function attemptEntry(row: AttemptRow): AttemptEntry {
   const { attempt, at, kind, subscription, reason, delivery: _delivery, ...known } = row;
   const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
@@ -231,7 +231,7 @@ export function attemptEntry(row: AttemptRow): AttemptEntry {
 }
 
 function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
-  // What is left has no null, which the type of `fromEntries` cannot say.
+  // The remaining members are not null, which `fromEntries` does not type.
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value != null)) as WithoutNulls<T>;
 }
 

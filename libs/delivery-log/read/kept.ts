@@ -2,17 +2,17 @@ import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Messages that a service keeps for one exchange and key because the broker does not take them. */
 export type KeptFor = {
-  /** The role of the service in Postgres. */
+  /** The service's role in Postgres. */
   keptBy: string;
   exchange: string;
   routingKey: string;
   publications: number;
   bytes: number;
-  /** Since when the first of them is kept, in milliseconds since the epoch. */
+  /** Time of the oldest, in milliseconds since the epoch. */
   oldestAt: number;
 };
 
-/** Those that have waited longest first. */
+/** Returns the oldest first. */
 export async function keptInAll(postgres: Queryable): Promise<KeptFor[]> {
   const { rows } = await postgres.query<KeptFor>(
     `select kept_by::text as "keptBy", exchange, routing_key as "routingKey", publications::float8, bytes::float8,

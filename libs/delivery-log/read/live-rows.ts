@@ -6,17 +6,17 @@ import { firstAttempt } from './attempts.ts';
 import type { ClientReader } from './entries.ts';
 import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow } from './log-tables.ts';
 
-/** `fromMs`: what ended, or was looked at by the router, at this time or later. `most`: rows of each kind, the newest. */
+/** `fromMs`: the earliest end, or routing, of the rows. `most`: limit of rows of each kind, the newest. */
 export type LiveLook = { reader: ClientReader; actions: readonly string[]; fromMs: number; most: number };
 
 export type AttemptFound = { action: string; callbackUrl: string; event?: string; attempt: AttemptRow };
 
 export type EventFound = { event: string; at: number };
 
-/** `unreadBefore`: there are more than `most` of them, and those before this time were not looked at. */
+/** `unreadBefore`: there were more than `most`, and rows before this time were not read. */
 export type LiveRows<T> = { found: T[]; unreadBefore?: number };
 
-/** A client's own, but for those that had ended too long before for anything to be sent to them still. */
+/** A client's subscriptions, without those that ended so long before that nothing can still be sent to them. */
 const SUBSCRIPTIONS = `select guid, action, split_part(callback_url, '?', 1) as callback_url from waybell.subscriptions
   where account_guid = $1 and client_id = $2 and interface = $3
     and (ended_at is null or ended_at > ${time('$4')} - interval '2 days')`;
@@ -32,7 +32,7 @@ const valuesOf = ({ reader: { account, client, interface: interfaceName }, fromM
   most,
 ];
 
-/** First attempts that lie in the rows of their deliveries, which are of up to a minute before. */
+/** Finds first attempts in the rows of their deliveries, which are up to a minute older. */
 export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): Promise<LiveRows<AttemptFound>> {
   type Row = DeliveryRow & { callbackUrl: string; looked: number; oldestAt: number };
   const { rows } = await postgres.query<Row>({
@@ -57,7 +57,7 @@ export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): 
   return first === undefined || first.looked < look.most ? { found } : { found, unreadBefore: first.oldestAt };
 }
 
-/** Attempts in rows of their own: those in vain, and the others. */
+/** Finds attempts in rows of their own: those in vain, and the others. */
 export async function latestAttempts(postgres: Queryable, look: LiveLook): Promise<LiveRows<AttemptFound>[]> {
   const found: LiveRows<AttemptFound>[] = [];
   for (const [name, which] of [
@@ -82,7 +82,7 @@ export async function latestAttempts(postgres: Queryable, look: LiveLook): Promi
   return found;
 }
 
-/** Events for the account, which are kept where they are known to be for it, whatever came of them. */
+/** Finds kept events for the account, whatever became of them; an event is kept if it is known to be for the account. */
 export async function latestEvents(postgres: Queryable, look: LiveLook): Promise<LiveRows<EventFound>> {
   const { rows } = await postgres.query<EventFound>({
     name: 'live-events',
@@ -98,16 +98,16 @@ export async function latestEvents(postgres: Queryable, look: LiveLook): Promise
   return bounded(rows, look.most, ({ at }) => at);
 }
 
-/** Ordered by time, the newest first. */
+/** `found` is ordered by time, newest first. */
 function bounded<T>(found: T[], most: number, atOf: (each: T) => number): LiveRows<T> {
   const last = found.at(-1);
   return last === undefined || found.length < most ? { found } : { found, unreadBefore: atOf(last) };
 }
 
-/** Most deliveries come to an end within a day. */
+/** Most deliveries end within a day. */
 const SOON_MS = 2 * 86_400_000;
 
-/** Which event each of these deliveries is of, as far as the log has it. */
+/** Finds the event of each of these deliveries, if the log has it. */
 export async function eventsOfDeliveries(
   postgres: Queryable,
   attempts: readonly Pick<AttemptRow, 'delivery' | 'at'>[],
@@ -118,7 +118,7 @@ export async function eventsOfDeliveries(
     if (wanted.length === 0) break;
     const { rows } = await postgres.query<{ delivery: string; event: string }>({
       name: 'live-events-of-deliveries',
-      // `offset 0` keeps Postgres from reading whole days to join them.
+      // `offset 0` keeps Postgres from reading whole days for the join.
       text: `select wanted.delivery, d.event from unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)
              cross join lateral (
                select event from delivery_log.deliveries m

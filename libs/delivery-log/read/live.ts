@@ -1,4 +1,4 @@
-/** Reads what happens now to one client: its attempts, and its events without a delivery. */
+/** Reads what happens to one client now: its attempts, and its events without a delivery. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from './entries.ts';
 import { attemptEntry, eventEntry, explainNoSubscription, isOfReader } from './history.ts';
@@ -13,7 +13,7 @@ import {
 } from './live-rows.ts';
 import { deliveriesOf, eventsAt } from './log-tables.ts';
 
-/** One thing that happened, at a time in milliseconds since the epoch. The same record always has the same key. */
+/** Something that happened, at a time in milliseconds since the epoch. The same record always has the same key. */
 export type LiveEntry = { key: string; at: number } & (
   | {
       kind: 'attempt';
@@ -27,15 +27,15 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'suppressed'; event: EventEntry; verdict: SuppressedVerdict }
 );
 
-/** The entries of a key; none where its event was delivered. */
+/** The entries of a key; none if its event was delivered. */
 export type LookedUpKey = { key: string; at: number; entries: LiveEntry[] };
 
-/** `unreadBefore`: more has happened than one look reads, and what was before this time may not be told. */
+/** `unreadBefore`: one read did not cover everything, and entries before this time may be missing. */
 export type LiveFound = { looked: LookedUpKey[]; unreadBefore?: number };
 
 /**
- * The latest that the log has of a client, but for keys that `isKnown`. An attempt whose delivery the log does not have yet
- * is left for a later look.
+ * Returns a client's latest entries, except those whose keys are known. Leaves an attempt whose delivery the log does not have
+ * yet to a later read.
  */
 export async function latestOf(
   postgres: Queryable,

@@ -11,31 +11,31 @@ export type RejectionRow = { delivery: string; reason: string };
 
 export type DeactivationRow = { delivery: string; at: number; rule: string };
 
-/** Clocks of router and deliverer may differ, each from Postgres' by CLOCK_LIMIT, which is half a minute unless it is set. */
+/** Limit of the difference of two clocks: each may differ from Postgres' by CLOCK_LIMIT, half a minute by default. */
 export const SKEW_MS = 60_000;
 
-/** Whether attempts come with the receivers' answers, some KiB each: lists leave them out. */
+/** Whether attempts include receivers' answers, some KiB each: lists omit them. */
 export type AttemptDetail = { withAnswers: boolean };
 
 const { unknownMembers: _, ...TOLD_OF_EVENTS } = tables.events.columns;
 const EVENT = selected(TOLD_OF_EVENTS, 'e');
 
-/** What a query of `d` says of a delivery. `isTold`: whether with what the receiver said, in SQL. */
+/** Selects the columns of a delivery `d`. `isTold`: SQL for whether to include the receiver's answer. */
 export const deliveryColumns = (isTold: string): string =>
   selected(tables.deliveries.columns, 'd', { answer: `case when ${isTold} then d.answer end` });
 
-/** The same of an attempt `a`. */
+/** Selects the same of an attempt `a`. */
 export const attemptColumns = (isTold: string): string =>
   selected(tables.attempts.columns, 'a', { answer: `case when ${isTold} then a.answer end` });
 
-/** Selects the events that a reader may see: an account sees only those that it receives. */
+/** Selects events that a reader may see: an account sees only those that it receives. */
 const OF_READER = `($1::uuid is null or ($1 = any (e.receivers) and e.interface = $2))`;
 
 function readerValues(reader: Reader): [string | null, string | null] {
   return reader === 'operator' ? [null, null] : [reader.account, reader.interface];
 }
 
-/** A key that is searched for, as `normalizedKey` writes it, and its kind where that is given. */
+/** A key to search for, as `normalizedKey` writes it, and its kind if given. */
 export type AskedKey = { key: string; kind?: string | undefined };
 
 /** Finds the events that have a key, newest first. */
@@ -45,7 +45,7 @@ export async function eventsAbout(
 ): Promise<EventRow[]> {
   const { rows } = await postgres.query<EventRow>({
     name: 'history-of-key',
-    // Once, though an event may have the same key under two names.
+    // Distinct: an event may have the same key under two kinds.
     text: `select ${EVENT} from (
              select at, event from delivery_log.keys
              where key = $3 and ($7::text is null or kind = $7) and ($4::float8 is null or (at, event) < (${time('$4')}, $5::uuid))
@@ -58,7 +58,7 @@ export async function eventsAbout(
   return rows;
 }
 
-/** Every verdict on an event, newest first. */
+/** Finds every record of an event, newest first. */
 export async function eventByGuid(postgres: Queryable, event: string, reader: Reader): Promise<EventRow[]> {
   const { rows } = await postgres.query<EventRow>({
     name: 'history-of-event',
@@ -68,7 +68,7 @@ export async function eventByGuid(postgres: Queryable, event: string, reader: Re
   return rows;
 }
 
-/** These verdicts, each of which names its event and its time. */
+/** Finds events by guid and time of their records. */
 export async function eventsAt(
   postgres: Queryable,
   events: readonly Pick<EventRow, 'event' | 'at'>[],
@@ -85,7 +85,7 @@ export async function eventsAt(
   return rows;
 }
 
-/** The deliveries that were made when these verdicts were given. */
+/** Finds the deliveries made with these records. */
 export async function deliveriesOf(
   postgres: Queryable,
   events: readonly Pick<EventRow, 'event' | 'at'>[],
@@ -102,7 +102,7 @@ export async function deliveriesOf(
   return rows;
 }
 
-/** A delivery by its guid; several where its event was routed again, the first one first. */
+/** Finds a delivery by guid; several, the first one first, if its event was routed again. */
 export async function deliveriesByGuid(postgres: Queryable, delivery: string): Promise<DeliveryRow[]> {
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-delivery',
@@ -112,7 +112,7 @@ export async function deliveriesByGuid(postgres: Queryable, delivery: string): P
   return rows;
 }
 
-/** Finds the body that was sent, while it is kept. */
+/** Returns the body that was sent, while it is kept. */
 export async function bodyOf(postgres: Queryable, delivery: string): Promise<string | undefined> {
   const { rows } = await postgres.query<{ body: string }>({
     name: 'history-body',
@@ -122,7 +122,7 @@ export async function bodyOf(postgres: Queryable, delivery: string): Promise<str
   return rows[0]?.body;
 }
 
-/** Why deliveries of these were given up on the way; the reason that was the first comes last. */
+/** Finds why deliveries of these were rejected; the first reason comes last. */
 export async function rejectionsOf(
   postgres: Queryable,
   deliveries: readonly Pick<DeliveryRow, 'delivery' | 'event'>[],
@@ -140,7 +140,7 @@ export async function rejectionsOf(
   return rows;
 }
 
-/** Finds those of these deliveries that switched their subscription off: when, and by which rule. */
+/** Finds which of these deliveries switched their subscription off: when, and by which rule. */
 export async function deactivationsBy(
   postgres: Queryable,
   deliveries: readonly Pick<DeliveryRow, 'delivery'>[],

@@ -1,4 +1,4 @@
-/** Why an event was for no subscription: what `no_subscription` means for an account, and for one API client of it. */
+/** Explains why an event had no subscription: what `no_subscription` means for an account or for one of its API clients. */
 import type { NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf } from './accounts.ts';
@@ -7,21 +7,24 @@ import { standingAt, subscriptionsOf, type SubscriptionEntry } from './subscript
 /** Times are milliseconds since the epoch. */
 export type NoSubscription = {
   cause: NoSubscriptionCause;
-  /** Which subscription was off, had ended, or came later. */
+  /** The subscription that was off, had ended, or came later. */
   subscription?: string;
-  /** Since when it was off, when it had ended, when it came. */
+  /** When it was switched off, ended, or came. */
   at?: number;
-  /** Which rule switched it off. */
+  /** The rule that switched it off. */
   rule?: string;
 };
 
-/** An event that an account got nothing of, or a client of it where one is named. */
+/** An event of which an account, or the given client of it, got nothing. */
 export type Unsent = { account: string; client?: string | undefined; action: string; at: number };
 
-/** The router looks a moment before it says so, and its clock may differ: what came within it is not there yet. */
+/**
+ * The router looks shortly before it records the time, and its clock may differ: later subscriptions within this time do not
+ * count.
+ */
 const MOMENT_MS = 5_000;
 
-/** For each, in the same order. */
+/** Returns the causes in the same order. */
 export async function whyNoSubscription(postgres: Queryable, unsent: readonly Unsent[]): Promise<NoSubscription[]> {
   const accounts = await accountsOf(
     postgres,
@@ -45,8 +48,8 @@ export async function whyNoSubscription(postgres: Queryable, unsent: readonly Un
 }
 
 /**
- * Why none of these subscriptions, the newest first, was on at a time; `never_subscribed` where there are none. Undefined
- * where one was.
+ * Explains why none of these subscriptions, newest first, was on at a time; `never_subscribed` if there are none. Undefined if
+ * one was on.
  */
 export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSubscription | undefined {
   const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
@@ -66,7 +69,9 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
 }
 
-/** The stretches of a time, in milliseconds since the epoch, in which none of these subscriptions was on; `until` is not in it. */
+/**
+ * Returns the time ranges, in milliseconds since the epoch, in which none of these subscriptions was on; `until` is exclusive.
+ */
 export function stretchesWithout(
   subscriptions: readonly SubscriptionEntry[],
   { sinceMs, untilMs }: { sinceMs: number; untilMs: number },
@@ -79,7 +84,7 @@ export function stretchesWithout(
   ]);
   const within = changes.filter((at) => at > sinceMs && at < untilMs);
   const bounds = [...new Set([sinceMs, ...within, untilMs])].toSorted((one, other) => one - other);
-  // Between two changes they all stand as at the first of these.
+  // Between two changes, every state is the one at the first of them.
   return bounds
     .slice(1)
     .map((until, place) => ({ from: bounds[place] ?? sinceMs, until }))

@@ -3,12 +3,12 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import type { DeliveryRow } from './log-tables.ts';
 
-/** A delivery waits for its endpoint now: since when, in milliseconds since the epoch, and why. */
+/** Since when, in milliseconds since the epoch, and why a delivery waits for its endpoint. */
 export type ParkedNow = { since: number; why: ParkReason };
 
 /**
- * The places of deliveries while they are parked: what the router made has the time of its verdict, what was asked for by hand
- * that at which it was due. `$1` and `at`: guids of deliveries and their times.
+ * Builds a query for the keys of deliveries while they are parked: `created_at` is the time of the router's record, or, if sent
+ * by hand, when it was due. `$1` and `at`: guids of deliveries and their times.
  */
 export const placesOf = (wanted: string): string => `
   select delivery, subscription, round(extract(epoch from at) * 1000)::bigint as created_at from ${wanted}
@@ -16,7 +16,7 @@ export const placesOf = (wanted: string): string => `
   select s.delivery, s.subscription, round(extract(epoch from s.due_at) * 1000)::bigint
   from delivery_log.sendings s where s.delivery in (select delivery from ${wanted}) and s.published_at is not null`;
 
-/** Finds those of these deliveries that are parked. Each is a look at a few rows, however many wait for the same subscription. */
+/** Finds which of these deliveries are parked. Reads a few rows for each, however many wait for the same subscription. */
 export async function parkedOf(
   postgres: Queryable,
   deliveries: readonly Pick<DeliveryRow, 'delivery' | 'subscription' | 'at'>[],
@@ -47,19 +47,19 @@ export async function parkedOf(
 /** An endpoint with parked deliveries. */
 export type ParkedEndpoint = {
   account: string;
-  /** Its URL without the query, which may hold secrets. */
+  /** Without the query, which may hold secrets. */
   url: string;
   subscriptions: string[];
   deliveries: number;
   bytes: number;
-  /** When the oldest of them was made, in milliseconds since the epoch. */
+  /** Creation time of its oldest delivery, in milliseconds since the epoch. */
   oldestAt: number;
   isHung: boolean;
-  /** Whether a deliverer that lives takes care of it. */
+  /** Whether a living deliverer owns it. */
   isOwned: boolean;
 };
 
-/** Endpoints with parked deliveries, those first whose oldest one was made first. Counts the rows of those that it tells of. */
+/** Finds endpoints with parked deliveries, the oldest first. Counts the rows of those that it returns. */
 export async function parkedEndpoints(
   postgres: Queryable,
   { account, limit }: { account?: string | undefined; limit: number },
@@ -90,10 +90,10 @@ export async function parkedEndpoints(
   return rows;
 }
 
-/** Parked deliveries of all accounts, as the deliverers count them: up to a second old. */
+/** All parked deliveries, as the deliverers count them: up to a second old. */
 export type ParkedInAll = { deliveries: number; bytes: number; endpoints: number; oldestAt?: number };
 
-/** Looks at one row of each endpoint, and counts none. */
+/** Reads one row of each endpoint, and counts none. */
 export async function parkedInAll(postgres: Queryable): Promise<ParkedInAll> {
   const { rows } = await postgres.query<Required<ParkedInAll> & { oldestAt: number | null }>(
     `select s.deliveries, s.bytes, h.endpoints, h."oldestAt"

@@ -1,4 +1,4 @@
-/** How much became of a client's deliveries, and of events that it got nothing of: by action, hour by hour. */
+/** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '../columns.ts';
 import type { ClientReader } from './entries.ts';
@@ -7,13 +7,13 @@ import { SKEW_MS } from './log-tables.ts';
 export const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
 
 /**
- * `delivered`, `retried` (another attempt follows) and `given_up` (exhausted or dropped) count attempts, and ends without one,
- * by when they ended; what was sent again by hand counts again, tests by hand never. `suppressed`: events for the account of
- * which the router made no delivery for the client.
+ * `delivered`, `retried` (another attempt follows) and `given_up` (exhausted or dropped) count attempts, and ends without one, by
+ * when they ended. Deliveries sent again by hand count again, tests by hand never. `suppressed`: events for the account of which
+ * the router made no delivery for the client.
  */
 export type Counts = Record<(typeof COUNTED)[number], number>;
 
-/** A client's subscriptions, those that have ended too. */
+/** A client's subscriptions, also ended ones. */
 export type Counted = { subscription: string; action: string; isCurrent: boolean };
 
 export async function subscriptionsToCount(
@@ -32,9 +32,9 @@ export async function subscriptionsToCount(
 type CountQuery = {
   account: string;
   subscriptions: readonly Counted[];
-  /** Those whose suppressed events are counted. */
+  /** Actions whose suppressed events are counted. */
   actions: readonly string[];
-  /** Milliseconds since the epoch; `until` is not in it. */
+  /** Milliseconds since the epoch; `until` is exclusive. */
   from: number;
   until: number;
 };
@@ -52,10 +52,10 @@ const KEPT = `unnest($3::text[]) as w (action)
     where k.account = $1 and k.action = w.action and ${within('k.at')} offset 0
   ) e`;
 
-/** Differs for other events, so that a day of very many is compared without a look at each of them. */
+/** Differs for other events, so that days with very many can be compared without reading each event. */
 const PRINT = `sum(uuid_hash(event) # timestamp_hash(at at time zone 'UTC'))`;
 
-// The record of a first attempt that came twice may lie in both tables.
+// The record of a first attempt that came twice may be in both tables.
 const COUNT = `
   select s.action, c.kind, sum(c.count)::float8 as count, sum(c.print)::text as print from (
     select subscription, each.* from (
@@ -81,7 +81,7 @@ const COUNT = `
     select e.action, count(*), ${PRINT} as print from ${KEPT} group by e.action
   ) k`;
 
-/** Those of some actions, one by one. */
+/** Counts suppressed events of some actions, by action. */
 const SUPPRESSED = `
   select e.action, count(*)::float8 from ${KEPT}
   where not exists (
@@ -91,9 +91,9 @@ const SUPPRESSED = `
 
 type CountRow = { action: string; kind: string; count: number; print: string | null };
 
-/** Counts a stretch of time, by action; an action of which there is nothing is not in it. Reads every row of the client in it. */
+/** Counts a time range by action, without actions that have nothing. Reads every row of the client in it. */
 export async function countsWithin(postgres: Queryable, asked: CountQuery): Promise<ReadonlyMap<string, Counts>> {
-  // Without a name: how many rows there are differs so much that each is planned for itself.
+  // Unnamed: the number of rows varies so much that Postgres must plan each query by itself.
   const { rows } = await postgres.query<CountRow>(COUNT, valuesOf(asked));
   const counts = new Map<string, Counts>();
   const compared: string[] = [];

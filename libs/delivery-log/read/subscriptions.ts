@@ -1,4 +1,4 @@
-/** Tells the state of subscriptions, now and at any earlier time, from their rows and the audit log. */
+/** Finds subscriptions' states, now and at any earlier time, from their rows and the audit log. */
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
@@ -15,10 +15,10 @@ export type SubscriptionEntry = {
   url: string;
   createdAt: number;
   endedAt: number | null;
-  /** Since when its attempts fail; null where the last one did not. */
+  /** Time since which its attempts fail; null if the last one did not. */
   failingSince: number | null;
   lastSuccessAt: number | null;
-  /** When a rule switched it off and when it was subscribed anew, the first one first. */
+  /** Times at which a rule switched it off or it was subscribed again, in order. */
   switches: readonly Switch[];
 };
 
@@ -32,7 +32,7 @@ export type SubscriptionSelection =
 type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
 
-/** Finds subscriptions, ended ones too, newest first; all of them or a page. */
+/** Finds subscriptions, ended ones too, newest first; all or a page. */
 export async function subscriptionsOf(
   postgres: Queryable,
   selection: SubscriptionSelection,
@@ -62,7 +62,7 @@ export async function subscriptionsOf(
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);
   return rows.map(({ deactivatedAt, rule, ...row }) => {
     const switches = (noted.get(row.subscription) ?? []).map(readSwitch);
-    // The row may still have a switch that the audit log no longer has.
+    // The row may still have a switch that the audit log has deleted.
     const isTold = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
     const last = isTold ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
     return { ...row, switches: [...switches, ...last] };

@@ -13,17 +13,17 @@ type RuledSubscription = {
   url: string;
   createdAt: number;
   rule: 'exhausted' | 'window';
-  /** The one that did it, where that is known. */
+  /** The delivery that caused it, if known. */
   delivery: string | null;
 };
 
-/** One that was switched off, and that was not subscribed anew since. */
+/** A subscription that was switched off and not subscribed again. */
 export type SwitchedOff = RuledSubscription & { switchedOffAt: number };
 
-/** One that would be off, had not so many been due at once that the fault may be ours. */
+/** A subscription that would be off, but so many were due at once that the fault may be ours. */
 export type Held = RuledSubscription & {
   heldAt: number;
-  /** It had gone off before that was seen, and was off from then on until it was held. */
+  /** Set if it had been switched off before the surge was noticed: it was off from then until it was held. */
   offFrom: number | null;
 };
 
@@ -33,7 +33,7 @@ const SUBSCRIPTION = `s.guid as subscription, s.account_guid as account, s.clien
   split_part(s.callback_url, '?', 1) as url, ${ms('s.created_at')} as "createdAt"`;
 const OF_ACCOUNT = '($1::uuid is null or s.account_guid = $1)';
 
-/** Finds those that are off now, of one account or of all, the one that was switched off last first. */
+/** Finds subscriptions that are off now, of one account or of all, the latest first. */
 export async function subscriptionsSwitchedOff(
   postgres: Queryable,
   { account, limit }: SwitchedOffQuery,
@@ -52,7 +52,7 @@ export async function subscriptionsSwitchedOff(
 /** True for deactivations that are held (`services/deactivator/switch-off.sql`). */
 export const IS_HELD = 'd.held_at is not null and not d.is_released';
 
-/** Finds those that are held now, of one account or of all, the one that was held first comes first. */
+/** Finds subscriptions that are held now, of one account or of all, the earliest first. */
 export async function subscriptionsHeld(postgres: Queryable, { account, limit }: SwitchedOffQuery): Promise<Held[]> {
   const { rows } = await postgres.query<Held>(
     `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", ${ms('d.off_from')} as "offFrom", d.rule, d.delivery
@@ -63,7 +63,7 @@ export async function subscriptionsHeld(postgres: Queryable, { account, limit }:
   return rows;
 }
 
-/** How many are held now. */
+/** Counts the subscriptions that are held now. */
 export async function countHeld(postgres: Queryable): Promise<number> {
   const { rows } = await postgres.query<{ held: number }>(
     `select count(*)::int as held from waybell.due_deactivations d where ${IS_HELD}`,

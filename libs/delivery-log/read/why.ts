@@ -8,7 +8,7 @@ import { findAnything, type SearchMatch } from './find-anything.ts';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
 import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
 
-/** The text is a guid, a number, a VIN …; `as` picks one meaning where it has several. */
+/** The text is a guid, a number, a VIN …; `as` chooses one of several meanings. */
 export type Question = PageRequest & {
   text: string;
   as?: SearchMatch['kind'] | undefined;
@@ -18,7 +18,7 @@ export type Question = PageRequest & {
 
 export type WhyResult =
   | { kind: 'nothing' }
-  /** It means several things. */
+  /** The text has several meanings. */
   | { kind: 'several'; candidates: SearchMatch[] }
   | { kind: 'events'; of: SearchMatch; page: Page<EventEntry> }
   | { kind: 'delivery'; delivery: DeliveryEntry }
