@@ -9,8 +9,8 @@ import { eventsExchange } from '@waybell/line/topology';
 export type CheckedEvent = { kind: 'event'; event: Event; publication: Publication } | Invalid;
 
 /**
- * Reads an event as the services would, so that what they would reject is known before it is published. It is published in UTF-8, by
- * the routing key that it names itself.
+ * Reads an event as the services would, to find out before publishing what they would reject. Events are published in UTF-8, by
+ * the routing key that they name.
  */
 export function checkEvent(written: Buffer, limits: EventLimits): CheckedEvent {
   const decoded = decodeBody({ body: written }, limits.maxBytes);
@@ -27,10 +27,7 @@ export function checkEvent(written: Buffer, limits: EventLimits): CheckedEvent {
   };
 }
 
-/**
- * The routing key that the event itself names, and which of the two envelopes it wears. What cannot be told is left
- * empty: the reader says why.
- */
+/** Finds the routing key that the event names, and its kind of envelope. Leaves unknown parts empty: the reader reports why. */
 function glanceAt(body: Buffer): { routingKey: string; contentType: string } {
   const json = parse(body);
   const isCloudEvent = 'specversion' in json;

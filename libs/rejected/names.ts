@@ -5,12 +5,12 @@ import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { plainOf } from './plain-of.ts';
 import { readRejectedEvent } from './read-rejected-event.ts';
 
-/** More than any event may come to; a bomb is not inflated beyond that. */
+/** Exceeds any event; protects against decompression bombs. */
 export const LARGEST_BYTES = 64 * 2 ** 20;
 
 /**
- * Whether its body, compressed or not, has this key in it, however it is spelled there: a guid anywhere, any other as a
- * whole, so that 4711 is not found in 147110.
+ * Whether the body, compressed or not, contains this key, however it is spelled: a guid anywhere, any other key as a whole, so
+ * that 4711 is not found in 147110.
  */
 export function names(
   { body, contentEncoding }: Pick<RejectedMessage, 'body' | 'contentEncoding'>,
@@ -27,7 +27,7 @@ export function names(
     .some((after, place) => !/[\p{L}\p{N}]$/u.test(between[place] ?? '') && !/^[\p{L}\p{N}]/u.test(after));
 }
 
-/** Whether it is about that: a guid is no other's, wherever it stands; anything else has to be a key of it. */
+/** Whether the message is about that key. A guid matches anywhere, as it is unique; anything else must be one of its keys. */
 export function isOf(rejected: RejectedMessage, { key, kind }: { key: string; kind?: string | undefined }): boolean {
   if (isGuid(key)) return names(rejected, key);
   const { keys } = readRejectedEvent(rejected, LARGEST_BYTES);

@@ -1,18 +1,18 @@
 import type { Publication } from '@waybell/line/messages';
 import { noticesExchange } from '@waybell/line/topology';
 
-/** The notice that upstream gets of an event that was rejected; null where a member is unknown or missing. */
+/** The notice to upstream of a rejected event; null where a member is unknown or missing. */
 export type Notice = {
-  /** As it could be read, in lower case. */
+  /** Lower case, as far as it could be read. */
   guid: string | null;
   interface: 'shipper' | 'carrier' | null;
   action: string;
   reason: string;
   /** JSON pointer into the body. */
   place: string | null;
-  /** What is wrong, in words. */
+  /** Describes the fault. */
   detail: string | null;
-  /** The nearest key of those that there are, where it was named wrongly. */
+  /** The nearest existing key, if the event named a wrong one. */
   nearest: string | null;
   message_id: string | null;
   routing_key: string;
@@ -20,7 +20,7 @@ export type Notice = {
   rejected_at: string;
 };
 
-/** To the queue of the user that published the event, where it has one; else to the one that all others share. */
+/** Publishes to the queue of the user that published the event, if it has one; otherwise to the shared queue. */
 export function publishNotice(notice: Notice, userId = ''): Publication {
   return {
     kind: 'publish',

@@ -1,6 +1,6 @@
 import { readable } from '@waybell/line/outcome-batch';
 
-/** A batch of records as text; any other body, or one that is broken, as it is. */
+/** Returns a batch of records as text; any other body, or a broken one, unchanged. */
 export function plainOf(body: Buffer): Buffer {
   try {
     return readable(body);

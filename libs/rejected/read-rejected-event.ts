@@ -10,30 +10,30 @@ import { isObject, type JsonValue } from '@waybell/events/json';
 import { KEY_PATTERN, keysIn, keysOf, unescaped, type EventKey } from '@waybell/events/keys';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
-/** Whatever can be read of an event that breaks the contract. */
+/** The facts that could be read from an event that breaks the contract. */
 export type RejectedEvent = {
-  /** Upstream's, however it is spelled there, in lower case; undefined where none can be read. */
+  /** Upstream's guid in lower case, however it is spelled; undefined if unreadable. */
   guid: string | undefined;
   interface: InterfaceName | undefined;
-  /** As upstream wrote it, without the interface where that is known, and fit for a table; may be empty. */
+  /** As upstream wrote it, without the interface if that is known, and fit for a table; may be empty. */
   action: string;
-  /** `<interface>.<action>` as its body says, or else as it was published, in lower case. */
+  /** `<interface>.<action>` from the body, else from the routing key, in lower case. */
   named: string;
-  /** What it names, but for its own guid and those of its receivers. */
+  /** Its keys, except its own guid and those of its receivers. */
   keys: EventKey[];
-  /** Accounts. */
+  /** Account guids. */
   receivers: string[];
 };
 
-/** `<interface>.<action>` of all that upstream may publish. */
+/** `<interface>.<action>` of everything that upstream may publish. */
 const eventKeys = [...actions, ...reports].map(actionKey);
 const knownKeys = new Set(eventKeys);
 const KEY = /^(shipper|carrier)\s*\.(.*)$/is;
 const MOST_RECEIVERS = 8;
-/** Members that are looked for in a text that is no JSON object. */
+/** Members searched for in a text that is no JSON object. */
 const SOUGHT = ['guid', 'interface', 'action', 'specversion', 'id', 'type', 'message_id'];
 
-/** Reads as far as anything can be read. */
+/** Reads whatever can be read. Never throws for the event's content. */
 export function readRejectedEvent(message: EventMessage, maxBytes: number): RejectedEvent {
   const text = textOf(message, maxBytes);
   const members = membersOf(text);
@@ -47,13 +47,16 @@ export function readRejectedEvent(message: EventMessage, maxBytes: number): Reje
   return { guid, ...named, keys, receivers };
 }
 
-/** The key that its publisher most likely meant, if there is none of that name. */
+/** Returns the key that the publisher most likely meant, if there is none of that name. */
 export function nearestKey({ named }: Pick<RejectedEvent, 'named'>): string {
   const [nearest = ''] = nearestNames(named, eventKeys, 1);
   return nearest;
 }
 
-/** Stands for an event without a guid of its own: the same for the same bytes. A UUID of version 8 (RFC 9562), which says no more than that. */
+/**
+ * Makes a guid for an event without one: the same for the same bytes. A UUID of version 8 (RFC 9562), which promises nothing
+ * more.
+ */
 export function guidOfBytes({ body, routingKey = '' }: Pick<EventMessage, 'body' | 'routingKey'>): string {
   const bytes = createHash('sha256').update(`${routingKey}\n`).update(body).digest();
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
@@ -61,14 +64,14 @@ export function guidOfBytes({ body, routingKey = '' }: Pick<EventMessage, 'body'
   return bytes.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** As much as can be read of bytes that are not text, or too many. Without NUL, UTF-16 reads as what it says. */
+/** Decodes what it can of bytes that are not text, or too many. Without NUL, UTF-16 in Latin letters is readable. */
 function textOf(message: EventMessage, maxBytes: number): string {
   const decoded = decodeBody(message, maxBytes);
   const bytes = decoded.kind === 'bytes' ? decoded.bytes : message.body.subarray(0, maxBytes);
   return bytes.toString().replaceAll('\0', '');
 }
 
-/** Members by their names in lower case. */
+/** Returns members by their names in lower case. */
 function membersOf(text: string): Record<string, unknown> {
   let json: unknown;
   try {
@@ -79,13 +82,13 @@ function membersOf(text: string): Record<string, unknown> {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? asMembers(json) : soughtIn(text);
 }
 
-/** Finds keys by the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
+/** Finds keys by the members that its action names, or that most actions name, as far as readable; and every guid in its text. */
 function keysAbout(
   members: Record<string, unknown>,
   { interface: side, action }: NamedAction,
   text: string,
 ): EventKey[] {
-  // JSON made it.
+  // Parsed from JSON.
   const payload = (members['payload'] ?? dataIn(members)['payload'] ?? null) as JsonValue;
   const names = findPublished(side ?? '', action)?.keys ?? carrierOrderKeys;
   const named = namedIn(isObject(payload) ? payload : {}, names, textIn(members, 'subject')).filter(isStorable);
@@ -96,7 +99,7 @@ function namedIn(...about: Parameters<typeof keysOf>): EventKey[] {
   try {
     return keysOf(...about);
   } catch (error) {
-    // It may have been rejected for how deep it is: deeper than there is stack for.
+    // The event may have been rejected for its depth, which can exceed the stack.
     if (error instanceof RangeError) return [];
     throw error;
   }
@@ -106,7 +109,7 @@ const WRITTEN = new RegExp(KEY_PATTERN, 'u');
 
 const isStorable = ({ key }: EventKey): boolean => WRITTEN.test(key) && key.isWellFormed();
 
-/** The first of each name, wherever it stands: in what is broken, a list, or JSON within a string. */
+/** Finds the first member of each name anywhere: in broken text, a list, or JSON within a string. */
 function soughtIn(text: string): Record<string, unknown> {
   const plain = unescaped(text);
   const found = SOUGHT.map((name) => [
@@ -122,7 +125,7 @@ function guidIn(members: Record<string, unknown>, { messageId }: EventMessage): 
   return candidates.map(readGuid).find((guid) => guid !== undefined);
 }
 
-/** Rather an action that there is than one that there is not. */
+/** Prefers an action that exists. */
 function actionIn(keys: Routes): NamedAction {
   const key = keys.find((each) => knownKeys.has(each)) ?? keys.find((each) => KEY.test(each)) ?? keys[0];
   const [, interfaceName, action = key] = KEY.exec(key) ?? [];
@@ -133,7 +136,7 @@ function actionIn(keys: Routes): NamedAction {
 type NamedAction = Pick<RejectedEvent, 'interface' | 'action' | 'named'>;
 type Routes = [string, ...string[]];
 
-/** The key that it was published with, and those that its body has, in either form. */
+/** Returns the routing key, and the keys that the body names in either form. */
 function routesOf(members: Record<string, unknown>, { routingKey = '' }: EventMessage): Routes {
   const [interfaceName, action, type] = ['interface', 'action', 'type'].map((name) => textIn(members, name));
   const inEnvelope =
@@ -146,7 +149,7 @@ function interfaceOf(name: string | undefined): InterfaceName | undefined {
   return folded === 'shipper' || folded === 'carrier' ? folded : undefined;
 }
 
-/** Finds receivers in the envelope, in either of its forms. */
+/** Finds receivers in the envelope, in either form. */
 function receiversIn(members: Record<string, unknown>): string[] {
   const parties = asMembers(members['parties'] ?? dataIn(members)['parties']);
   const guids = Object.values(parties)
@@ -155,7 +158,7 @@ function receiversIn(members: Record<string, unknown>): string[] {
   return [...new Set(guids)].slice(0, MOST_RECEIVERS);
 }
 
-/** The data of a CloudEvent: an object, a text of JSON, or that in base64. */
+/** Returns the data of a CloudEvent: an object, JSON text, or JSON text in base64. */
 function dataIn({ data, data_base64: base64 }: Record<string, unknown>): Record<string, unknown> {
   const text = typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString() : data;
   return typeof text === 'string' ? membersOf(text) : asMembers(text);

@@ -4,7 +4,7 @@ import { refuseEvent } from './refuse-event.ts';
 
 const LATER = 'carrier.order.archived';
 
-/** What becomes of an event of that action, published by that key. */
+/** Reads an event of that action, published by that key; returns it, or its rejection. */
 function becomes(routingKey: string, members: object, contentType = 'application/json') {
   const body = Buffer.from(JSON.stringify(members));
   const message = { routingKey, body, contentType, queue: 'q', exchange: 'e', deliveryCount: 0, failures: 0 };

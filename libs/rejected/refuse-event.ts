@@ -3,8 +3,8 @@ import { reject, type Message, type Rejection } from '@waybell/line/messages';
 import { rejectNewer } from '@waybell/line/newer-format';
 
 /**
- * Says why an event cannot be read: the rule of the contract that it breaks, and the place. An event that comes by the key of its
- * own unknown action breaks none: `declare` of a later version, which knows the action, has bound that key.
+ * Says why an event cannot be read: the broken rule of the contract, and the place. An event whose routing key names its own
+ * unknown action breaks none: `declare` of a later version, which knows the action, has bound that key.
  */
 export function refuseEvent({ routingKey }: Pick<Message, 'routingKey'>, invalid: Invalid): Rejection {
   const { reason, detail, place, unknown } = invalid;

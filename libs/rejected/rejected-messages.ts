@@ -7,7 +7,6 @@ import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
 type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 
-/** A rejected message without its bytes. */
 export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
   /** The size of its body. */
   size: number;
@@ -16,7 +15,7 @@ export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore'> & {
 /** The result of retrying one message. */
 export type Retried = { id: string } & ({ kind: 'retried'; to: string } | { kind: 'stays'; why: string });
 
-/** What was asked for is not in the queue. */
+/** The queue has no message of that name. */
 export class NotRejected extends Error {
   constructor(names: readonly string[]) {
     super(`not there: ${names.join(', ')}; see "./waybell rejected list"`);
@@ -24,7 +23,7 @@ export class NotRejected extends Error {
   }
 }
 
-/** Several messages are called so, or name it. */
+/** The name matches several messages. */
 export class SeveralRejected extends Error {
   constructor(name: string, ids: readonly string[]) {
     super(`${name} may be any of these: ${ids.join(', ')}; see "./waybell rejected list --about ${name}"`);
@@ -32,7 +31,7 @@ export class SeveralRejected extends Error {
   }
 }
 
-/** The rejected message is a delivery or an outcome: an event cannot replace it. */
+/** The rejected message is a delivery or an outcome, which an event cannot replace. */
 export class NotAnEvent extends Error {
   constructor(id: string) {
     super(`${id} is not an event that was rejected`);
@@ -42,7 +41,7 @@ export class NotAnEvent extends Error {
 
 export type RejectedFilter = { reason?: string | undefined; about?: string | undefined };
 
-/** Oldest first. */
+/** Lists the oldest first. */
 export async function listRejected(
   queue: RejectedSource,
   { reason, about }: RejectedFilter = {},
@@ -57,8 +56,8 @@ export async function listRejected(
 }
 
 /**
- * The one that is called so, by its id, message id or the guid of the event; or else the only one that names it. Throws
- * `NotRejected`, or `SeveralRejected`, where there is not one.
+ * Finds the message with this id, message id or event guid; otherwise the only message that names it. Throws `NotRejected` if
+ * there is none, `SeveralRejected` if there are several.
  */
 export async function showRejected(queue: RejectedSource, name: string): Promise<RejectedMessage> {
   const about: RejectedMessage[] = [];
@@ -78,8 +77,8 @@ export async function showRejected(queue: RejectedSource, name: string): Promise
 }
 
 /**
- * Publishes messages again the way they came, and removes each once the broker has it: a crash in
- * between leaves it twice and not never. Throws where the broker does not say that it has one; those before it are done.
+ * Publishes messages again to where they came from, and removes each after its confirm: a crash in between duplicates one but
+ * loses none. Throws if the broker confirms nothing; earlier ones are done.
  */
 export async function* retryRejected(
   queue: RejectedSource,
@@ -94,8 +93,8 @@ export async function* retryRejected(
 }
 
 /**
- * Publishes the corrected form of a rejected event, and removes the rejected one once the broker has it. Throws `NotRejected` and
- * `NotAnEvent` before, and where the broker does not say that it has it.
+ * Publishes the corrected form of a rejected event, and removes the rejected one after the confirm. Throws `NotRejected` or
+ * `NotAnEvent` before publishing; also throws if the broker confirms nothing.
  */
 export async function replaceRejected(
   queue: RejectedSource,
@@ -105,14 +104,14 @@ export async function replaceRejected(
   for await (const rejected of queue.messages()) {
     if (rejected.id !== id) continue;
     if (!isEvent(rejected)) throw new NotAnEvent(id);
-    // Unroutable it cannot be: what no queue takes, the alternate exchange does.
+    // Never unroutable: the alternate exchange takes what no queue takes.
     await line.publish(publication);
     return queue.remove(rejected);
   }
   throw new NotRejected([id]);
 }
 
-/** Deletes messages for good; where it is only tried, tells which they would be. */
+/** Deletes messages for good; in a trial, only returns them. */
 export async function* purgeRejected(
   queue: RejectedSource,
   selection: Selection,
@@ -124,13 +123,13 @@ export async function* purgeRejected(
   }
 }
 
-/** Everything but the body. */
+/** Omits the body. */
 export function factsOf(rejected: RejectedMessage): RejectedFacts {
   const { body, cameBefore: _, ...facts } = rejected;
   return { ...facts, size: body.length };
 }
 
-/** Throws `NotRejected` after the last, for names that none is called by. */
+/** Throws `NotRejected` after the last message, for names that matched none. */
 async function* selected(queue: RejectedSource, selection: Selection): AsyncGenerator<RejectedMessage> {
   const missing = new Set(selection.kind === 'ids' ? selection.ids : []);
   for await (const rejected of queue.messages()) {

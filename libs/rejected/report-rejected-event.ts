@@ -4,12 +4,12 @@ import { isOwnFault } from '@waybell/line/reasons';
 import { publishNotice } from './notice.ts';
 import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
 
-/** Reasons for which another key, or another action, was meant. */
+/** Reasons that mean a wrong key or action. */
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);
 
 /**
- * Reports an event that goes to the rejected queue: a record for the delivery log, and a notice for upstream. Upstream gets none
- * of an event that is only too new for this version.
+ * Reports a rejected event: a record for the delivery log and, unless the event is only too new for this version, a notice to
+ * upstream.
  */
 export function reportRejectedEvent({ maxBytes }: { maxBytes: number }, now: () => number) {
   return (message: Message, rejection: Rejection): Outgoing[] => {
@@ -50,7 +50,7 @@ function noticeOf(event: RejectedEvent, { message, rejection, at }: Circumstance
     action,
     reason,
     place,
-    // How Waybell itself failed concerns no publisher, and may quote anything.
+    // Faults of Waybell itself are not the publisher's business, and their text may quote anything.
     detail: isOwnFault(reason) ? null : detail,
     nearest: MISNAMED.has(reason) ? nearestKey(event) : null,
     message_id: messageId,

@@ -49,7 +49,7 @@ export function returnRouteOf({ exchange, routingKey, type = '' }: RejectedMessa
   }
 }
 
-/** Whether it is an event, as upstream published it, however wrong it is. */
+/** Whether it is an event as upstream published it, however faulty. */
 export function isEvent(rejected: RejectedMessage): boolean {
   const route = returnRouteOf(rejected);
   if (route !== undefined) return route.exchange === eventsExchange;

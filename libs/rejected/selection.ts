@@ -2,7 +2,7 @@ import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { names, LARGEST_BYTES } from './names.ts';
 import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';
 
-/** Which rejected messages are meant. */
+/** Selects rejected messages. */
 export type Selection =
   | { kind: 'all' }
   | { kind: 'reason'; reason: string }
@@ -11,7 +11,7 @@ export type Selection =
 
 export type SelectionOptions = { reason?: string; about?: string; all?: true };
 
-/** Throws unless exactly one way of choosing is given: what is done to messages must not happen by oversight. */
+/** Throws unless exactly one way of selecting is given: messages must not be changed by oversight. */
 export function readSelection(ids: readonly string[], { reason, about, all }: SelectionOptions): Selection {
   const ways: Selection[] = [];
   if (ids.length > 0) ways.push({ kind: 'ids', ids });
@@ -38,20 +38,20 @@ export function isSelected(selection: Selection, rejected: RejectedMessage): boo
   }
 }
 
-/** Whether that is its id, its message id, or the guid of the event that it is. */
+/** Whether the name is the message's id, its message id, or the guid of its event. */
 export function isCalled(rejected: RejectedMessage, name: string): boolean {
   const [folded, messageId] = [name.trim().toLowerCase(), rejected.messageId?.trim().toLowerCase()];
   if (rejected.id === folded || messageId === folded) return true;
-  // What becomes of it to read it is done for no name that cannot be a guid's.
+  // Reads the event only if the name can be a guid.
   return folded.length > rejected.id.length && eventOf(rejected) === folded;
 }
 
-/** Whether it is called so, or names it anywhere: in its text, or where a delivery says whose it is. */
+/** Whether it is called so, or names the key anywhere: in its text, or in a delivery's note. */
 export function isAbout(rejected: RejectedMessage, key: string): boolean {
   return isCalled(rejected, key) || names(rejected, key) || names({ body: Buffer.from(rejected.note ?? '') }, key);
 }
 
-/** As the delivery log has it. */
+/** Returns the event's guid as the delivery log has it. */
 function eventOf(rejected: RejectedMessage): string {
   return readRejectedEvent(rejected, LARGEST_BYTES).guid ?? guidOfBytes(rejected);
 }

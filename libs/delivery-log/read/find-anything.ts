@@ -18,7 +18,7 @@ export type FoundKey = { kind: 'key'; key: string; keyKind: string; events: numb
 /** Limit of the events counted for a key. */
 export const MOST_COUNTED = 1_000;
 
-/** Stands for the kind of a guid that was found in a text, as its kind is not known. */
+/** Kind of a key that was found as a guid in a text: its real kind is unknown. */
 const UNKNOWN_KIND = 'guid';
 
 const GUIDS = `
