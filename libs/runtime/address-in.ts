@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The IP address in what proxies and sockets write of where something came from: `192.0.2.1`, `192.0.2.1:443`,
- * `[2001:db8::1]:443`, `"[fe80::1%eth0]"`, `::ffff:192.0.2.1`. It has one spelling (RFC 5952; IPv4 where it is that, mapped),
- * whatever port, brackets, quotes or zone it came with. Undefined where there is none.
+ * Finds the IP address in the forms that proxies and sockets write: `192.0.2.1`, `192.0.2.1:443`, `[2001:db8::1]:443`,
+ * `"[fe80::1%eth0]"`, `::ffff:192.0.2.1`. Returns its canonical form (RFC 5952; a mapped IPv4 address as IPv4) without port,
+ * brackets, quotes or zone. Undefined if there is none.
  */
 export function addressIn(text: string): string | undefined {
   const unquoted = text.trim().replace(/^(["'])(.*)\1$/s, '$2');

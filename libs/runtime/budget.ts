@@ -1,4 +1,7 @@
-/** A counting semaphore: callers take an amount and wait, first come, first served. One that takes more than there is has it alone. */
+/**
+ * A counting semaphore: callers take an amount and wait, first come, first served. A caller that takes more than the size has it
+ * alone.
+ */
 export class Budget {
   readonly #size: number;
   #taken = 0;
@@ -8,20 +11,22 @@ export class Budget {
     this.#size = size;
   }
 
-  /** False where too little is left, or others wait. */
+  /** Returns false if too little is left or others wait. */
   takeNow(amount: number): boolean {
     if (this.#waiting.size > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;
     return true;
   }
 
-  /** Resolves when it is taken. */
+  /** Resolves when the amount is taken. */
   async take(amount: number): Promise<void> {
     if (this.takeNow(amount)) return;
     await new Promise<void>((resolve) => this.takeLater(amount, resolve));
   }
 
-  /** Waits, and calls when it is taken. What it returns gives up waiting: then nothing is taken, and those behind may fit. */
+  /**
+   * Calls `onTaken` when the amount is taken. The returned function stops waiting and takes nothing; those behind may then fit.
+   */
   takeLater(amount: number, onTaken: () => void): () => void {
     const waiter = { amount, onTaken };
     this.#waiting.add(waiter);

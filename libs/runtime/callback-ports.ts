@@ -1,8 +1,8 @@
 const LAST_PORT = 65_535;
 
 /**
- * Ports of servers that are not web servers, and might take a request for something it is not (decisions R11): first what
- * the Fetch standard blocks, which has mail, name, file, directory and remote login services.
+ * Ports of servers that are no web servers and might misunderstand a request (decisions R11): first the ports that the Fetch
+ * standard blocks, which include mail, name, file, directory and remote login services.
  */
 const SERVERS = {
   fetch: [
@@ -18,12 +18,12 @@ const SERVERS = {
 
 export const DENIED_PORTS = Object.values(SERVERS).flatMap((rows) => rows.flatMap((row) => row.split(',')));
 
-/** Reads ports and ranges of ports. Throws, naming the entry, where one is neither. */
+/** Reads ports and ranges of ports. Throws, naming the entry, if one is neither. */
 export function readPorts(entries: readonly string[]): ReadonlySet<number> {
   return new Set(entries.flatMap(readRange));
 }
 
-/** Whether a callback must not be sent to the port of this address, or of its scheme where it names none. */
+/** Whether callbacks must not be sent to the port of this address, or to its scheme's default if it names none. */
 export function isForbiddenPort(
   { protocol, port }: { protocol: string; port: string | null },
   denied: ReadonlySet<number>,

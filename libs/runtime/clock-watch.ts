@@ -8,7 +8,7 @@ import { Unavailable } from './unavailable.ts';
 export type ClockWatchOptions = {
   /** Runs statements on one connection. */
   ask: <T>(work: (postgres: Queryable) => Promise<T>) => Promise<T>;
-  /** A difference of more is too much, in milliseconds; 0: none is. */
+  /** Largest accepted difference in milliseconds; 0: any. */
   limitMs: number;
   readiness: Pick<Readiness, 'watch'>;
   log: Pick<Log, 'info' | 'warn'>;
@@ -16,22 +16,22 @@ export type ClockWatchOptions = {
   now?: () => number;
 };
 
-/** Less than a carrier's attempts take, 7 s: none of its deliveries has all of them while the clock is found to be wrong. */
+/** Less than a carrier's attempts take, 7 s: no delivery has all its attempts before a wrong clock is noticed. */
 const EVERY_MS = 5_000;
-/** The part of the limit that a round trip may take: the answer may be wrong by half of the trip. */
+/** Part of the limit that a round trip may take: the answer may be wrong by half of the trip. */
 const SLOW = 1 / 4;
 
 const TIME = 'select extract(epoch from clock_timestamp())::float8 * 1000 as at';
 
 /**
- * Compares the clock of this process with that of Postgres, which all processes share. While they differ by more than the
- * limit the process is not ready, and says both times. In between, and while Postgres is away, Postgres' time is reckoned
- * by the monotonic clock: a clock that is set is found out at once, and one that is right again, too.
+ * Compares the clock of this process with that of Postgres, which all processes share. While they differ by more than the limit,
+ * the process is not ready and reports both times. Between comparisons, and while Postgres is away, extrapolates Postgres' time
+ * by the monotonic clock: so a clock that is set, wrong or right, is noticed at once.
  */
 export class ClockWatch implements AsyncDisposable {
   readonly #options: Required<ClockWatchOptions>;
   readonly #watching: AsyncDisposable | undefined;
-  /** Postgres' time at 0 of the monotonic clock; undefined until it was asked for. */
+  /** Postgres' time at 0 of the monotonic clock; undefined before the first comparison. */
   #origin: number | undefined;
   #wasWrong = false;
 
@@ -40,13 +40,13 @@ export class ClockWatch implements AsyncDisposable {
     if (options.limitMs === 0) return;
     options.readiness.watch(() => this.waitingFor());
     this.#watching = runEvery(
-      // The last known difference stays: whoever needs Postgres reports that it is away.
+      // Keeps the last known difference: the users of Postgres report that it is away.
       () => this.compare().catch(() => undefined),
       { intervalMs: EVERY_MS, complaint: 'clock.not-compared', log: options.log, clock: this.#options.clock },
     );
   }
 
-  /** Asks Postgres for its time. Throws where it is away, or so slow that the answer says nothing. */
+  /** Asks Postgres for its time. Throws if Postgres is away, or so slow that the answer says nothing. */
   compare = async (): Promise<void> => {
     const { ask, limitMs, clock } = this.#options;
     if (limitMs === 0) return;
@@ -60,13 +60,13 @@ export class ClockWatch implements AsyncDisposable {
     this.#tell();
   };
 
-  /** What is too far apart, in words; empty where nothing is. */
+  /** Describes a difference beyond the limit; empty without one. */
   waitingFor(): string[] {
     const wrong = this.#wrong();
     return wrong === undefined ? [] : [`clock: here ${wrong.here}, Postgres ${wrong.postgres}`];
   }
 
-  /** The same work, which throws `Unavailable` instead of beginning while the clock is wrong. */
+  /** Returns the same function, except that it throws `Unavailable` while the clock is wrong. */
   guard<A extends unknown[], R>(work: (...given: A) => R): (...given: A) => R {
     return (...given) => {
       if (this.#wrong() !== undefined) throw this.#unavailable();
@@ -87,7 +87,7 @@ export class ClockWatch implements AsyncDisposable {
 
   #unavailable(): Unavailable {
     const probe = async () => {
-      // Postgres' own clock may have been the wrong one, or the whole machine have slept.
+      // Postgres' own clock may have been wrong, or the whole machine asleep.
       await this.compare().catch(() => undefined);
       if (this.#wrong() !== undefined) throw this.#unavailable();
     };
@@ -105,12 +105,12 @@ export class ClockWatch implements AsyncDisposable {
 
 type Watching = Omit<ClockWatchOptions, 'ask'> & { readiness: Pick<Readiness, 'until'> };
 
-/** Compares the clocks once, for as long as that takes, and watches them from then on. */
+/** Compares the clocks once, however long that takes, and watches them from then on. */
 export async function watchClock(postgres: Postgres, options: Watching): Promise<ClockWatch> {
   const watch = new ClockWatch({ ask: (work) => onConnection(postgres, work), ...options });
   await options.readiness.until('clock', watch.compare);
   return watch;
 }
 
-/** Without the milliseconds, which say nothing here. */
+/** Omits the milliseconds. */
 const timeOf = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,14 +1,14 @@
-/** Time as an argument, so that a test can turn it. */
+/** Time as an argument, so that tests can control it. */
 export type Clock = {
-  /** Milliseconds that only ever grow. */
+  /** Monotonic milliseconds. */
   now: () => number;
-  /** Does something later, unless the timer is disposed of before. */
+  /** Runs a function later, unless the timer is disposed of before. */
   after: (delayMs: number, run: () => void) => Timer;
-  /** Resolves after so long, or as soon as the signal is given. */
+  /** Resolves after the delay, or as soon as the signal is aborted. */
   sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** `unref`: the end of the process need not wait for it. */
+/** `unref`: the process may end before it. */
 export type Timer = Disposable & { unref(): unknown };
 
 export const systemClock: Clock = {
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   sleep: (delayMs, signal) => sleepOn(systemClock, delayMs, signal),
 };
 
-/** How any clock sleeps. */
+/** Implements `sleep` by `after`. */
 export function sleepOn({ after }: Pick<Clock, 'after'>, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

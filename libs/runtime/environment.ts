@@ -8,14 +8,14 @@ import { readTextFile } from './read-text-file.ts';
 export { bool, port, str } from 'envalid';
 export { certificates, privateKey } from './pem.ts';
 
-/** A length of time: `250ms`, `4s`, `1m`, `24h`. Read as milliseconds. */
+/** A duration: `250ms`, `4s`, `1m`, `24h`. Read as milliseconds. */
 export const duration = makeValidator<number>(parseDurationMs);
 
 const DAY_MS = 86_400_000;
 
 /**
- * A length of time that a timer counts: a limit, an interval. For none, or for more than 24 days, those of Node.js fire at
- * once. Read as milliseconds.
+ * A duration for a timer: a limit or an interval. Timers of Node.js fire at once for 0, and for more than 24 days. Read as
+ * milliseconds.
  */
 export const wait = makeValidator<number>((text) => {
   const waitMs = parseDurationMs(text);
@@ -23,12 +23,12 @@ export const wait = makeValidator<number>((text) => {
   throw new Error(`"${text}" cannot be waited for: write a time from 1ms to 24d`);
 });
 
-/** Several lengths of time, comma-separated: `1s,2s,4s`. Read as milliseconds; empty is none. */
+/** Several durations, comma-separated: `1s,2s,4s`. Read as milliseconds; empty is none. */
 export const durations = makeValidator<number[]>((text) => list(text).map(parseDurationMs));
 
 /**
- * The address of a server by one of these schemes, or several as `addressesIn` takes them. What is wrong with it is said
- * without showing it: it may hold a password.
+ * A server's address by one of these schemes, or several as `addressesIn` takes them. Errors do not show it: it may hold a
+ * password.
  */
 export const address = (...schemes: [string, ...string[]]) =>
   makeValidator<string>((text) => {
@@ -40,8 +40,8 @@ export const address = (...schemes: [string, ...string[]]) =>
 export const words = makeValidator<string[]>(list);
 
 /**
- * The scope of a limit: each `process` has it by itself, so that three replicas have three times as much. Otherwise processes
- * share it: all replicas of a `service`, all services on one broker (`line`), all on one Postgres (`installation`).
+ * The scope of a limit. Each `process` has its own, so three replicas have three times as much. The other scopes are shared: by
+ * all replicas of a `service`, all services on one broker (`line`), all on one Postgres (`installation`).
  */
 export type Per =
   | 'process'
@@ -60,7 +60,7 @@ export type Per =
 
 type LimitSpec = { per: Per; default: number; desc?: string };
 
-/** A number that says per what it holds: who runs replicas has to know. */
+/** A number with its scope, which operators of several replicas must know. */
 const limit = (parse: (text: string) => number) => {
   const validator = makeValidator<number>(parse);
   return ({ per, ...spec }: LimitSpec) => ({ ...validator(spec), per });
@@ -95,7 +95,7 @@ function list(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** The same setting, refused already at the start where `check` throws. */
+/** The same setting, also refused at the start if `check` throws. */
 export function checked<T, S extends { _parse: (text: string) => T }>(setting: S, check: (value: T) => unknown): S {
   return {
     ...setting,
@@ -107,13 +107,15 @@ export function checked<T, S extends { _parse: (text: string) => T }>(setting: S
   };
 }
 
-/** The same setting, which keeps no process from starting: a file for it that cannot be read is warned of, and counts as not set. */
+/**
+ * The same setting, but no reason not to start: if its file cannot be read, that is logged, and the setting counts as not set.
+ */
 export const tolerated = <S extends object>(setting: S): S & { isTolerated: true } => ({
   ...setting,
   isTolerated: true,
 });
 
-/** What is wrong with the environment: every setting at once, each with what to do. */
+/** Lists everything that is wrong with the environment, each with what to do. */
 export class InvalidEnvironment extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {
@@ -124,9 +126,8 @@ export class InvalidEnvironment extends Error {
 }
 
 /**
- * Reads the settings named in `specs` from `env`, each from `NAME` or from the file that `NAME_FILE` names, without the
- * line end it ends with. An empty value counts as not set.
- * Throws InvalidEnvironment with all problems at once; `warn` is told what is passed over.
+ * Reads the settings named in `specs` from `env`, each from `NAME` or from the file named by `NAME_FILE`, without the file's last
+ * line end. An empty value counts as not set. Throws InvalidEnvironment with all problems at once; `warn` gets the ignored ones.
  */
 export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>>(
   specs: S,
@@ -150,7 +151,7 @@ const sourceOf = (name: string, given: NodeJS.ProcessEnv) =>
   given[`${name}_FILE`] === undefined ? name : `${name}_FILE`;
 
 function whatIsWrong(error: unknown): string {
-  // What is missing is described with what it is for.
+  // The description says what a missing setting is for.
   return `${error instanceof EnvMissingError ? 'is not set: ' : ''}${error instanceof Error ? error.message : 'not valid'}`;
 }
 
@@ -160,12 +161,12 @@ function perhapsMeant(setting: string, given: NodeJS.ProcessEnv): string {
     .join('');
 }
 
-/** Finds variables of the environment that were probably meant for one of these settings. */
+/** Finds environment variables that were probably meant for one of these settings. */
 export function mistypedHere(settings: readonly string[]): Mistyped[] {
   return mistypedSettings(settings, process.env);
 }
 
-/** Node.js would take any certificate, of receivers and of servers, from any machine that answers. */
+/** With this variable, Node.js would accept any certificate, of receivers and of servers, from any machine that answers. */
 function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): void {
   if (isChecked !== '0') return;
   throw new InvalidEnvironment([
@@ -174,8 +175,8 @@ function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.Pr
 }
 
 /**
- * Throws InvalidEnvironment where a process with this environment lacks authorities that its operator named. Node.js itself
- * would warn and go on without them: attempts would fail at receivers that one of these vouches for.
+ * Throws InvalidEnvironment if the process lacks certificate authorities that its operator named. Node.js itself would only warn,
+ * and attempts would fail at receivers that need one of these.
  */
 export function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path = '' }: NodeJS.ProcessEnv): void {
   if (path === '') return;
@@ -197,7 +198,7 @@ function readFiles(specs: object, given: NodeJS.ProcessEnv, warn: (text: string)
   if (problems.length > 0) throw new InvalidEnvironment(problems);
 }
 
-/** Says what is wrong with the file of a setting, if it has one. */
+/** Returns what is wrong with the file of a setting, if it has one. */
 function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined {
   const path = given[`${name}_FILE`];
   if (path === undefined) return undefined;
@@ -210,7 +211,7 @@ function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined 
   }
 }
 
-/** Reads a process' configuration; where it is not valid, says so on stderr and exits with 2. */
+/** Reads a process's configuration. If it is not valid, reports that on stderr and exits with 2. */
 export function configOrExit<C>(readConfig: (env: NodeJS.ProcessEnv) => C): C {
   try {
     requireExtraAuthorities(process.env);

@@ -20,17 +20,17 @@ import { SpanQueue } from './span-queue.ts';
 import type { TracingPlan } from './read-tracing.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Limits sending a batch, its retries included. */
+/** Limit of sending a batch, including retries. */
 const SEND_LIMIT_MS = 10_000;
-/** Limits sending what is left at the end of the process. */
+/** Limit of sending the rest at the end of the process. */
 const CLOSE_LIMIT_MS = 2_000;
 
-/** Closing it sends what is left, for a bounded time. */
+/** Disposal sends the rest, for a limited time. */
 export type Tracing = AsyncDisposable & { tracer: Tracer };
 
 export type ExportOptions = { service: string; plan: TracingPlan; log: Log; metrics: Metrics };
 
-/** Sends spans to a collector, in batches. Nothing waits for it: what it does not take in time is dropped and counted. */
+/** Sends spans to a collector in batches. Nothing waits for it: it drops and counts what the collector does not take in time. */
 export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tracing {
   const queue = new SpanQueue({
     exporter: new OTLPTraceExporter({

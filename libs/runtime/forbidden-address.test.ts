@@ -93,7 +93,7 @@ describe('an address of a NAT64', () => {
   test.each(samples)('of %s is judged by the IPv4 address inside: %s', (prefix, address) => {
     const forbidden = (allow: string[], deny: string[] = []) =>
       isForbiddenAddress(address, readNetworks(allow, deny, [prefix]));
-    // It is of a network for documentation.
+    // The address inside is of a network for documentation.
     expect(forbidden([])).toBe(true);
     expect(forbidden(['192.0.2.32/31'])).toBe(false);
     expect(forbidden(['192.0.2.34/32'])).toBe(true);

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { ipv4Inside, readNat64, type Nat64Prefix } from './nat64.ts';
 
 /**
- * What is known beside the registries: where callbacks may go nonetheless, and where they never may; behind which
- * prefixes an IPv6 address means an IPv4 address, and the addresses of this very machine.
+ * Settings beside the registries: networks that callbacks may reach nevertheless, and networks that they never may; prefixes
+ * behind which an IPv6 address stands for an IPv4 address; and this machine's own addresses.
  */
 export type CallbackNetworks = {
   allowed: Networks;
@@ -14,10 +14,10 @@ export type CallbackNetworks = {
   own: BlockList;
 };
 
-/** Networks by family: BlockList alone would find IPv4 addresses in an IPv6 network such as `::/0`. */
+/** Networks by family: a single BlockList would match IPv4 addresses in an IPv6 network such as `::/0`. */
 type Networks = Record<AddressFamily, BlockList>;
 
-// IANA special-purpose registry (IPv4), plus the address of a cloud's metadata and wire service.
+// IANA special-purpose registry (IPv4), and the address of a cloud's metadata and wire service.
 const FORBIDDEN_IPV4 = networksOf([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -40,13 +40,12 @@ const FORBIDDEN_IPV4 = networksOf([
   '168.63.129.16/32',
 ]);
 
-// IPv6 the other way round: only global unicast is allowed, minus what the registry sets aside within it.
+// For IPv6 the reverse: only global unicast is allowed, without what the registry sets aside within it.
 const GLOBAL_IPV6 = networksOf(['2000::/3']);
 const FORBIDDEN_IPV6 = networksOf(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 
 /**
- * Reads networks in CIDR form, and prefixes of a NAT64 beside the well-known one. Throws, naming the entry, where one is
- * none.
+ * Reads networks in CIDR form, and prefixes of a NAT64 besides the well-known one. Throws, naming the entry, if one is invalid.
  */
 export function readNetworks(
   allow: readonly string[],
@@ -72,14 +71,14 @@ function networksOf(cidrs: readonly string[]): Networks {
 }
 
 /**
- * Whether a callback must not be sent to this address, whatever other addresses its host has: loopback, private, link-local, carrier-grade NAT, multicast,
- * reserved, cloud metadata, this machine's own, and every IPv6 form that carries an IPv4 address inside, unless it is
- * allowed; and what is denied, even where it is allowed too. An address of a NAT64 leads to the IPv4 address inside, and
- * is judged by that alone: to allow its prefix opens nothing. Anything that is not an IP address is forbidden.
+ * Whether callbacks must not be sent to this address, whatever other addresses its host has: loopback, private, link-local,
+ * carrier-grade NAT, multicast, reserved, cloud metadata, this machine's own, and every IPv6 form that contains an IPv4 address,
+ * unless allowed; and denied addresses, even if also allowed. A NAT64 address is judged only by the IPv4 address inside: allowing
+ * its prefix allows nothing. Anything that is no IP address is forbidden.
  */
 export function isForbiddenAddress(address: string, networks: CallbackNetworks): boolean {
   const family = familyOf(address);
-  // With a zone (`%eth0`) it is one of a link alone.
+  // An address with a zone (`%eth0`) is link-local.
   if (family === undefined || address.includes('%') || networks.denied[family].check(address, family)) return true;
   const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
   if (inside === undefined) return isForbidden(address, family, networks);
@@ -95,13 +94,13 @@ function isForbidden(address: string, family: AddressFamily, { allowed, own }: C
   );
 }
 
-/** Whether the settings allow it by name. */
+/** Whether a setting allows the address. */
 export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
   const family = familyOf(address);
   return family !== undefined && allowed[family].check(address, family);
 }
 
-/** Whether the settings allow any, for receivers inside. */
+/** Whether settings allow any network, for receivers inside. */
 export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
 
 type AddressFamily = 'ipv4' | 'ipv6';
@@ -111,7 +110,7 @@ function familyOf(address: string): AddressFamily | undefined {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-// A public address of this very machine would lead callbacks to what listens beside this process.
+// A public address of this machine would lead callbacks to other servers on it.
 function ownAddresses(): BlockList {
   const own = new BlockList();
   for (const { address } of Object.values(networkInterfaces()).flatMap((each) => each ?? [])) {
@@ -121,7 +120,7 @@ function ownAddresses(): BlockList {
   return own;
 }
 
-// RFC 5214, 6.1: whatever network comes first, the second half is 0000:5efe or 0200:5efe and an IPv4 address.
+// RFC 5214, 6.1: after any network prefix, the second half is 0000:5efe or 0200:5efe and an IPv4 address.
 function isIsatap(address: string): boolean {
   const [, , , , high, low] = ipaddr.IPv6.parse(address).parts;
   return low === 0x5efe && (high === 0 || high === 0x0200);

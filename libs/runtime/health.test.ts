@@ -77,7 +77,7 @@ describe('serveHealth', () => {
 });
 
 describe('closeServer', () => {
-  /** It closes no connection by itself, and never ends a wait. */
+  /** Starts a server that closes no connection by itself and never ends a wait. */
   async function aServer(answer: RequestListener): Promise<{ server: Server; socket: Socket; ask: () => void }> {
     const server = createServer({ keepAliveTimeout: 0 }, answer);
     const { port } = await listen(server, { host: '127.0.0.1', port: 0 });

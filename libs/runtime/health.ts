@@ -8,13 +8,13 @@ import type { Readiness } from './readiness.ts';
 
 export type Health = AsyncDisposable & { port: number };
 
-/** Serves `/livez`, `/readyz` (503 with what is waited for) and `/metrics`. Closing it comes last. */
+/** Serves `/livez`, `/readyz` (503 with the dependencies waited for) and `/metrics`. Close it last. */
 export async function serveHealth(options: {
   host: string;
   port: number;
   readiness: Pick<Readiness, 'waitingFor'>;
   metrics: Metrics;
-  /** For a scraper that takes OpenMetrics; without it, all get the plain format. */
+  /** Used for scrapers that take OpenMetrics; if absent, all get the plain format. */
   openMetrics?: () => Promise<Shown>;
 }): Promise<Health> {
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ async function plain(metrics: Metrics): Promise<Shown> {
   return { text: await metrics.metrics(), contentType: metrics.contentType };
 }
 
-/** Nothing can listen there. The message says what to do. */
+/** The address cannot be listened on. The message says what to do. */
 export class CannotListen extends Error {
   constructor({ host, port }: { host: string; port: number }, cause: unknown) {
     const why = WHY_NOT[codeOf(cause)] ?? String(cause);
@@ -60,7 +60,7 @@ const WHY_NOT: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address; set another host',
 };
 
-/** The answers of each server that listens that are not out yet. */
+/** Unfinished answers of each listening server. */
 const answersOf = new WeakMap<Server, Set<ServerResponse>>();
 
 /** Throws CannotListen. */
@@ -86,8 +86,8 @@ export async function listen(server: Server, at: { host: string; port: number })
 const CLOSE_LIMIT_MS = 2_000;
 
 /**
- * Takes no new connection, closes idle ones, and resolves when the last answer is out: what has not ended within the
- * limit, as where a client reads slowly, is cut.
+ * Takes no new connections, closes idle ones, and resolves when the last answer is sent. Cuts answers that do not end within the
+ * limit, as to a client that reads slowly.
  */
 export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Promise<void> {
   const answers = [...(answersOf.get(server) ?? [])];
@@ -95,7 +95,7 @@ export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Pro
   server.prependListener('request', (_request, answer) => closeAfter(answer));
   const limit = setTimeout(() => server.closeAllConnections(), limitMs);
   await new Promise<void>((resolve) => {
-    // The server's own `close` cuts at once what is written and not yet sent: it takes that for idle.
+    // `close` of the HTTP server would take answers that are written but not yet sent for idle, and cut them.
     NetServer.prototype.close.call(server, () => resolve());
     const out = answers.filter(({ writableEnded }) => writableEnded).map((answer) => once(answer, 'close'));
     void Promise.all(out).then(() => server.close());
@@ -103,7 +103,7 @@ export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Pro
   clearTimeout(limit);
 }
 
-/** A client that asks again and again over one connection would keep it for ever. */
+/** Closes the connection after the answer: a client that keeps asking over it would keep it open for ever. */
 function closeAfter(answer: ServerResponse): void {
   const { socket } = answer;
   if (answer.headersSent) answer.once('finish', () => socket?.end());

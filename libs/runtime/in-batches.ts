@@ -1,15 +1,15 @@
 export type InBatchesOptions<I> = {
-  /** Items in a batch, at most. */
+  /** Limit of items in a batch. */
   largest: number;
-  /** Items that share a key never go in one batch; they go in the order in which they came. */
+  /** Items that share a key never go into one batch, and keep their order. */
   keysOf: (item: I) => readonly string[];
 };
 
 type WaitingItem<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
 
 /**
- * Turns single calls into few large ones, one at a time: what comes while a batch is under way goes into the next. No
- * timer: an idle system answers at once. `work` answers in the order of its items; what it throws, each of them gets.
+ * Batches single calls, one batch at a time: calls during a batch go into the next. Uses no timer: an idle system answers at
+ * once. `work` answers in the order of its items; its error rejects each of them.
  */
 export function inBatches<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
@@ -20,7 +20,7 @@ export function inBatches<I, O>(
 
   async function workOff(): Promise<void> {
     isWorking = true;
-    // A microtask later, so that what comes in one go travels together.
+    // A microtask later, so that calls of the same turn share a batch.
     await Promise.resolve();
     while (waiting.length > 0) await workOn(takeBatch());
     isWorking = false;
@@ -44,7 +44,7 @@ export function inBatches<I, O>(
     try {
       const answers = await work(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, place) => {
-        // One answer for each item, as `work` promises.
+        // `work` promises an answer for each item.
         resolve(answers[place] as O);
       });
     } catch (error) {

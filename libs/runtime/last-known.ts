@@ -3,21 +3,24 @@ import { Unavailable } from './unavailable.ts';
 
 export type LastKnownOptions<V> = {
   maxAgeMs: number;
-  /** Answers remembered at most; the least recently confirmed one makes room. */
+  /** Limit of remembered answers; the least recently confirmed one is forgotten. */
   maxEntries: number;
   clock: Clock;
-  /** Turns an answer that can no longer be confirmed into the one given; left out, it is given unchanged. */
+  /** Converts an answer that can no longer be confirmed. Default: unchanged. */
   asLastKnown?: (value: V) => V;
 };
 
-/** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
+/**
+ * Limit of a look-up while `load` is away and the last answer is known: a server that hangs must not cost its own limit each
+ * time.
+ */
 const PATIENCE_MS = 250;
 
 type LastAnswer<V> = { value: V; at: number };
 
 /**
- * Asks `load` always, and only while it says `Unavailable` answers with what it last said, if that is young enough:
- * a failover of the database must not stop a one-second retry. What is not known stays `Unavailable`.
+ * Always calls `load`. While that throws `Unavailable`, returns its last answer if that is young enough: a failover of the
+ * database must not stop a one-second retry. Without a last answer, throws `Unavailable`.
  */
 export function withLastKnown<V>(
   load: (key: string) => Promise<V>,
@@ -28,7 +31,7 @@ export function withLastKnown<V>(
 
   function remember(key: string, value: V): void {
     isAway = false;
-    // Taken out first: the one that makes room is the first in the map.
+    // Deleted first, so that the map stays in order of confirmation.
     known.delete(key);
     known.set(key, { value, at: clock.now() });
     if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;

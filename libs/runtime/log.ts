@@ -2,14 +2,14 @@ import { destination, pino, stdSerializers, stdTimeFunctions, type DestinationSt
 
 export type Log = Logger;
 
-/** A line is written at the latest after this long; a system call for each would cost more than the line. */
+/** Limit of buffering a line: a system call for each would cost more than the line. */
 const GATHER_MS = 250;
 const FLUSH_BYTES = 8 * 1024;
 
 /**
- * JSON lines on stdout, level and time by name. What was logged before the process ends by itself is written; a
- * `kill -9` loses the last quarter of a second. Never give it a body, a token or a secret; of an error, under `err`, it
- * takes only what it is and where it was thrown.
+ * Writes JSON lines to stdout, with level and time by name. Lines logged before the process ends by itself are written; a `kill
+ * -9` loses the last quarter of a second. Never log a body, a token or a secret. Of an error under `err` it writes only type,
+ * message, code and stack.
  */
 export function createLog({ service, level }: { service: string; level: string }): Log {
   return pino(
@@ -24,14 +24,14 @@ export function createLog({ service, level }: { service: string; level: string }
   );
 }
 
-/** pino's own `periodicFlush` wakes two threads each time, although there be nothing to write. */
+/** Flushes only if lines were written: pino's own `periodicFlush` wakes two threads each time. */
 function gatheringStdout(): DestinationStream & { flushSync: () => void } {
   const stdout = destination({ dest: 1, sync: false, minLength: FLUSH_BYTES });
   let timer: NodeJS.Timeout | undefined;
   let isNew = false;
   const wait = () => setTimeout(flush, GATHER_MS).unref();
   function flush(): void {
-    // Once more after the last line: while it is writing, a flush does nothing.
+    // Once more after the last line: a flush during a write does nothing.
     timer = isNew ? wait() : undefined;
     isNew = false;
     stdout.flush();
@@ -42,12 +42,12 @@ function gatheringStdout(): DestinationStream & { flushSync: () => void } {
       isNew = true;
       timer ??= wait();
     },
-    // Asked for by `fatal`: the process may be gone a moment later.
+    // Called by `fatal`: the process may be gone a moment later.
     flushSync: () => stdout.flushSync(),
   };
 }
 
-// Libraries hang on their errors what they were given: an address with its password, a command with its arguments.
+// Libraries attach their arguments to errors: an address with its password, a command with its arguments.
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { type, message, stack } = stdSerializers.err(error);

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type CounterConfiguration, type HistogramConfiguration } from 'prom-client';
 import type { Metrics } from './metrics.ts';
 
-// What prom-client does for each observation (it checks the labels and makes one string of them) is done for each scrape
-// here: what happens thousands of times a second is counted in plain numbers.
+// prom-client checks labels and builds a string of them at each observation. Here that is done at each scrape: what happens
+// thousands of times a second is counted in plain numbers.
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
@@ -16,7 +16,7 @@ export type HistogramSpec<Label extends string> = Pick<HistogramConfiguration<La
   buckets: readonly number[];
 };
 
-/** A counter that costs next to nothing until it is asked for. */
+/** A counter that costs next to nothing between scrapes. */
 export class CounterOnDemand<Label extends string> {
   readonly #series: Series<Label, { sum: number }>;
 
@@ -39,7 +39,7 @@ export class CounterOnDemand<Label extends string> {
   }
 }
 
-/** A histogram that costs next to nothing until it is asked for. */
+/** A histogram that costs next to nothing between scrapes. */
 export class HistogramOnDemand<Label extends string> {
   readonly #bounds: readonly number[];
   readonly #series: Series<Label, Observed>;
@@ -57,14 +57,14 @@ export class HistogramOnDemand<Label extends string> {
       buckets: [...buckets],
       registers: [],
       collect() {
-        // prom-client takes no sums, so they are put where it keeps its own; the test compares what both show.
+        // prom-client accepts no sums, so they are put into its own storage; a test compares the results of both.
         Object.assign(this, { hashMap: series.all.map(({ labels, figures }) => kept(labels, buckets, figures)) });
       },
     });
     metrics.registerMetric(histogram);
   }
 
-  /** `traceId`: of a trace that shows such an observation, where it is sampled. */
+  /** `traceId`: a sampled trace that shows such an observation. */
   observe(labels: Labels<Label>, value: number, traceId?: string): void {
     const figures = this.#series.of(labels);
     let bucket = 0;
@@ -75,11 +75,11 @@ export class HistogramOnDemand<Label extends string> {
   }
 }
 
-/** How many observations were in each bucket, the last of them without an upper bound; and the last one with a trace. */
+/** Observations per bucket, the last without an upper bound; and each bucket's last observation with a trace. */
 type Observed = { sum: number; counts: number[]; exemplars?: Exemplar[] };
 type Exemplar = { traceId: string; value: number; atMs: number };
 
-/** As prom-client keeps the observations of one set of labels. */
+/** Returns the observations of one set of labels in prom-client's own form. */
 function kept(labels: object, buckets: readonly number[], { sum, counts, exemplars }: Observed): object {
   const bucketValues = Object.fromEntries(buckets.map((bound, place) => [bound, counts[place]]));
   const shown = { labels, bucketValues, sum, count: counts.reduce((total, count) => total + count) };
@@ -92,12 +92,12 @@ function kept(labels: object, buckets: readonly number[], { sum, counts, exempla
   return { ...shown, bucketExemplars: Object.fromEntries(keptExemplars.filter(() => true)) };
 }
 
-/** Under which prom-client keeps the exemplar of the last bucket. */
+/** Key under which prom-client stores the exemplar of the last bucket. */
 const NO_BOUND = -1;
 
 type Branch<Figures> = { figures?: Figures; next: Map<string, Branch<Figures>> };
 
-/** The figures of each set of labels that was ever named, found label by label. */
+/** The figures of each set of labels that was ever used, found label by label. */
 class Series<Label extends string, Figures> {
   readonly all: { labels: Labels<Label>; figures: Figures }[] = [];
   readonly #root: Branch<Figures> = { next: new Map() };

@@ -2,10 +2,12 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export type Metrics = Registry;
 
-/** How often the event loop's delay is looked at. The default, 10 ms, is a hundred wake-ups a second with nothing to do. */
+/**
+ * Interval of measuring the event loop's delay. The default, 10 ms, would mean a hundred wake-ups a second in an idle process.
+ */
 const EVENT_LOOP_LOOK_MS = 100;
 
-/** The process' own registry, with Node's default figures. Names begin with `waybell_`, by Prometheus' rules. */
+/** Makes the process's registry, with Node's default metrics. Names begin with `waybell_` and follow Prometheus' rules. */
 export function createMetrics(service: string): Metrics {
   const metrics = new Registry();
   metrics.setDefaultLabels({ service });
@@ -16,7 +18,7 @@ export function createMetrics(service: string): Metrics {
 export type GaugeSpec<Label extends string> = { name: string; help: string; labelNames?: Label[] };
 export type MetricReading<Label extends string> = { labels?: Record<Label, string>; value: number };
 
-/** A figure that costs nothing until it is asked for: only then `read` is asked, and only what it names is shown. */
+/** A gauge that costs nothing between scrapes: each scrape calls `read`, and shows only what that returns. */
 export function gaugeOnDemand<Label extends string>(
   metrics: Metrics,
   spec: GaugeSpec<Label>,

@@ -33,7 +33,7 @@ function withGuilty(isGuilty: (key: string) => boolean) {
   return { queries, loadMany };
 }
 
-/** What each key gets, or the message of its error. */
+/** Returns each key's value, or the message of its error. */
 async function endsOf(found: Promise<string>[]): Promise<unknown[]> {
   const ends = await Promise.allSettled(found);
   return ends.map((end) => (end.status === 'fulfilled' ? end.value : String(end.reason.message)));

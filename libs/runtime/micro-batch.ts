@@ -1,25 +1,24 @@
 import { Unavailable } from './unavailable.ts';
 
-/** The answers to many keys at once: one for each, in their order. */
+/** Returns a value for each key, in their order. */
 export type LoadMany<K, V> = (keys: K[]) => Promise<readonly V[]>;
 
 export type MicroBatchOptions<K> = {
-  /** The identity of a key: equal keys of one batch are asked for once. */
+  /** Identifies a key: equal keys of one batch are queried once. */
   nameOf: (key: K) => string;
-  /** Keys in one query at most. */
+  /** Limit of keys in one query. */
   largest?: number;
-  /** The most that the keys of one query weigh together, not counting the last one. */
+  /** Limit of the total weight of the keys in one query, not counting the last one. */
   heaviest?: { weigh: (key: K) => number; most: number };
-  /** Queries under way at once at most. */
+  /** Limit of concurrent queries. */
   concurrency?: number;
 };
 
 type QueuedKey<K, V> = { name: string; key: K; answer: PromiseWithResolvers<V> };
 
 /**
- * Turns single look-ups into few large ones: what is asked for while `concurrency` queries are under way goes into the
- * next one. No timer: an idle system answers at once. A key that breaks its query fails alone; `Unavailable` fails all
- * that travel together.
+ * Batches single look-ups: those that come while `concurrency` queries are under way go into the next one. Uses no timer: an idle
+ * system answers at once. A key whose query fails, fails alone; `Unavailable` fails all keys of the batch.
  */
 export function microBatch<K, V>(
   loadMany: LoadMany<K, V>,
@@ -30,7 +29,7 @@ export function microBatch<K, V>(
 
   async function loadWhileAsked(): Promise<void> {
     underWay += 1;
-    // A microtask later, so that keys asked for in one go travel together.
+    // A microtask later, so that keys of the same turn share a query.
     await Promise.resolve();
     while (waiting.size > 0) await loadAll(takeNext());
     underWay -= 1;
@@ -48,13 +47,13 @@ export function microBatch<K, V>(
     return batch;
   }
 
-  /** Halves what breaks until the guilty key is alone. One query at a time: 2n − 1 of them, were all n keys guilty. */
+  /** Halves a failing batch until the guilty key is alone. One query at a time: 2n − 1 if all n keys are guilty. */
   async function loadAll(batch: QueuedKey<K, V>[]): Promise<void> {
     const halves: QueuedKey<K, V>[][] = [];
     for (let next: QueuedKey<K, V>[] | undefined = batch; next !== undefined; next = halves.pop()) {
       try {
         const answers = await loadMany(next.map(({ key }) => key));
-        // There is one for each key: `LoadMany` promises it.
+        // `LoadMany` promises a value for each key.
         next.forEach(({ answer }, place) => answer.resolve(answers[place] as V));
       } catch (error) {
         if (error instanceof Unavailable) return failAll([next, ...halves].flat(), error);

@@ -3,12 +3,12 @@ import { distance } from 'fastest-levenshtein';
 /** A variable that no process reads, and the setting that it looks like, which is not set. */
 export type Mistyped = { name: string; setting: string };
 
-/** One letter in six may be wrong, and never more than these: short names of others look like each other's. */
+/** One letter in six may be wrong, up to a limit: short names of other programs look alike. */
 const LETTERS_PER_SLIP = 6;
 const MOST_SLIPS = 2;
 
 /**
- * Variables of `env` that were probably meant for one of these settings: they differ by few letters from one that is not
+ * Finds variables of `env` that were probably meant for one of these settings: they differ by few letters from one that is not
  * set. Settings may also be named with `_FILE`.
  */
 export function mistypedSettings(settings: readonly string[], env: NodeJS.ProcessEnv): Mistyped[] {
@@ -26,7 +26,7 @@ export function mistypedSettings(settings: readonly string[], env: NodeJS.Proces
   });
 }
 
-/** Letters that changed places are one slip. */
+/** Counts swapped letters as one slip. */
 function slipsBetween(name: string, setting: string): number {
   const letters = (text: string) => text.split('').toSorted().join('');
   return letters(name) === letters(setting) ? 1 : distance(name, setting);

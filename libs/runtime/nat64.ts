@@ -1,16 +1,16 @@
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** IPv6 addresses behind which a translator has the IPv4 internet (RFC 6052); `bytes`: how long it is. */
+/** IPv6 prefix behind which a translator has the IPv4 internet (RFC 6052); `bytes`: its length. */
 export type Nat64Prefix = { network: BlockList; bytes: number };
 
-/** RFC 6052, 2.1: what translators have that were given no prefix of their own. */
+/** RFC 6052, 2.1: the prefix of translators without one of their own. */
 const WELL_KNOWN = '64:ff9b::/96';
 const LENGTHS = [32, 40, 48, 56, 64, 96];
-/** RFC 6052, 2.2: the octet behind the first 64 bits is zero, and no part of the IPv4 address. */
+/** RFC 6052, 2.2: the octet after the first 64 bits is zero, and no part of the IPv4 address. */
 const RESERVED_BYTE = 8;
 
-/** Reads the prefixes of an operator, and adds the well-known one: the longest first. Throws, naming the entry, where one is none. */
+/** Reads an operator's prefixes and adds the well-known one; the longest first. Throws, naming the entry, if one is invalid. */
 export function readNat64(prefixes: readonly string[]): Nat64Prefix[] {
   return [WELL_KNOWN, ...prefixes].map(readPrefix).toSorted((one, other) => other.bytes - one.bytes);
 }
@@ -32,8 +32,8 @@ function readPrefix(text: string): Nat64Prefix {
 }
 
 /**
- * The IPv4 address that an IPv6 address leads to through a NAT64, by the longest of the prefixes that it has; undefined
- * where it has none of them. Null: no translator would know where it leads.
+ * Returns the IPv4 address that an IPv6 address leads to through a NAT64, by its longest prefix; undefined if it has none of
+ * them; null if no translator could tell where it leads.
  */
 export function ipv4Inside(address: string, prefixes: readonly Nat64Prefix[]): string | null | undefined {
   const prefix = prefixes.find(({ network }) => network.check(address, 'ipv6'));

@@ -26,15 +26,15 @@ export const certificates = makeValidator<string>((text) => readPem(text, CERTIF
 /** A private key without a passphrase, as `readPem` reads it. */
 export const privateKey = makeValidator<string>((text) => readPem(text, PRIVATE_KEY));
 
-/** Throws, as `readPem` does, where this file does not hold certificates alone that can be read. */
+/** Throws like `readPem` if the file contains anything but readable certificates. */
 export function requireCertificates(path: string): void {
   blocksIn(readTextFile(path), CERTIFICATE);
 }
 
 /**
- * The PEM in `text`, in lines. Platforms write line ends as `\n`, `\r\n` or spaces, put quotes around it, encode it in base64,
- * or give an absolute path, also as `file:`, in its place. Throws where there is none of the kind, or one that cannot be read,
- * and says what to give: at each connection it would look like the server's fault. It shows nothing of the text but a path.
+ * Returns the PEM in `text`, in lines. Platforms write line ends as `\n`, `\r\n` or spaces, add quotes, encode it in base64, or
+ * give an absolute path instead, also as `file:`. Throws if there is none of the kind, or one that cannot be read, and says what
+ * to give: later, each connection would fail and blame the server. Errors show nothing of the text but a path.
  */
 function readPem(text: string, kind: PemKind): string {
   const given = text
@@ -68,7 +68,7 @@ function fromBase64(text: string): string {
   return decoded.includes('-----BEGIN ') ? decoded : text;
 }
 
-/** In lines of its own; of an old encrypted key, the lines before its base64 stay as they are. */
+/** Breaks the base64 into lines; keeps the lines before it that an old encrypted key has. */
 function blockOf(label: string, body: string): string {
   const lines = body.replaceAll(/\\{1,4}r/g, '').replaceAll(/\\{1,4}n/g, '\n');
   const content = lines.includes(':')

@@ -1,6 +1,6 @@
 import { addressesIn } from './addresses-in.ts';
 
-/** Host and port, of each where there are several, for messages: an address holds a password. */
+/** Returns host and port, of each if there are several, for messages: the address itself holds a password. */
 export function placeOf(url: string): string | undefined {
   const addresses = addressesIn(url);
   return addresses.every((address) => URL.canParse(address))

@@ -5,28 +5,28 @@ import type { ServerAddress } from './server-address.ts';
 import { troubleWith } from './server-trouble.ts';
 import { findWritable, leadTo, requireWrites } from './writable-host.ts';
 
-/** The error of the client's own limit: it is longer than the server's, so that the server would have answered. */
+/** The error of the client's own limit, which is longer than the server's: the server would have answered. */
 export const READ_TIMEOUT = 'Query read timeout';
 const READ_ONLY_SQLSTATE = '25006';
-/** Parameters that Postgres 14 and newer report with the next answer, to reads too, once they have changed. */
+/** Parameters that Postgres 14 and newer report with the next answer after they have changed, also to reads. */
 const TELLS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 const DEFAULT_LIMIT_MS = 5_000;
 
-/** As the pool and TypeORM call them, with a callback. */
+/** The callback that the pool and TypeORM pass. */
 type Connected = (error: Error | null, client?: pg.Client) => void;
 type Parameter = { parameterName: string; parameterValue: string };
 type QueryCallback = (error: unknown, result: unknown) => void;
 
 /**
- * Clients of that address, for one pool. Where it names several hosts, or asks for one that takes writes, each connects to one
- * that does. Once a server tells that it is read-only, or does not answer at all, all of them leave it. Errors of connecting
- * say which server is meant, by which setting, and what to do.
+ * Makes clients of that address for one pool. If the address names several hosts, or asks for one that takes writes, each client
+ * connects to one that does. All clients leave a server that turns read-only or does not answer at all. Connection errors name
+ * the server, its setting, and what to do.
  */
 export function postgresClient(server: ServerAddress): typeof pg.Client {
   const { url, tls, isOfStack } = server;
   const find = findWritable(server);
   const open = new Set<pg.Client>();
-  /** One may be of several clients, which have searched together. */
+  /** Several clients that search together may share an error. */
   const explained = new WeakSet<Error>();
 
   function leave(reason: string): void {
@@ -61,10 +61,10 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
     readonly #limitMs: number;
 
     constructor(config: pg.ClientConfig = {}) {
-      // TLS is said in any case: else PGSSLMODE would decide, which can say not to check anything.
+      // Always states TLS: otherwise PGSSLMODE would decide, which can disable all checks.
       super({ ...config, connectionString: addressesIn(url)[0], ssl: tls ?? false });
       this.#limitMs = config.connectionTimeoutMillis ?? DEFAULT_LIMIT_MS;
-      // Whoever holds it learns of its loss by its query; an error event without a listener would end the process.
+      // The client's user learns of the loss by a query; an error event without a listener would end the process.
       this.on('error', () => undefined);
       this.on('end', () => open.delete(this));
     }
@@ -77,7 +77,7 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
       connecting.then(() => connected(null, this), connected);
     }
 
-    // A query has many forms: some end with a function, some begin with a query that has one, others return a promise.
+    // A query has many forms: some end with a callback, some begin with a query that has one, others return a promise.
     override query(...args: unknown[]): never {
       const [query, answered] = [args[0], args.at(-1)];
       if (typeof answered === 'function') args[args.length - 1] = hearing(answered as QueryCallback);
@@ -107,14 +107,14 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
   };
 }
 
-// The types of the client leave it out.
+// Missing in the client's types.
 const hasCallback = (query: unknown): query is { callback: QueryCallback } =>
   query instanceof pg.Query && 'callback' in query && typeof query.callback === 'function';
 
-/** Poolers hand out process ids of their own. */
+/** Detects poolers, which report process ids of their own. */
 async function requireNoPooler(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  // The types leave it out.
+  // Missing in the client's types.
   if (rows[0]?.pid !== (client as unknown as { processID: number }).processID)
     throw new Error('a pooler answers for it');
 }

@@ -9,26 +9,25 @@ import { withTimeout } from './with-timeout.ts';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
-/** A connection, or whatever has one. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
 export type PostgresOptions = ServerAddress & {
   role: string;
   poolSize: number;
   timeoutMs: number;
-  /** After so long without a statement a connection is closed. */
+  /** A connection without statements is closed after this long. */
   keptIdleMs?: number;
-  /** Settings of the server for each of these connections, whatever the database's default is. No name and no value may have a space in it. */
+  /** Server settings of each of these connections, whatever the database's defaults. Names and values must not contain spaces. */
   settings?: Record<string, string>;
   log: Log;
 };
 
-/** A server that hangs must not hold up the end of the process. */
+/** A server that hangs must not delay the end of the process. */
 const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 
 /**
- * A pool that never waits for ever and never ends the process: connecting and each statement have a limit, and the
- * loss of an idle connection is a log line.
+ * Makes a pool that never waits for ever and never ends the process: connecting and each statement have a limit, and the loss of
+ * an idle connection is only logged.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
   const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
@@ -49,8 +48,8 @@ export function connectPostgres(options: PostgresOptions): Postgres {
 }
 
 /**
- * Statements on one connection. After an error it is closed and not given to others: its transaction may be open, a setting
- * changed, a statement still under way.
+ * Runs statements on one connection. Closes it after an error, so that nobody else gets it: its transaction may be open, a
+ * setting changed, a statement still under way.
  */
 export async function onConnection<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await postgres.connect();
@@ -64,7 +63,7 @@ export async function onConnection<T>(postgres: Postgres, work: (client: pg.Pool
   }
 }
 
-/** Statements of which all are committed or none, on one connection. Each sees what was committed before it began. */
+/** Runs statements in a transaction, on one connection. Each statement sees what was committed before the statement began. */
 export async function inTransaction<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return onConnection(postgres, async (client) => {
     await client.query('begin isolation level read committed');
@@ -75,9 +74,9 @@ export async function inTransaction<T>(postgres: Postgres, work: (client: pg.Poo
 }
 
 /**
- * Runs `query` and says `Unavailable` where Postgres is away, restarting, read-only, busy with others or too slow, so that
- * the caller waits for it. Errors that the statement itself causes pass through: they would come back. Who knows better
- * which ones those are says so by `isAway`.
+ * Runs `query`. Throws `Unavailable` while Postgres is away, restarting, read-only, busy with others or too slow, so that the
+ * caller waits. Passes on errors of the statement itself, which would come back. `isAway` overrides which errors count as an
+ * outage.
  */
 export async function whenAvailable<T>(
   postgres: Postgres,
@@ -96,33 +95,33 @@ export async function whenAvailable<T>(
 // (read-only after a failover) and 55P03 (the lock is held for too long).
 const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
-/** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
+/** Whether the error says that Postgres cannot work now, and not that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
-  // An error that is no answer of the server is the connection's: refused, reset, timed out, pool exhausted.
+  // An error that the server did not send is the connection's: refused, reset, timed out, pool exhausted.
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE_SQLSTATE.test(state);
 }
 
 const CANCELED_SQLSTATE = '57014';
 
-/** Whether a statement was given up because it took longer than `timeoutMs`. */
+/** Whether a statement was stopped because it exceeded `timeoutMs`. */
 export function isTooSlow(error: unknown): boolean {
   return sqlStateOf(error) === CANCELED_SQLSTATE || (error instanceof Error && error.message === READ_TIMEOUT);
 }
 
 // A deadlock, a serialization failure, a lock that is held, no connection left.
 const BUSY_SQLSTATE = /^40...$|^55P03$|^53300$/;
-/** The pool's error: all of its connections are at work. */
+/** The pool's error when all of its connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** Whether Postgres is there, as far as is known, and did not come to a statement in time. */
+/** Whether Postgres, though reachable, did not get to a statement in time. */
 export function isBusy(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state !== undefined) return state === CANCELED_SQLSTATE || BUSY_SQLSTATE.test(state);
   return isTooSlow(error) || (error instanceof Error && error.message === NONE_FREE);
 }
 
-/** The server's SQLSTATE, five characters; undefined where the error did not come from the server. */
+/** Returns the server's SQLSTATE, five characters; undefined if the error did not come from the server. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
 }
@@ -130,15 +129,15 @@ export function sqlStateOf(error: unknown): string | undefined {
 // Unique violation; and deadlock, where two write the same rows in different order.
 const CONFLICT_SQLSTATE = /^(23505|40P01)$/;
 
-/** Whether the error says that a row is there already, or that another process is just writing it. */
+/** Whether the error says that a row exists already, or that another process is writing it. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT_SQLSTATE.test(sqlStateOf(error) ?? '');
 }
 
-/** A statement `copy … from stdin`, and its rows in the text format. */
+/** A statement `copy … from stdin`, with rows in the text format. */
 export type Copy = { text: string; data: string };
 
-/** Does all copies or none, in one transaction. Throws what Postgres says: also where a row is there already. */
+/** Runs all copies in one transaction. Throws the error of Postgres, also if a row exists already. */
 export async function copyAll(postgres: Postgres, copies: readonly Copy[]): Promise<void> {
   await onConnection(
     postgres,
@@ -149,7 +148,7 @@ export async function copyAll(postgres: Postgres, copies: readonly Copy[]): Prom
   );
 }
 
-/** All copies in one query, which is one transaction. Postgres asks for the rows of one after the other. */
+/** All copies as one query, which is one transaction. Postgres requests the rows of one after the other. */
 class CopyQuery extends pg.Query {
   readonly #data: Iterator<string>;
 
@@ -158,12 +157,12 @@ class CopyQuery extends pg.Query {
     this.#data = copies.map(({ data }) => data).values();
   }
 
-  /** Called by the client, whose own answer would be that there is nothing to copy. */
+  /** Called by the client, whose own implementation would answer that there is nothing to copy. */
   handleCopyInResponse(connection: CopyConnection): void {
     connection.sendCopyFromChunk(Buffer.from(String(this.#data.next().value)));
     connection.endCopyFrom();
   }
 }
 
-/** What the types of the client leave out. */
+/** Missing in the client's types. */
 type CopyConnection = { sendCopyFromChunk(data: Buffer): void; endCopyFrom(): void };

@@ -11,13 +11,13 @@ import { logFatalErrors, Shutdown } from './shutdown.ts';
 import type { TracingSettings } from './read-tracing.ts';
 import { startTracing } from './tracing.ts';
 
-/** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
+/** The parts that every process has from its start: log, metrics, an HTTP server for health, and shutdown. */
 export type ProcessParts = AsyncDisposable & {
   log: Log;
   metrics: Metrics;
   readiness: Readiness;
   shutdown: Shutdown;
-  /** Makes spans; absent where traces are off. */
+  /** Records spans; absent if tracing is off. */
   tracer?: Tracer;
 };
 
@@ -28,7 +28,7 @@ export type ProcessSettings = TracingSettings & {
   SHUTDOWN_GRACE: number;
 };
 
-/** `settings` are all that the service reads: a variable that looks like one of them and is none is warned of. */
+/** `settings`: all that the service reads. Warns of variables that look like one of them and are none. */
 export async function startProcess(service: string, settings: ProcessSettings): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
@@ -48,7 +48,7 @@ export async function startProcess(service: string, settings: ProcessSettings): 
     ...(tracing && { openMetrics: () => openMetrics(metrics, { service }) }),
   });
   log.info({ healthPort: health.port }, 'process.started');
-  // Written now where NODE_COMPILE_CACHE names a folder: a process that is killed would have kept nothing at its end.
+  // Written now, if NODE_COMPILE_CACHE names a folder: a killed process would never write it.
   flushCompileCache();
   return {
     log,

@@ -3,7 +3,7 @@ import type { tracingSettings } from './tracing-settings.ts';
 
 export type TracingSettings = Record<keyof typeof tracingSettings, string>;
 
-/** What each of OpenTelemetry's samplers does with a trace that begins here, and with one that comes from elsewhere. */
+/** What OpenTelemetry's samplers do with a trace that begins here, and with one that begins elsewhere. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -15,22 +15,21 @@ const SAMPLERS = [
 
 export type Sampling = (typeof SAMPLERS)[number];
 
-/** How spans are made, and where they go. */
 export type TracingPlan = {
   url: string;
   headers: Record<string, string>;
   sampler: Sampling;
-  /** The part of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
+  /** Part of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
   part: number;
   attributes: Record<string, string>;
 };
 
-/** A variable that is not understood, why, and what happens instead: a sentence that shows no secret. */
+/** A variable that is not understood. `why`: a sentence with the reason and the consequence; it shows no secret. */
 export type Misunderstood = { name: keyof TracingSettings; why: string };
 
 /**
- * How these settings want spans made; no plan where they want none, or none can be sent. As OpenTelemetry's specification of
- * environment variables says, words are read in any case, and what is not understood counts as not set.
+ * Reads how to record spans; no plan if the settings want none, or if none can be sent. By OpenTelemetry's specification of
+ * environment variables, case does not matter, and a value that is not understood counts as not set.
  */
 export function readTracing(settings: TracingSettings): { plan?: TracingPlan; misunderstood: Misunderstood[] } {
   const endpoint = given(settings, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -60,7 +59,7 @@ type Complain = (name: keyof TracingSettings, why: string) => void;
 
 type SettingText = { name: keyof TracingSettings; text: string };
 
-/** The first of these that is set. */
+/** Returns the first of these that is set. */
 function given(settings: TracingSettings, ...names: (keyof TracingSettings)[]): SettingText | undefined {
   return names.map((name) => ({ name, text: (settings[name] ?? '').trim() })).find(({ text }) => text !== '');
 }
@@ -119,7 +118,7 @@ function samplingOf(settings: TracingSettings, complain: Complain): [sampler: Sa
   return [sampler, 1];
 }
 
-/** Reads the attributes that these variables name, later ones first; undefined where one is not understood. */
+/** Reads the attributes in these variables, later ones winning; undefined if one is not understood. */
 function pairsOf(
   settings: TracingSettings,
   names: (keyof TracingSettings)[],
@@ -140,7 +139,7 @@ function pairsOf(
   return pairs;
 }
 
-/** Reads `name=value,name=value`, percent-encoded. Throws without showing it: it may hold a password. */
+/** Reads `name=value,name=value`, percent-encoded. Errors do not show the text: it may hold a password. */
 function readPairs(text: string): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(

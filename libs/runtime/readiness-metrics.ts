@@ -1,9 +1,9 @@
 import { gaugeOnDemand, type Metrics } from './metrics.ts';
 
-/** Without what is said of it, as of a clock or a policy: times would make ever new series. */
+/** Removes details, as of a clock or a policy: times in labels would make ever new series. */
 const nameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
 
-/** Whether the process works, and if not, what it waits for: what `/readyz` says, as figures. */
+/** Registers the answer of `/readyz` as metrics. */
 export function watchReadiness(waitingFor: () => string[], metrics: Metrics): void {
   gaugeOnDemand(metrics, { name: 'waybell_ready', help: '1 while the process works, 0 while it waits' }, () => [
     { value: waitingFor().length === 0 ? 1 : 0 },

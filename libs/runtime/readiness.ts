@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 
-/** Whether a process works, and if not, what it waits for. */
+/** Tracks whether a process works, and if not, what it waits for. */
 export class Readiness {
   readonly #sources: (() => string[])[] = [];
   readonly #log: Log;
@@ -14,18 +14,18 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** Adds a part of the process that can say what it waits for; nothing, when it works. */
+  /** Adds a part of the process. `source` lists what the part waits for; nothing while it works. */
   watch(source: () => string[]): void {
     this.#sources.push(source);
   }
 
-  /** Each once; where one part says more of what others only name, as in `clock: here …`, only that. */
+  /** Lists each thing once. If one part gives details (`clock: here …`) and others only the name, lists only the details. */
   waitingFor(): string[] {
     const all = [...new Set(this.#sources.flatMap((source) => source()))];
     return all.filter((one) => !all.some((other) => other.startsWith(`${one}: `)));
   }
 
-  /** Resolves once `probe` does; until then the process waits for `what`, and says so. */
+  /** Resolves when `probe` does; until then the process waits for `what`. */
   async until(what: string, probe: () => Promise<unknown>): Promise<void> {
     let isThere = false;
     this.watch(() => (isThere ? [] : [what]));

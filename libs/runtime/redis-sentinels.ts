@@ -3,13 +3,13 @@ import { addressesIn } from './addresses-in.ts';
 
 const DEFAULT_PORT = 26_379;
 
-/** Whether the address names sentinels, and not Redis itself. */
+/** Whether the address names sentinels instead of Redis itself. */
 export const namesSentinels = (url: string): boolean => /^rediss?\+sentinel:/i.test(url);
 
-/** The name that the sentinels of `redis+sentinel://s1:26379,s2:26379/name/0` know the master by; empty where it is left out. */
+/** Returns the master's name in `redis+sentinel://s1:26379,s2:26379/name/0`; empty if it is left out. */
 export const masterNameOf = (url: string): string => pathOf(url)[0] ?? '';
 
-/** Whether all of such an address can be read: what is percent-encoded, and the number of the database. */
+/** Whether such an address can be decoded: its percent-encoding and its database number. */
 export function namesMaster(url: string): boolean {
   try {
     return Number.isInteger(masterOf({ url }).db);
@@ -19,8 +19,8 @@ export function namesMaster(url: string): boolean {
 }
 
 /**
- * The master of `redis+sentinel://user:password@s1:26379,s2:26379/name/0`. User, password and database (0 where it is left out)
- * are those of Redis; `?sentinel_username=` and `?sentinel_password=` those of the sentinels. TLS is to all of them.
+ * Reads `redis+sentinel://user:password@s1:26379,s2:26379/name/0`. User, password and database (default 0) are those of Redis;
+ * `?sentinel_username=` and `?sentinel_password=` those of the sentinels. TLS applies to all of them.
  */
 export function masterOf({
   url,
@@ -39,7 +39,7 @@ export function masterOf({
       const { hostname, port } = new URL(each);
       return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || DEFAULT_PORT };
     }),
-    // Others, which sentinels know by addresses that no certificate may hold for, are not asked.
+    // Other sentinels, known by addresses that no certificate may be valid for, are not asked.
     updateSentinels: false,
     name,
     db: Number(db),

@@ -10,19 +10,19 @@ export type Redis = Client & AsyncDisposable;
 export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log };
 
 /**
- * A client that fails fast while Redis is away: nothing is queued, each command has a limit. A server that turns out to be a
- * replica is left at once. Where the address names sentinels, they are asked for the master whenever a connection is made.
+ * Connects a client that fails fast while Redis is away: it queues nothing, and each command has a limit. Leaves a server that
+ * turns out to be a replica at once. If the address names sentinels, asks them for the master at each connect.
  */
 export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis {
   const { url, tls } = server;
-  // Any time up to the limit: clients that lost the server together come back evenly spread.
+  // Full jitter: clients that lost the server together reconnect evenly spread.
   const retryStrategy = (attempt: number) => Math.ceil(Math.random() * Math.min(100 * attempt, 2_000));
   const options = {
     ...(tls && { tls }),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: timeoutMs,
-    // A server that hangs is as good as away: the next commands fail at once, not each after its own limit.
+    // A server that hangs counts as away: the next commands fail at once, not each after its own limit.
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
     sentinelCommandTimeout: timeoutMs,
@@ -32,7 +32,7 @@ export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   };
   const redis = namesSentinels(url) ? new Client({ ...options, ...masterOf(server) }) : new Client(url, options);
-  // What sentinels answered, such as that they know no master of that name, is said there alone.
+  // The answers of sentinels, such as that they know no master of that name, appear only in this event.
   let answered = '';
   redis.on('sentinelError', ({ message }: Error) => (answered = `; ${message}`));
   redis.on('error', (error) => {

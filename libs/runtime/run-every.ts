@@ -4,24 +4,24 @@ import type { Log } from './log.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export type RunEveryOptions = {
-  /** From the end of one time to the beginning of the next. */
+  /** From the end of a run to the beginning of the next. */
   intervalMs: number;
-  /** Unless so, the first time is after one interval. */
+  /** If absent, the first run begins after one interval. */
   beginsAtOnce?: boolean;
-  /** Ends it as disposing of it does, which may come later: a process takes nothing from the signal on. */
+  /** Stops it like disposal, which may come later: a process takes nothing more from this signal on. */
   until?: AbortSignal;
-  /** The log's word for a time that failed; at most once a minute. */
+  /** Log message of a failed run; at most once a minute. */
   complaint: string;
   log: Pick<Log, 'warn'>;
   clock?: Clock;
 };
 
-/** A run under way must not hold up the end of the process: a server that hangs may keep it for long. */
+/** Limit of a run under way at disposal: a server that hangs must not delay the end of the process. */
 const STOP_LIMIT_MS = 2_000;
 
 /**
- * Does the work again and again, after a time that failed, too, until disposed of: then it begins nothing new, and what
- * is under way, which hears of it by the signal, has two seconds to end.
+ * Runs the work again and again, also after a failure, until disposed of: then it begins no new run, and the run under way, which
+ * gets the signal, has two seconds to end.
  */
 export function runEvery(
   work: (stop: AbortSignal) => Promise<void>,

@@ -1,12 +1,12 @@
 import type { Queryable } from './postgres.ts';
 
-/** The number of the last migration that the services of this version need. */
+/** Number of the last migration that the services of this version need. */
 export const SCHEMA_VERSION = 31;
 
-/** The readiness report of a process whose tables are those of an earlier version. */
+/** Readiness report of a process whose tables are of an earlier version. */
 export const MIGRATIONS = 'migrations (run `waybell migrate`)';
 
-/** Resolves where the tables are those of this version, or of a later one, which has only added to them. */
+/** Resolves if the tables are of this version, or of a later one, which only adds to them. Otherwise throws. */
 export async function checkSchema(postgres: Queryable): Promise<void> {
   const { rows } = await postgres.query<{ version: number }>('select version from waybell.schema_version');
   const version = rows[0]?.version ?? 0;

@@ -6,10 +6,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_OPENED = 50_000;
 
-/** A secret at rest: `sealed` is nonce, tag and ciphertext; `keyId` names the key that opens it. */
+/** An encrypted secret: `sealed` is nonce, tag and ciphertext; `keyId` names its key. */
 export type Sealed = { sealed: Buffer; keyId: string };
 
-/** The ring lacks the key of a secret, which it can only get by a restart. */
+/** The ring lacks the key of a secret, and gets it only by a restart. */
 export class KeyMissing extends Unavailable {
   readonly keyId: string;
 
@@ -20,25 +20,25 @@ export class KeyMissing extends Unavailable {
   }
 }
 
-/** Its name where an operator has to provide it. */
+/** Names a key for the operator who has to provide it. */
 export const keyOf = (keyId: string): string => `key "${keyId}" of SECRET_KEYS`;
 
-/** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */
+/** Encrypts with the newest key and decrypts with the key that the secret names (AES-256-GCM). */
 export type KeyRing = {
-  /** The ids of all keys, the newest first: that one encrypts. */
+  /** The ids of all keys, the newest first, which encrypts. */
   keyIds: readonly [newest: string, ...older: string[]];
   seal(secret: string, boundTo: string): Sealed;
   /**
-   * Throws KeyMissing when the key is not in the ring: a matter for the operator, not for whose secret it is. Throws
-   * otherwise when the secret was made for something else, or by another key of that id.
+   * Decrypts a secret. Throws KeyMissing if the ring lacks the key: a matter for the operator, not for the secret's owner. Throws
+   * another error if the secret was made for something else, or with another key of that id.
    */
   open(secret: Sealed, boundTo: string): string;
 };
 
 /**
- * Reads `<id>:<32 bytes in base64>[,…]`; the first key encrypts. Throws, naming the entry, on anything else.
- * `boundTo` (the row's guid) is authenticated too, so that a ciphertext copied to another row does not open there. What
- * was opened is remembered, in this process only, by key, row and ciphertext.
+ * Reads `<id>:<32 bytes in base64>[,…]`; the first key encrypts. Throws, naming the entry, on anything else. `boundTo` (the row's
+ * guid) is authenticated too, so that a ciphertext copied to another row cannot be decrypted there. Remembers decrypted secrets
+ * in this process only, by key, row and ciphertext.
  */
 export function readKeyRing(setting: string): KeyRing {
   const keys = new Map(setting.split(',').map(readKey));

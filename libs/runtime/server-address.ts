@@ -3,14 +3,20 @@ import { addressesIn } from './addresses-in.ts';
 import { InvalidEnvironment } from './environment.ts';
 import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
 
-/** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
+/**
+ * PEM: the authorities that may sign the server's certificate, and this process's own certificate and key if the server requests
+ * one.
+ */
 export type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
 
-/** The address of a server, or those of a cluster's nodes. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
+/**
+ * The address of a server, or of a cluster's nodes. With `tls`, the server's certificate must be valid for the host of `url` and
+ * signed by a trusted authority.
+ */
 export type ServerAddress = {
   url: string;
   tls?: ServerTls;
-  /** The running stack told it, and no setting: for messages. */
+  /** The running stack provided it, not a setting; for messages. */
   isOfStack?: boolean;
 };
 
@@ -24,7 +30,10 @@ export type RedisAddressSettings = { REDIS_URL: string } & Record<
   string
 >;
 
-/** Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
+/**
+ * Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment if the settings
+ * contradict each other.
+ */
 export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
   const { AMQP_CA: ca, AMQP_CERTIFICATE: cert, AMQP_KEY: key } = settings;
   const isTls = /^amqps:/i.test(url);
@@ -36,7 +45,7 @@ export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSetti
   return addressOf({ prefix: 'AMQP', url, isTls, how: 'does not begin with amqps://', ca, cert, key });
 }
 
-/** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment where the settings contradict each other. */
+/** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment if the settings contradict each other. */
 export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettings): ServerAddress {
   const { REDIS_CA: ca, REDIS_CERTIFICATE: cert, REDIS_KEY: key } = settings;
   const isTls = /^rediss(\+sentinel)?:/i.test(url);
@@ -53,8 +62,8 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
 }
 
 /**
- * TLS by `sslmode=verify-full`. Throws InvalidEnvironment where the settings contradict each other, and for the modes that
- * encrypt without verifying the server.
+ * TLS by `sslmode=verify-full`. Throws InvalidEnvironment if the settings contradict each other, and for modes that encrypt
+ * without verifying the server.
  */
 export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
   const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;
@@ -63,7 +72,7 @@ export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSe
   return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
 }
 
-/** Throws where several addresses differ in more than their hosts: the rest is read of the first. */
+/** Throws if several addresses differ in more than their hosts: the rest is read from the first. */
 function requireAlike(name: string, url: string): void {
   const parsed = addressesIn(url).map((each) => URL.parse(each));
   const rest = parsed.map((each) => each && Object.assign(each, { host: 'any', port: '' }).href);
@@ -95,13 +104,13 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: AddressParts): Se
   return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
 }
 
-/** With what joins it to the others, before it or, where it is the first, after it. */
+/** Includes the separator that joins the parameter to the others: before it or, if it is the first, after it. */
 const SSL_MODE = /(?<=\?)sslmode=[^&#]*(&|(?=#|$))|&sslmode=[^&#]*/;
 
-/** Parameters that pg would read by itself, some of them as "encrypt, and trust any server". */
+/** Parameters that pg itself would read, some of them as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
-/** The word of libpq for a server that is asked for writes, and for one that is no standby: of those Waybell needs both. */
+/** libpq's words for a server that takes writes, and for one that is no standby: Waybell needs both. */
 const SESSIONS = ['read-write', 'primary'];
 
 function readSslMode(address: string): { url: string; isTls: boolean } {

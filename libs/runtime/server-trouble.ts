@@ -5,28 +5,28 @@ import { placeOf } from './place-of.ts';
 
 const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS_URL' } as const;
 
-/** A server, and whether a setting names it or the running stack. */
+/** A server, and whether the running stack provided its address instead of a setting. */
 export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
 
 type TroubleKind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'authority' | 'away';
 
-/** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
+/** Errors of servers and clients, by code if they have one, that mean a wrong user or a wrong part of an address. */
 const SAID: readonly [kind: TroubleKind, said: RegExp][] = [
-  // RabbitMQ lets the user in, and not do something.
+  // RabbitMQ let the user in but refused an operation.
   ['rights', /^Operation failed: \w+; 403 /],
   ['line', /^Operation failed: \w+; 404 /],
   ['login', /^(28P01|28000)$|ACCESS_REFUSED|\b(WRONGPASS|NOAUTH|NOPERM)\b/],
-  // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
+  // The latter is pgbouncer's answer to a connection's limits, unless it is configured to ignore them.
   ['pooler', /a pooler answers for it|unsupported startup parameter/],
   [
     'authority',
     /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?))$/,
   ],
-  // RabbitMQ does not let one tell a virtual host that is missing from one that is another user's.
+  // RabbitMQ does not distinguish a missing virtual host from another user's.
   ['database', /^(3D000|42501)$|got <ConnectionClose|DB index is out of range/],
 ];
 
-/** Why that server cannot be worked with, and what to do about it: a sentence that shows no secret. */
+/** Returns a sentence that says why the server cannot be used and what to do about it. It shows no secret. */
 export function troubleWith({ server, url, isOfStack = false }: AskedServer, error: unknown): string {
   const setting = SETTINGS[server];
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
@@ -36,7 +36,7 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
   return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${wrong}`;
 }
 
-/** RabbitMQ refuses both alike, and its client does not pass on the words. */
+/** RabbitMQ refuses both alike, and its client does not pass on the text. */
 const LIMIT = {
   RabbitMQ:
     '; or raise the limit of connections, where it is reached (rabbitmqctl list_vhost_limits, list_user_limits)',
@@ -64,7 +64,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, aut
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 
-/** The message of an error; its code where it has none, as when several addresses failed. */
+/** Returns the message of an error; its code if it has none, as when several addresses failed. */
 export function messageOf(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   return error.message || codeOf(error) || 'no answer';

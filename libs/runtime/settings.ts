@@ -93,7 +93,7 @@ export const postgresSettings = {
   }),
 };
 
-/** While Postgres is away, what it last said is used. */
+/** Settings for the last answers of Postgres, used while it is away. */
 export const lastKnownSettings = {
   LAST_KNOWN_MAX_AGE: duration({
     default: 600_000,
@@ -118,7 +118,7 @@ export const redisSettings = {
   REDIS_TIMEOUT: wait({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),
 };
 
-/** Settings of the addresses that callbacks may reach: checked when a client subscribes, and at each connection. */
+/** Settings of the addresses that callbacks may reach, checked when a client subscribes and at each connection. */
 export const callbackSettings = {
   CALLBACK_ALLOW_NETWORKS: checked(
     words({

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 
 export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
 
-/** Nothing waits for what is left of a process that has closed everything. */
+/** Grace for what remains of a process that has closed everything. */
 const LINGER_MS = 1_000;
 
 /**
@@ -25,32 +25,32 @@ export class Shutdown {
 
   constructor(options: ShutdownOptions) {
     this.#options = { clock: systemClock, ...options };
-    // For good: with no listener left, even for a moment, the next signal would end the process without a word.
+    // Never removed: without a listener, even for a moment, the next signal would end the process without a log line.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => this.#hear(name));
   }
 
-  /** Given when the process is told to stop: nothing more is taken. */
+  /** Aborted when the process is told to stop: nothing more is taken. */
   get begun(): AbortSignal {
     return this.#begun.signal;
   }
 
-  /** Given when what is in hand has had its time: it is cut, and given back. */
+  /** Aborted when the time for work in hand is over: it is cut and given back. */
   get due(): AbortSignal {
     return this.#due.signal;
   }
 
-  /** `held`: messages in hand. With any left at the end of the grace time, the process has failed. */
+  /** `held`: returns the number of messages in hand. If any are left at the end of the grace time, the process has failed. */
   watch(held: () => number): void {
     this.#watched.push(held);
   }
 
-  /** To be asked for once the process works: told to stop before that, it holds nothing and exits at once. */
+  /** Await it once the process works: if told to stop earlier, the process holds nothing and exits at once. */
   async untilBegun(): Promise<void> {
     this.#isAwaited = true;
     if (!this.begun.aborted) await untilGiven(this.begun);
   }
 
-  /** All is closed. */
+  /** Notes that all is closed. */
   ended(): void {
     const { log, clock } = this.#options;
     log.info('process.stopped');
@@ -70,7 +70,7 @@ export class Shutdown {
     clock.after(graceMs, () => this.#overdue()).unref();
   }
 
-  /** A connection that only lacked an answer to its closing has not failed. */
+  /** A connection that only lacks the answer to its close is no failure. */
   #overdue(): void {
     const held = this.#watched.reduce((sum, each) => sum + each(), 0);
     exitAtOnce(this.#options.log, 'shutdown.overdue', held > 0 ? 1 : 0);
@@ -84,10 +84,10 @@ export function untilGiven(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Logs what would end the process anyway, so that it ends with a line that says why. */
+/** Logs errors that end the process, so that its last line says why. */
 export function logFatalErrors(log: Log): void {
   process.on('uncaughtException', (error) => {
-    // It is no bug, and where it was found helps with nothing.
+    // No bug, so its stack is of no use.
     log.fatal(error instanceof CannotListen ? { reason: error.message } : { err: error }, 'process.failed');
     process.exit(1);
   });

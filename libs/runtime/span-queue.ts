@@ -3,21 +3,21 @@ import type { SpanResult } from './span-metrics.ts';
 
 export type SpanQueueOptions = {
   exporter: SpanExporter;
-  /** The time limit for sending one batch. */
+  /** Limit of sending one batch. */
   limitMs: number;
   count: (result: SpanResult, number: number) => void;
-  /** Something was not sent; called each time. */
+  /** Called each time that spans could not be sent. */
   onTrouble: (error: unknown) => void;
 };
 
-/** The most ended spans that wait to be sent. */
+/** Limit of ended spans that wait to be sent. */
 const MOST_WAITING = 4_096;
 const BATCH = 512;
 const GATHER_MS = 1_000;
-/** `ExportResultCode.SUCCESS` of a package that nothing else here needs. */
+/** `ExportResultCode.SUCCESS`, from a package that nothing else here needs. */
 const SUCCESS = 0;
 
-/** Holds spans until they are sent in batches, so many at most: while that many wait, those that end are dropped. */
+/** Queues spans and sends them in batches. Drops ended spans while the queue is full. */
 export class SpanQueue implements SpanProcessor {
   readonly #options: SpanQueueOptions;
   readonly #batches: BatchSpanProcessor;
@@ -36,7 +36,7 @@ export class SpanQueue implements SpanProcessor {
   }
 
   onStart(): void {
-    // Only spans that ended are of interest.
+    // Only ended spans matter.
   }
 
   onEnd(span: ReadableSpan): void {
@@ -70,7 +70,7 @@ export class SpanQueue implements SpanProcessor {
         done(result);
       });
     } catch (error) {
-      // Spans that it cannot write must not count as waiting for ever.
+      // Spans that it cannot serialise must not count as waiting for ever.
       end(false, error);
       throw error;
     }

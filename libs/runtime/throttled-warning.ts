@@ -3,7 +3,10 @@ import type { Log } from './log.ts';
 
 const INTERVAL_MS = 60_000;
 
-/** Logs an error as a warning, at most once a minute: what is away is asked again and again, and says the same each time. */
+/**
+ * Returns a function that logs errors as warnings, at most once a minute: retries against a server that is away repeat the same
+ * error.
+ */
 export function throttledWarning(
   log: Pick<Log, 'warn'>,
   message: string,

@@ -12,12 +12,12 @@ export function traceIdOf(traceparent: string | undefined): string | undefined {
   return isTraceparent(traceparent) ? traceparent.slice(3, TRACE_ENDS) : undefined;
 }
 
-/** Undefined where the trace is not sampled: nobody could look it up. */
+/** Returns the trace's id; undefined if the trace is not sampled, as nobody could look it up. */
 export function sampledTraceId(traceparent: string | undefined): string | undefined {
   return isTraceparent(traceparent) && isSampled(traceparent) ? traceparent.slice(3, TRACE_ENDS) : undefined;
 }
 
-/** The context in which a child of that span is made. Undefined where there is none. */
+/** Returns the context to create children of that span in; undefined without a span. */
 export function contextOf(traceparent: string | undefined): Context | undefined {
   if (!isTraceparent(traceparent)) return undefined;
   return trace.setSpanContext(ROOT_CONTEXT, {

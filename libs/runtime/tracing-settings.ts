@@ -1,8 +1,8 @@
 import { tolerated, str } from './environment.ts';
 
 /**
- * As OpenTelemetry names them. What is about traces keeps no process from starting: any text is taken, `readTracing` says what
- * is wrong with it.
+ * OpenTelemetry's names. Settings of traces never keep a process from starting: any text is accepted, and `readTracing` reports
+ * what is wrong with it.
  */
 export const tracingSettings = {
   OTEL_SDK_DISABLED: tolerated(str({ default: 'false', desc: 'true: no spans are made, whatever else is set' })),

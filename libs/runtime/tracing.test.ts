@@ -14,7 +14,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
 const UNSAMPLED = `00-${TRACE}-b7ad6b7169203331-00`;
 
-/** What a process with these settings starts, and what it logs. */
+/** Starts tracing with these settings; returns what it started and logged. */
 async function start(env: Record<string, string>) {
   const lines = new PassThrough();
   const metrics = createMetrics('test');
@@ -34,7 +34,7 @@ async function tracing(env: Record<string, string>) {
   return { ...made, close: () => made[Symbol.asyncDispose](), logged, counted };
 }
 
-/** What becomes of a span that would be a child of that one. */
+/** Returns whether a child of that span is recorded. */
 async function sampled(sampler: Record<string, string>, traceparent: string | undefined): Promise<boolean> {
   const { tracer, close } = await tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', ...sampler });
   const recorded = tracer.startSpan('s', {}, contextOf(traceparent)).isRecording();
@@ -119,7 +119,7 @@ describe('traces that cannot be', () => {
 });
 
 describe('a process', () => {
-  /** What it has loaded of OpenTelemetry's, but for its interface. */
+  /** Lists the files of OpenTelemetry that a process has loaded, without its API package. */
   function loaded(env: Record<string, string>): string[] {
     const url = (file: string) => new URL(file, import.meta.url).href;
     const code = `import { registerHooks } from 'node:module';

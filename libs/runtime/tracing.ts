@@ -4,8 +4,8 @@ import { readTracing, type TracingSettings } from './read-tracing.ts';
 export type TracingOptions = Omit<ExportOptions, 'plan'> & { settings: TracingSettings };
 
 /**
- * Undefined where no endpoint is set, or settings say that there are to be no traces: then nothing of OpenTelemetry's SDK is
- * loaded, and no span is made. Throws for nothing: what is wrong is logged, and deliveries go on without traces.
+ * Starts tracing. Returns undefined, and loads nothing of OpenTelemetry's SDK, if no endpoint is set or settings switch traces
+ * off. Never throws: errors are logged, and deliveries go on without traces.
  */
 export async function startTracing({ settings, ...options }: TracingOptions): Promise<Tracing | undefined> {
   const { plan, misunderstood } = readTracing(settings);
@@ -15,7 +15,7 @@ export async function startTracing({ settings, ...options }: TracingOptions): Pr
     const { exportSpans } = await import('./export-spans.ts');
     return exportSpans({ ...options, plan });
   } catch (error) {
-    // OpenTelemetry's packages read variables of their own.
+    // OpenTelemetry's packages read environment variables of their own.
     options.log.warn({ err: error }, 'traces.not-started');
     return undefined;
   }

@@ -2,7 +2,7 @@ import { sleepOn, type Clock, type Timer } from './clock.ts';
 
 type TurnedTimer = Timer & { at: number; turn: number; run: () => void; isOff: boolean };
 
-/** A clock that stands still until it is turned, by a test or a simulation. */
+/** A clock that stands still until a test or a simulation turns it. */
 export class TurnedClock implements Clock {
   #now: number;
   #turn = 0;
@@ -17,7 +17,7 @@ export class TurnedClock implements Clock {
 
   after = (delayMs: number, run: () => void): Timer => {
     const timer: TurnedTimer = {
-      // Timers know no parts of a millisecond.
+      // Timers have whole milliseconds.
       at: this.#now + Math.ceil(delayMs),
       turn: this.#turn++,
       run,
@@ -33,13 +33,13 @@ export class TurnedClock implements Clock {
 
   sleep = (delayMs: number, signal?: AbortSignal): Promise<void> => sleepOn(this, delayMs, signal);
 
-  /** When the next timer is due; undefined without one. */
+  /** Returns when the next timer is due; undefined without one. */
   nextAt(): number | undefined {
     while (this.#timers[0]?.isOff) this.#pop();
     return this.#timers[0]?.at;
   }
 
-  /** Goes on to the next timer and runs it. */
+  /** Turns to the next timer and runs it. */
   step(): void {
     if (this.nextAt() === undefined) return;
     const timer = this.#pop();
@@ -48,7 +48,7 @@ export class TurnedClock implements Clock {
     timer.run();
   }
 
-  /** Goes on by so much; what is due until then runs, and what it leads to, each at its time. */
+  /** Turns by this time; runs everything due until then, including what that causes, each at its time. */
   async runFor(durationMs: number): Promise<void> {
     const end = this.#now + durationMs;
     await settled();
@@ -59,7 +59,7 @@ export class TurnedClock implements Clock {
     this.skipTo(end);
   }
 
-  /** Sets the time, without running anything. */
+  /** Sets the time without running anything. */
   skipTo(at: number): void {
     this.#now = Math.max(this.#now, at);
   }
@@ -100,7 +100,7 @@ function isBefore(one: TurnedTimer | undefined, other: TurnedTimer | undefined):
   return one.at < other.at || (one.at === other.at && one.turn < other.turn);
 }
 
-/** Resolves when whatever follows from promises that are settled has happened. */
+/** Resolves when all consequences of settled promises have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

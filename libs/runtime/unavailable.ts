@@ -1,6 +1,6 @@
 /**
- * A dependency (Postgres, the broker, …) is away. Thrown by adapters and by nothing else: the hand-over answers it by
- * giving back what it holds, waiting until `probe` resolves, and consuming again.
+ * A dependency (Postgres, the broker, …) is away. Only adapters throw it; the hand-over then gives back what it holds, waits
+ * until `probe` resolves, and consumes again.
  */
 export class Unavailable extends Error {
   readonly dependency: string;

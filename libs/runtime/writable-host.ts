@@ -7,14 +7,14 @@ import type { ServerAddress } from './server-address.ts';
 
 const DEFAULT_PORT = 5_432;
 
-/** One server: an address, of a host whose name its certificate has to hold for. */
+/** Address of a server, and the host name that its certificate must be valid for. */
 export type HostAddress = { address: string; port: number; name: string };
 
 /**
- * Finds which of the servers that an address names takes writes. All are asked at once, each address of a name by itself, and
- * the first that says so is it: one that hangs delays nothing. Asked anew each time, as it may be another by then; searches at
- * the same time are one. Undefined where the address names one host, and does not ask for one that takes writes. Rejects where
- * there is none, saying why of each; each has `limitMs` to be reached, and as long to answer.
+ * Finds the server of an address that takes writes. Asks all at once, each address of a name by itself, and uses the first that
+ * says so: one that hangs delays nothing. Asks anew each time, as another may have taken over; concurrent searches share one.
+ * Returns undefined if the address names one host and does not require writes. Rejects if none takes writes, with the reason of
+ * each. Each server has `limitMs` to be reached, and as long to answer.
  */
 export function findWritable(server: ServerAddress): (limitMs: number) => Promise<HostAddress | undefined> {
   const urls = addressesIn(server.url);
@@ -28,20 +28,20 @@ export function findWritable(server: ServerAddress): (limitMs: number) => Promis
 
 const READ_ONLY = `select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/** Throws where the server takes no writes: it is a standby, or was made read-only. */
+/** Throws if the server takes no writes: it is a standby, or was made read-only. */
 export async function requireWrites(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isReadOnly: boolean }>(READ_ONLY);
   if (rows[0]?.isReadOnly !== false) throw new Error('takes no writes');
 }
 
-/** Has a client that is not connected yet connect to that place. */
+/** Makes an unconnected client connect to that server. */
 export function leadTo({ address, port, name }: HostAddress, client: pg.Client): void {
   Object.assign(client, { host: address, port });
-  // A certificate for an address is checked against where the connection leads.
+  // A certificate for an address is checked against the address connected to.
   if (client.ssl && address !== name) Object.assign(client.connection, { ssl: { ...tlsOf(client), servername: name } });
 }
 
-/** The types say that it is a boolean. The key is hidden from copies, so that nobody prints it. */
+/** Typed as a boolean. The key is hidden from copies, so that nobody prints it. */
 function tlsOf({ ssl }: { ssl: unknown }): object {
   if (typeof ssl !== 'object' || ssl === null) return {};
   return { ...ssl, ...('key' in ssl && { key: ssl.key }) };
@@ -89,7 +89,7 @@ async function placesOf(url: string, limitMs: number): Promise<HostAddress[]> {
   }
 }
 
-/** Resolves with the place once the server there has said that it takes writes. */
+/** Resolves with the server after it has said that it takes writes. */
 async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): Promise<HostAddress> {
   const close = () => void client.connection.stream.destroy();
   over.addEventListener('abort', close);
@@ -108,7 +108,7 @@ async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): 
   }
 }
 
-/** The error to throw for all hosts: a refusal where all refuse the user or lack the database, else an outage of the others. */
+/** Chooses the error for all hosts: a refusal if all refuse the user or lack the database, else an outage of the others. */
 function whyNone(error: unknown): unknown {
   const reasons = reasonsOf(error);
   return reasons.every(isRefusal) ? reasons[0] : new Error(reasons.map(messageOf).join('; '));

@@ -3,7 +3,7 @@ import type { Resolver } from 'node:dns/promises';
 import type { Clock } from '../clock.ts';
 import { isAnswer } from './name-servers.ts';
 
-/** DNS knows no address of the host, or did not say. */
+/** DNS knows no address of the host, or did not answer. */
 export class UnresolvedHost extends Error {
   readonly code = 'UNRESOLVED_HOST';
   constructor(host: string, cause: unknown) {
@@ -12,34 +12,39 @@ export class UnresolvedHost extends Error {
   }
 }
 
-/** How long addresses of one family wait for the other (RFC 8305, 3, where it is 50 ms for those that connect to them at once). */
+/**
+ * How long the addresses of one family wait for the other (RFC 8305, 3, which has 50 ms, for clients that connect to them at
+ * once).
+ */
 const LATE_MS = 250;
 
-/** An address, and for how many seconds it holds. */
+/** An address, with its TTL in seconds. */
 export type AddressRecord = RecordWithTtl & LookupAddress;
 
-/** The answer for one address family of a name. */
 type FamilyAnswer = { records: AddressRecord[]; error?: unknown; isLate?: true };
 
 type AddressSearch = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
 
-/** The addresses of the first of these names that has any. Throws `UnresolvedHost`. */
+/** Returns the addresses of the first of these names that has any. Throws `UnresolvedHost`. */
 export async function findAddresses({ resolver, host, names, clock }: AddressSearch): Promise<AddressRecord[]> {
   let lastError: unknown;
   for (const name of names) {
     const told = await hear([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
     const records = told.flatMap((each) => each.records);
-    // An incomplete answer is not remembered for long.
+    // An incomplete answer gets a short TTL.
     if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
     const errors = told.map(({ error }) => error);
     lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
-    // No other name may take the place of one that may exist: it would get the other's requests.
+    // No other name may replace one that may exist: it would get that one's requests.
     if (!isAbsence(lastError)) break;
   }
   throw new UnresolvedHost(host, lastError);
 }
 
-/** Collects the answers of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
+/**
+ * Collects the answers of both families. Once one has addresses, the other has a little longer: some name servers and firewalls
+ * drop its queries.
+ */
 async function hear(asked: readonly Promise<FamilyAnswer>[], clock: Pick<Clock, 'after'>): Promise<FamilyAnswer[]> {
   const late = Promise.withResolvers<FamilyAnswer>();
   let limit: Disposable | undefined;

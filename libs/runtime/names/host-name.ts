@@ -1,4 +1,4 @@
-/** A host without what it may have at its end: the dot that says that it is absolute, or several by mistake. */
+/** Removes the final dot of an absolute name, or several by mistake. */
 export function withoutRootDot(host: string): string {
   let end = host.length;
   while (host[end - 1] === '.') end -= 1;

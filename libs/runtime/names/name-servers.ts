@@ -3,16 +3,16 @@ import type { Clock } from '../clock.ts';
 import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
 
-/** Codes of c-ares that are an answer about a name; any other means that no server answered intelligibly. */
+/** Codes of c-ares that are an answer about a name; any other means that no server gave a usable answer. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-/** The zone whose servers every working name server knows, but those of closed networks. */
+/** The zone whose servers every working name server knows, except in closed networks. */
 const ROOT = '.';
 const LEARN_INTERVAL_MS = 60_000;
 const AWAY_INTERVAL_MS = 1_000;
-/** While names are answered for nonetheless, as from memory, they are not missed. */
+/** Within this time after an answer about a name, the name servers are not reported as away. */
 const ANSWERED_MS = 5_000;
 
-/** The name servers of this machine are away, and with them every name: it says nothing about the one that was looked up. */
+/** This machine's name servers are away, and with them every name: that says nothing about the name that was looked up. */
 export class NameServersAway extends Error {
   readonly code = 'NAME_SERVERS_AWAY';
   constructor(servers: readonly string[]) {
@@ -22,22 +22,21 @@ export class NameServersAway extends Error {
 }
 
 export type NameServersOptions = {
-  /** Whether this machine is told of any. */
+  /** Whether this machine's configuration names any. */
   areNamed: () => boolean;
-  /** What asks each of them, once. */
+  /** Opens a resolver for each of them, which asks once. */
   openResolvers: () => Resolver[];
-  /** Called each time that they were silent: others may have been named meanwhile. */
+  /** Called each time that none answered: the configuration may name others meanwhile. */
   onSilence: () => void;
   clock: Clock;
   log: Pick<Log, 'info' | 'warn'> | undefined;
 };
 
 /**
- * A name that is not answered for may be to blame itself: its own servers are away. So the name servers are asked for
- * something that has nothing to do with it: for the root, and where they were never heard to answer that, for the last name that they
- * answered. They are missed once they have answered, or something is looked up while this
- * machine is told of some; without any, nothing follows from silence. Until something is looked up it says nothing: a
- * network may be closed, with receivers that need no names.
+ * Detects that this machine's name servers are away. If a name gets no answer, the name's own servers may be away. So asks the
+ * name servers for something unrelated: for the root and, if they never answered that, for the last name that they answered. They
+ * count as missed only after they have answered once, or when a name is looked up while the configuration names some. Reports
+ * nothing before the first look-up: the network may be closed, with receivers that need no names.
  */
 export class NameServers {
   readonly #options: NameServersOptions;
@@ -47,34 +46,34 @@ export class NameServers {
   #asked: Promise<boolean> | undefined;
   #awayAt: number | undefined;
   #answeredAt = -Infinity;
-  /** Those that were asked last. */
+  /** The servers asked last. */
   #servers: string[] = [];
 
   constructor(options: NameServersOptions) {
     this.#options = options;
-    // They are to be known before they are missed.
+    // They must be known before they can be missed.
     void this.#askUntilAnswered(LEARN_INTERVAL_MS);
   }
 
-  /** Throws NameServersAway. */
+  /** Throws NameServersAway if they do not answer. */
   async assertAnswering(): Promise<void> {
     this.#areMissed ||= this.#options.areNamed();
     if (!(await this.ask()) && this.#areMissed) throw new NameServersAway(this.#servers);
   }
 
-  /** Whether they answer now; once for all callers at the same time. */
+  /** Returns whether they answer now. Concurrent callers share one check. */
   ask(): Promise<boolean> {
     return (this.#asked ??= this.#ask());
   }
 
-  /** Others may be asked from now on. */
+  /** Forgets what the servers are known to answer: the configuration names others now. */
   changed(): void {
     this.#knowRoot = false;
     this.#lastName = undefined;
     void this.ask();
   }
 
-  /** They said something of this name. */
+  /** Notes that they answered about this name. */
   answered(name: string): void {
     this.#areMissed = true;
     this.#lastName = name;
@@ -87,7 +86,7 @@ export class NameServers {
     return isMissed ? [new NameServersAway(this.#servers).message] : [];
   }
 
-  /** All at once: one after the other they would be silent for longer than a request has. */
+  /** Asks all at once: one after the other would take longer than a request may. */
   async #ask(): Promise<boolean> {
     const { openResolvers, onSilence } = this.#options;
     const resolvers = openResolvers();
@@ -139,7 +138,7 @@ function unlessAnswer(error: unknown): void {
   if (!isAnswer(error)) throw error;
 }
 
-/** Whether it says something about the name. */
+/** Whether the error is an answer about the name. */
 export function isAnswer(error: unknown): boolean {
   return ANSWERS.has(codeOf(error));
 }

@@ -248,7 +248,7 @@ describe('where a name is not answered for', () => {
 
   test('none is to blame where they have answered for nothing since the start', async () => {
     const { resolveHost } = await resolver({ '': 'failure', 'a.example': 'failure' });
-    // What c-ares says by itself is no answer of theirs.
+    // c-ares gives this answer by itself, without the name servers.
     await expect(resolveHost(`${'a'.repeat(64)}.example`)).rejects.toThrow(UnresolvedHost);
     await expect(resolveHost('a.example')).rejects.toThrow(NameServersAway);
   });

@@ -9,17 +9,17 @@ import { withoutRootDot } from './host-name.ts';
 import { isAnswer, NameServers } from './name-servers.ts';
 import { followSystemNames, namesToAsk, type SystemNames } from './system-names.ts';
 
-/** The addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` where no name would be found. */
+/** Returns the addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` if no name could be resolved. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
 export type NamesOptions = {
-  /** The machine's name configuration now: the same object until it changes. */
+  /** Returns the machine's name configuration: the same object until it changes. */
   readNames: () => SystemNames;
   clock: Clock;
   log?: Pick<Log, 'info' | 'warn'>;
-  /** Whether names without a dot go through the search list. It may lead to a stranger: no, unless said otherwise. */
+  /** Whether names without a dot go through the search list. Default: no, as the list may lead to a stranger. */
   searches?: boolean;
-  /** How long a name server has for its answer, each time that it is asked. */
+  /** Limit of a name server's answer, for each try. */
   tryMs?: number;
 };
 
@@ -28,16 +28,16 @@ const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
 const TRY_MS = 1_000;
 const TRIES = 3;
-/** How often it is looked whether the machine is told something else, while names are asked for. */
+/** Interval of checks for a changed configuration, while names are looked up. */
 const LOOK_INTERVAL_MS = 5_000;
-/** Less than half of the least time that a request has: the name servers are asked what ails them after that. */
+/** Less than half of the least limit of a request: checking the name servers comes after it. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Looks hosts up in the order of the system, hosts file and then DNS, but without its threads: getaddrinfo runs on two
- * of them in all, so that two names whose servers do not answer would keep all others from connecting. An answer is used
- * for as long as its TTL says, within a second and five minutes; that there is none is not remembered. What the machine
- * is told of names is followed while this runs.
+ * Looks hosts up in the system's order, hosts file and then DNS, but without the system's threads: getaddrinfo runs on only two
+ * of them, so two names whose servers do not answer would keep all others from connecting. Caches an answer for its TTL, but at
+ * least a second and at most five minutes; does not cache that there is none. Follows changes of the machine's name
+ * configuration.
  */
 export class Names {
   readonly #options: NamesOptions;
@@ -59,7 +59,7 @@ export class Names {
       openResolvers: () => this.#openEach(),
       onSilence: () => {
         this.#look();
-        // Its sockets may be of a network that this machine has left.
+        // The old resolver's sockets may belong to a network that this machine has left.
         this.#resolver = this.#openResolver();
       },
       clock,
@@ -69,10 +69,10 @@ export class Names {
 
   readonly resolveHost: ResolveHost = async (host) => this.#inHosts(host) ?? this.#known.forceFetch(host);
 
-  /** The same, whatever is remembered; and nothing of it is. */
+  /** Like `resolveHost`, but neither uses the cache nor fills it. */
   readonly resolveAfresh: ResolveHost = async (host) => this.#inHosts(host) ?? this.#ask(host);
 
-  /** The name servers, while they do not answer. */
+  /** Lists the name servers while they do not answer. */
   readonly waitingFor = (): string[] => this.#nameServers.waitingFor();
 
   #inHosts(host: string): LookupAddress[] | undefined {
@@ -87,7 +87,7 @@ export class Names {
     if (names === this.#names) return;
     this.#names = names;
     this.#resolver = this.#openResolver();
-    // Other name servers may have other answers.
+    // Other name servers may give other answers.
     this.#known = this.#openMemory();
     log?.info({ servers: this.#resolver.getServers() }, 'name-servers.changed');
     this.#nameServers.changed();
@@ -96,12 +96,12 @@ export class Names {
   #openResolver(servers: readonly string[] = this.#names.servers, tries = TRIES): Resolver {
     const { tryMs = TRY_MS } = this.#options;
     const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries });
-    // Node would leave out the zone of an address, which c-ares reads from resolv.conf by itself.
+    // Node would drop the zone of an address; c-ares itself reads it from resolv.conf.
     if (servers.length > 0 && !servers.some((server) => server.includes('%'))) resolver.setServers(servers);
     return resolver;
   }
 
-  /** One for each name server, if they can be told apart. */
+  /** Opens one for each name server, if they can be told apart. */
   #openEach(): Resolver[] {
     const servers = this.#names.servers.map((server) => [server]);
     return (servers.length > 0 ? servers : [[]]).map((server) => this.#openResolver(server, 1));
@@ -113,7 +113,7 @@ export class Names {
       ttl: MIN_TTL_MS,
       ttlResolution: 0,
       perf: { now: this.#options.clock.now },
-      // One that made room while it was looked up is answered nonetheless.
+      // An entry evicted during its look-up is still returned.
       ignoreFetchAbort: true,
       fetchMethod: async (host, _, { options }) => {
         const records = await this.#ask(host);
@@ -123,7 +123,10 @@ export class Names {
     });
   }
 
-  /** An error of one name server ends the search to c-ares, with Node's flags. Others may know better: they are asked, as the system's resolver does. */
+  /**
+   * With Node's flags, c-ares ends a search at the error of one name server. So asks the others too, as the system's resolver
+   * does.
+   */
   async #search(host: string): Promise<AddressRecord[]> {
     try {
       return await this.#searchBy(this.#resolver, host);
@@ -149,7 +152,7 @@ export class Names {
     return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
   }
 
-  /** The addresses, or why there are none; that the name servers are away, where they are. */
+  /** Returns the addresses. Throws why there are none, or that the name servers are away. */
   async #ask(host: string): Promise<AddressRecord[]> {
     const servers = this.#nameServers;
     const patience = Promise.withResolvers<never>();
@@ -164,7 +167,7 @@ export class Names {
     } catch (error) {
       if (!(error instanceof UnresolvedHost)) throw error;
       if (!isAnswer(error.cause)) await servers.assertAnswering();
-      // c-ares says that by itself.
+      // c-ares itself gives this answer.
       else if (codeOf(error.cause) !== 'EBADNAME') servers.answered(name);
       throw error;
     }
@@ -177,13 +180,13 @@ export type ResolveOptions = Omit<NamesOptions, 'readNames'> & {
   servers: string[];
 };
 
-/** Looks hosts up with what is told once and for all. */
+/** Looks hosts up with a fixed configuration. */
 export function resolverOf({ names, servers, ...options }: ResolveOptions): ResolveHost {
   const told = { ...names, servers };
   return new Names({ ...options, readNames: () => told }).resolveHost;
 }
 
-/** Names as this machine has them. */
+/** Looks hosts up with this machine's configuration. */
 export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
   return new Names({ ...options, readNames: followSystemNames() });
 }

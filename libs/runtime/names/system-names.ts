@@ -4,8 +4,8 @@ import type { LookupAddress } from 'node:dns';
 import { withoutRootDot } from './host-name.ts';
 
 /**
- * The name configuration of a machine: hosts(5), by names in lower case and without a dot at their end; and of resolv.conf(5)
- * the name servers, the search list and `ndots`.
+ * The name configuration of a machine: hosts(5), by lower-case names without a final dot; and from resolv.conf(5) the name
+ * servers, the search list and `ndots`.
  */
 export type SystemNames = {
   hosts: ReadonlyMap<string, LookupAddress[]>;
@@ -18,10 +18,9 @@ type Files = { hosts: string; resolvConf: string };
 const FILES: Files = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
 
 /**
- * Reads what the machine is told of names each time that it is called, and returns the same object for as long as that is
- * the same. Both files are read whole: one that is put in the place of another, mounted or linked, changes in no other
- * way that can be seen everywhere. One that is empty or cannot be read, or names no server any more, is just being written:
- * what it said before counts.
+ * Returns a function that reads the name configuration, and returns the same object while it is unchanged. Reads both files
+ * whole: a file that is replaced, mounted or linked shows no other change on every system. A file that is empty, unreadable or no
+ * longer names a server is just being written: its previous content counts.
  */
 export function followSystemNames(files: Files = FILES): () => SystemNames {
   let texts = { hosts: '', resolvConf: '' };
@@ -73,9 +72,8 @@ export function readResolvConf(text: string): Omit<SystemNames, 'hosts'> {
 }
 
 /**
- * The names to ask DNS for, in turn. One with a dot in it, or at its end, is absolute: through the search list it would lead to
- * whoever has a name below one of those domains, with all that is sent to it. The others go through the list as
- * resolv.conf(5) says.
+ * Returns the names to ask DNS for, in order. A name with a dot in it, or at its end, is absolute: through the search list,
+ * whoever has a name below one of its domains would get the requests. Other names go through the list as resolv.conf(5) says.
  */
 export function namesToAsk(host: string, { search, ndots }: Pick<SystemNames, 'search' | 'ndots'>): string[] {
   const name = withoutRootDot(host);

@@ -1,8 +1,8 @@
 import { until } from './until.ts';
 
 /**
- * What a test run lends to its tests, over HTTP on loopback: `cli/test-run/lend-servers.ts` is the other side. It is asked
- * for at the address in TEST_SERVERS.
+ * Borrows from the test run, over HTTP on loopback at the address in TEST_SERVERS; `cli/test-run/lend-servers.ts` is the other
+ * side.
  */
 async function ask<T>(path: string, body: unknown = null): Promise<T> {
   const lender = process.env['TEST_SERVERS'];
@@ -14,19 +14,19 @@ async function ask<T>(path: string, body: unknown = null): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** An empty virtual host that no other test uses, on a broker that others use as well. */
+/** Returns an empty virtual host that no other test uses, on a broker that other tests use too. */
 export const borrowVhost = (): Promise<{ url: string }> => ask('vhost');
 
-/** Runs `rabbitmqctl` where borrowed virtual hosts are: it must leave alone what is not in the own one. */
+/** Runs `rabbitmqctl` on the shared broker: it must change only the test's own virtual host. */
 export const controlShared = (...args: string[]): Promise<string> => ask('control', args);
 
-/** An empty database of Redis that no other test uses. */
+/** Returns an empty database of Redis that no other test uses. */
 export const borrowRedis = (): Promise<{ url: string }> => ask('redis');
 
-/** A migrated database, to be cloned, on a Postgres that others use as well. */
+/** Returns a migrated database to clone, on a Postgres that other tests use too. */
 export const borrowPostgres = (): Promise<{ url: string }> => ask('postgres');
 
-/** Has the run say that something was tried again, and why. */
+/** Adds a line to the run's report: that something was tried again, and why. */
 export async function noteOfRun(line: string): Promise<void> {
   if (process.env['TEST_SERVERS'] === undefined) process.stderr.write(`tried again: ${line}\n`);
   else await ask('note', line);
@@ -40,7 +40,7 @@ export type BreakableServer = {
   kill(): Promise<void>;
 };
 
-/** A RabbitMQ and a Redis to break; one test at a time has them. The next finds them running, whatever was done to them. */
+/** A RabbitMQ and a Redis to break, for one test at a time. The next one finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
   /** The URL of an empty virtual host. */
   rabbitmqUrl: string;
@@ -48,7 +48,7 @@ export type Breakable = AsyncDisposable & {
   redisUrl: string;
   rabbitmq: BreakableServer;
   redis: BreakableServer;
-  /** Resolves with the value of an expression of Erlang in RabbitMQ, as soon as that can be had. */
+  /** Resolves with the value of an Erlang expression in RabbitMQ, as soon as that answers. */
   evaluate(expression: string): Promise<string>;
 };
 
@@ -56,10 +56,10 @@ type Taken = { place: number; rabbitmqUrl: string; redisUrl: string; pids: Recor
 
 export async function borrowBreakable(): Promise<Breakable> {
   const taken = await ask<Taken>('breakable/take', process.pid);
-  // Again where the broker is not reached, or gives up on one that stands still: nothing that tests ask for minds being done twice.
+  // Retries if the broker is not reached, or gives up on one that stands still: evaluating twice does no harm.
   const evaluate = (expression: string) =>
     until(`RabbitMQ says what ${expression} is`, () => ask<string>('breakable/evaluate', [taken.place, expression]));
-  // What the last test did may have left it with an alarm.
+  // The previous test may have left an alarm.
   await evaluate('vm_memory_monitor:set_vm_memory_high_watermark(0.4)');
   const server = (name: string): BreakableServer => {
     let { [name]: pid } = taken.pids;

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 
-/** What a name server says of a name: its addresses, that there is none or why it does not find out (RFC 1035, 4.1.1), or nothing: of one family alone where it drops the questions for that. */
+/**
+ * Answer about a name: its addresses, an error (RFC 1035, 4.1.1), or none at all. `drops`: the address family whose queries get
+ * no answer.
+ */
 export type Said = { addresses: string[]; ttlSeconds: number; drops?: 4 | 6 } | keyof typeof RCODE | 'silent';
 
 const RCODE = { absent: 3, unreadable: 1, failure: 2, unable: 4, refused: 5 } as const;
@@ -10,8 +13,8 @@ export type DnsServer = AsyncDisposable & {
   /** `address:port`. */
   address: string;
   /**
-   * Names asked for so far, in order, once for each kind of address, and however often a question is sent until there is
-   * an answer; not the root, which is asked for at any time.
+   * Names asked for, in order: once for each address family, however often a query is repeated; without the root, asked at any
+   * time.
    */
   asked: string[];
 };
@@ -19,7 +22,7 @@ export type DnsServer = AsyncDisposable & {
 const TYPE = { 1: 4, 28: 6 } as const;
 const HEADER_BYTES = 12;
 
-/** A name server that answers questions for A and AAAA records: on the loopback address unless said otherwise. */
+/** Starts a name server that answers queries for A and AAAA records, on the loopback address by default. */
 export async function dnsServer(
   say: (name: string) => Said,
   { host = '127.0.0.1', port = 0 } = {},
@@ -68,7 +71,7 @@ function answer(question: Buffer, type: number, said: Exclude<Said, 'silent'>): 
   const { addresses, ttlSeconds } = typeof said === 'string' ? { addresses: [], ttlSeconds: 0 } : said;
   const records = addresses.filter((each) => isIP(each) === family).map((each) => record(each, type, ttlSeconds));
   const message = Buffer.concat([question, ...records]);
-  // A response to a question for recursion, with recursion.
+  // A response to a recursive query, with recursion available.
   message.writeUInt16BE(0x8180 + (typeof said === 'string' ? RCODE[said] : 0), 2);
   message.writeUInt16BE(records.length, 6);
   message.writeUInt32BE(0, 8);
@@ -78,7 +81,7 @@ function answer(question: Buffer, type: number, said: Exclude<Said, 'silent'>): 
 function record(address: string, type: number, ttlSeconds: number): Buffer {
   const bytes = bytesOf(address);
   const head = Buffer.alloc(12);
-  // The name is that of the question.
+  // Points to the name in the query.
   head.writeUInt16BE(0xc000 + HEADER_BYTES, 0);
   head.writeUInt16BE(type, 2);
   head.writeUInt16BE(1, 4);

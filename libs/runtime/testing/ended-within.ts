@@ -2,8 +2,8 @@ import type { TurnedClock } from '../turned-clock.ts';
 import { until } from './until.ts';
 
 /**
- * Resolves with the work once it has ended, while the clock is turned by no more than that: what is real in it, a socket
- * or another process, may take as long as it likes.
+ * Resolves with the result of the work, turning the clock by at most `limitMs`. Real parts of the work, such as a socket or
+ * another process, may take any time.
  */
 export async function endedWithin<T>(limit: { clock: TurnedClock; limitMs: number }, work: PromiseLike<T>): Promise<T> {
   const { clock, limitMs } = limit;

@@ -1,10 +1,9 @@
-/** A span as a collector gets it. */
 export type SentSpan = {
   /** `service.name` of the process that made it. */
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty where it is the first of its trace. */
+  /** Empty for the first span of a trace. */
   parent: string;
   name: string;
   /** SPAN_KIND_… by number: 1 internal, 3 client, 4 producer, 5 consumer. */
@@ -64,7 +63,7 @@ function valueOf(value: Buffer): unknown {
   return isTrue === undefined ? numberIn(value, 3) : isTrue === 1;
 }
 
-/** Each value of that field: the bytes of a message, a text or a fixed number; of a varint its digits. */
+/** Returns each value of that field: the bytes of a message, a text or a fixed number; the digits of a varint. */
 function fieldsOf(message: Buffer, wanted: number): Buffer[] {
   return [...readFields(message)].filter(({ field }) => field === wanted).map(({ bytes }) => bytes);
 }

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { readSpans, type SentSpan } from './read-spans.ts';
 
-/** Takes spans as a collector does, by OTLP over HTTP, and keeps them. */
+/** A collector that keeps spans sent by OTLP over HTTP. */
 export class SpanCollector implements AsyncDisposable {
   readonly spans: SentSpan[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
-  /** What it has got, as text: what was said in it can be looked for. */
+  /** The request bodies so far, unparsed. */
   readonly bodies: Buffer[] = [];
-  /** What it answers with. */
+  /** The status that it answers with. */
   status = 200;
   readonly #server = createServer((request, response) => {
     void buffer(request).then((body) => {
@@ -30,11 +30,11 @@ export class SpanCollector implements AsyncDisposable {
   }
 
   get url(): string {
-    // It listens on a port.
+    // A server that listens on a port has an AddressInfo.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The spans of a trace, as they began. */
+  /** Returns the spans of a trace, in order of their beginning. */
   of(traceId: string): SentSpan[] {
     return this.spans.filter((span) => span.traceId === traceId).toSorted((one, other) => one.startMs - other.startMs);
   }

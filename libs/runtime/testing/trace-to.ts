@@ -6,7 +6,7 @@ import { startTracing } from '../tracing.ts';
 import { tracingSettings } from '../tracing-settings.ts';
 import type { SpanCollector } from './span-collector.ts';
 
-/** Traces as a process with these settings makes them; closed, all spans are at the collector. */
+/** Makes traces as a process with these settings does; after its disposal the collector has all spans. */
 export async function traceTo({ url }: SpanCollector, env: Record<string, string> = {}): Promise<Tracing> {
   const tracing = await startTracing({
     service: 'test',

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** There to end a test that will never pass, not to measure. */
+/** Ends a test that will never pass; does not measure. */
 const LIMIT_MS = 120_000;
 const PAUSE_MS = 20;
 
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
 /**
- * Waits until `look` finds something (not undefined, not false) and resolves with it. Where it throws, it looks again.
- * The wait ends with an error that says what was seen last; where there is a figure to `follow`, not while that changes.
+ * Waits until `look` returns something (not undefined, not false) and resolves with it. Looks again if `look` throws. At the
+ * limit, throws an error that says what was seen last; but goes on while the figure that `follow` returns, if given, changes.
  */
 export async function until<T>(what: string, look: Look<T>, follow = (): unknown => undefined): Promise<T> {
   let figure = follow();
   for (let deadline = performance.now() + LIMIT_MS; ;) {
-    // Before it looks: a process that stood still until the limit has not looked since.
+    // Before `look`: a process that stood still until the limit has not looked since.
     const isLast = performance.now() > deadline;
     let seen: unknown;
     try {

@@ -1,2 +1,2 @@
-/** What time it is, for what a test has to date: a token, a certificate, a row. Never to measure. */
+/** Returns the time to date a token, a certificate or a row with. Never measure with it. */
 export const wallClockMs = (): number => Date.now();
