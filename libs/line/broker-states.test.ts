@@ -10,11 +10,11 @@ import { smallTopology } from './testing/test-broker.ts';
 import { deactivatorQueue, endsExchange, STEPS } from './topology.ts';
 
 const STATES: readonly BrokerState[] = ['away', 'writable', 'blocked'];
-/** A message comes; less time passes than until a probe; more than is waited with what is in hand. */
+/** A message comes; less time passes than until a probe; more time passes than messages are held. */
 const MOVES = [...STATES, 'message', 60, 11_000] as const;
 type Move = (typeof MOVES)[number];
 
-/** Every order of so many moves. */
+/** Returns every order of this many moves. */
 function orders(length: number): Move[][] {
   if (length === 0) return [[]];
   return orders(length - 1).flatMap((order) => MOVES.map((move) => [...order, move]));

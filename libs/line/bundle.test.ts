@@ -21,7 +21,7 @@ function delivery(name: string, { to = 'carrier.order.created', body = name, tra
 
 const bundled = (...all: Publication[]) => bundle(all.map((publication) => ({ publication })));
 
-/** As it comes from its queue. */
+/** Builds the message that comes from the queue. */
 function arrived(publication: Publication, deliveryCount = 0): Message {
   const { exchange, routingKey, body, messageId, type, note, contentType, headers } = publication;
   return readMessage(`q.${routingKey}`, {

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const bundled = (queue: string, body: string): Outgoing => ({ ...to(queue, body), mayBundle: true });
 
-/** A bundle of these in the queue. */
+/** Puts a bundle of these into the queue. */
 async function putBundle(queue: string, bodies: readonly string[]): Promise<void> {
   for (const { publication } of bundle(bodies.map((body) => ({ publication: to(queue, body) })))) {
     const { body, messageId = '', note = '', contentType = '' } = publication;
@@ -33,7 +33,7 @@ async function putBundle(queue: string, bodies: readonly string[]): Promise<void
   }
 }
 
-/** Takes it and gives it back, so often. */
+/** Takes the bundle and gives it back this often. */
 async function takeInVain(queue: string, times: number): Promise<void> {
   await broker.on(async (channel) => {
     for (let time = 0; time < times; time += 1) {

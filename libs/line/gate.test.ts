@@ -32,7 +32,7 @@ describe('Gate', () => {
     const probe = async () => {
       if (probedAt.push(clock.now()) < 3) throw new Error('still away');
     };
-    // One probe, however many report the outage.
+    // One probe, however many callers report the outage.
     for (let count = 0; count < 10; count += 1) gate.shut(away(probe));
     await clock.runFor(349);
     expect(gate.waitingFor()).toEqual(['postgres']);

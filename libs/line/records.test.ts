@@ -41,7 +41,7 @@ const anOutcome = (delivery: string, body = ''): Outcome => ({
 
 const batches = async () => (await broker.take(logQueue)).map(({ content }) => readOutcomes(content));
 
-/** Resolves with the batches, once so many records have come. */
+/** Resolves with the batches once this many records have come. */
 const untilRecorded = async (count: number) => {
   const all: Outcome[][] = [];
   await until(`${count} records have come`, async () => {
@@ -158,7 +158,7 @@ describe('while the broker blocks publishers', () => {
     await broker.alarm(true);
     {
       await using running = await line.run();
-      // More than it may hold.
+      // More messages than the step may hold.
       await until('all are handled', () => line.seen.length === 301);
       expect(running.broker.state()).toBe('blocked');
       expect(running.waitingFor()).toEqual([]);

@@ -26,7 +26,7 @@ beforeEach(async () => {
   await broker.take(rejectedQueue);
 });
 
-/** Resolves when so many different messages have come out. */
+/** Resolves when this many different messages have come out. */
 const untilDistinct = async (queue: string, count: number, meanwhile = async (): Promise<unknown> => undefined) => {
   const bodies = new Set<string>();
   await until(`${count} different messages came out`, async () => {
@@ -40,7 +40,7 @@ const takeBodies = async (queue: string) => (await broker.take(queue)).map(({ co
 
 const distinct = async (queue: string) => new Set(await takeBodies(queue));
 
-/** Takes the message and puts it back, so often, as if its process had died each time. */
+/** Takes the message and puts it back this often, as if its process had died each time. */
 const deliverInVain = (queue: string, times: number) =>
   broker.on(async (channel) => {
     for (let time = 0; time < times; time += 1) {
@@ -50,7 +50,7 @@ const deliverInVain = (queue: string, times: number) =>
     await channel.prefetch(1);
   });
 
-/** As the hand-over moved it: to the suspects lane of a service, or to its quarantine. */
+/** Puts a message where the hand-over would: into the suspects lane of a service, or into its quarantine. */
 const putAside = (routingKey: string, body: string) =>
   broker.on(async (channel) => {
     channel.publish(suspectsExchange, routingKey, Buffer.from(body));
@@ -85,7 +85,7 @@ describe('a message', () => {
     expect(await broker.ready(line.input)).toBe(0);
   });
 
-  /** The way there is open: the broker was asked for it, and has answered. */
+  /** Publishes one message and waits for it: the channel to that queue is then open. */
   async function hasPublished(by: Broker, output: string): Promise<void> {
     await until('it is connected', () => by.state() === 'writable');
     await by.publish(to(output, 'before'));
@@ -218,7 +218,7 @@ describe('nothing is lost', () => {
     await clock.runFor(10_000);
     expect(line.seen.length).toBe(handled);
     broker.signal('SIGCONT');
-    // Not turned by more than that takes: by such a clock the broker would answer late, and be given up again.
+    // Turned no further than that takes: otherwise, by this clock, the broker would answer late and be given up again.
     const isConsumed = () => !running.broker.waitingFor().includes(`queue ${line.input}`);
     await untilDistinct(line.output, 200, async () => isConsumed() || clock.runFor(100));
   });
@@ -236,7 +236,7 @@ describe('a blocked broker', () => {
     await broker.put(quiet, ['quiet', 'quiet', 'quiet']);
     let letGo: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (letGo = resolve));
-    // Another consumer has the quiet ones, and lets go of them while the broker takes no publish.
+    // Another consumer has the quiet messages, and gives them back while the broker takes no publish.
     let isTaken = false;
     const elsewhere = broker.on(async (channel) => {
       for (let count = 0; count < 3; count += 1) await channel.get(quiet);
@@ -476,7 +476,7 @@ describe('a message that was delivered three times', () => {
 });
 
 describe('a dependency that is away', () => {
-  /** A handler that needs it, and its switch. */
+  /** Builds a handler that needs a dependency, and the switch of that dependency. */
   const aDependency = () => {
     const dependency = {
       isAway: true,
@@ -564,7 +564,7 @@ describe('a dependency that is away', () => {
 });
 
 describe('disposing of a running step', () => {
-  /** Not turned: a broker that stands still for a while is not given up on, and everything it was told counts. */
+  /** Not turned: otherwise a broker that stands still for a while would be given up, with everything it was told. */
   const patient = () => {
     const clock = new TurnedClock();
     const shutdown = aShutdown();
@@ -601,7 +601,7 @@ describe('disposing of a running step', () => {
     const left = await broker.take(line.input);
     expect([...done, ...left.map(({ content }) => content.toString())].toSorted()).toEqual(numbers(500).toSorted());
     expect(done.length).toBeLessThan(20);
-    // One may have been brought again by the consumer that flushes the acknowledgements.
+    // The consumer that flushes acknowledgements may have received one again.
     const often = left.filter(({ properties }) => (properties.headers?.['x-delivery-count'] ?? 0) > 1);
     expect(often.length).toBeLessThanOrEqual(1);
   });
@@ -639,7 +639,7 @@ describe('disposing of a running step', () => {
     const running = await connected(line);
     await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);
-    // As where it was killed: connections end, and others are refused.
+    // As if the broker was killed: connections end, and others are refused.
     await way[Symbol.asyncDispose]();
     await endedWithin({ clock, limitMs: 5_000 }, running[Symbol.asyncDispose]());
     await until('the rest is back', async () => (await broker.ready(line.input)) > 0);
@@ -721,12 +721,12 @@ describe('disposing of a running step', () => {
         return isSo();
       });
     await untilTurned('it is begun', () => line.seen.length === 1);
-    // Its answers are on their way for as long as they are not let through: it does not say that it stopped sending.
+    // The broker's answers are held back: it cannot report that it stopped sending.
     broker.detour.stall('answers');
     await broker.put(line.input, numbers(20));
     shutdown.begin();
     const closed = running[Symbol.asyncDispose]();
-    // As long as it waits for that.
+    // Turns the clock for as long as it waits for that.
     await clock.runFor(1_000);
     broker.detour.flow();
     released.resolve();

@@ -61,7 +61,7 @@ describe('harmfulPolicies', () => {
     { 'dead-letter-exchange': 'elsewhere' },
     { 'queue-leader-locator': 'balanced', 'consumer-timeout': 60_000 },
   ])('does not mind %j', (definition) => {
-    // The longest message-ttl that counts is that of what is kept for ever: it is of these alone that it is harmful.
+    // A message-ttl longer than a queue's own has no effect; it harms only queues that keep messages for ever.
     const without = 'message-ttl' in definition ? [rejectionsQueue, RETRY, waitingQueue] : undefined;
     const governed = governedBy(definition).filter(({ name }) => without?.includes(name) ?? true);
     expect(harmfulPolicies(governed, '/')).toEqual([]);

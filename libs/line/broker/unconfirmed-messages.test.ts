@@ -56,7 +56,7 @@ function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
       );
     return settled();
   };
-  /** Looks like `ConfirmWatch`, while the broker answers its requests. */
+  /** Does the checks of `ConfirmWatch`, while the broker answers its requests. */
   const look = (ms: number) => {
     clock.skipTo(clock.now() + ms);
     unconfirmed.heard(clock.now());

@@ -27,7 +27,7 @@ export class MemoryBroker {
     );
   }
 
-  /** Puts a copy into every queue that is bound. False where none is. */
+  /** Puts a copy into every queue that is bound. False if none is. */
   publish(publication: Publication): boolean {
     const { exchange, routingKey } = publication;
     const targets = this.#bound.get(this.#address(exchange, routingKey)) ?? [];

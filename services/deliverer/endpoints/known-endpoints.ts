@@ -71,7 +71,7 @@ export class KnownEndpoints {
   }
 
   /**
-   * Moves an endpoint to its host. A new one counts as quick where the host has just answered quickly and keeps none
+   * Moves an endpoint to its host. A new one counts as quick if the host has just answered quickly and keeps none
    * waiting: a thousand accounts may share one host.
    */
   #move(endpoint: KnownEndpoint, hostName: string): void {

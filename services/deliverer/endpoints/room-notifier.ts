@@ -13,7 +13,7 @@ export type RoomNotifierOptions = {
 
 /** A notified owner has this long to use a slot before others are notified of the same slot. */
 const PAUSE_MS = 50;
-/** Owners notified at least in that time, where their order does not matter. */
+/** Owners notified at least in that time, if their order does not matter. */
 const LEAST_NOTIFIED = 16;
 
 /** Notifies the owners of parked deliveries of room, in turn: no more at once than there are free slots. */

@@ -58,7 +58,7 @@ export class Slots {
     return this.#held.hung < this.#limits.hung * HALF;
   }
 
-  /** The window with which a new endpoint begins: 1 where slots for unproven endpoints are scarce. */
+  /** The window with which a new endpoint begins: 1 if slots for unproven endpoints are scarce. */
   startSize(account: AccountSlots): number {
     const isRoomy = this.#held.hung + this.#held.new + this.#silent < this.#limits.new * HALF;
     return isRoomy && account.unproven < part(this.#limits.new) ? START_SIZE : 1;

@@ -136,7 +136,7 @@ export class OpenRequests implements AsyncDisposable {
     request.watch.unref();
   }
 
-  /** Makes returned requests due at once; where Postgres does not answer, they stay due as they were. */
+  /** Makes returned requests due at once; if Postgres does not answer, they stay due as they were. */
   async #bringForward(): Promise<void> {
     await Promise.resolve();
     await this.#options.store.bringForward(this.#toBringForward.splice(0));

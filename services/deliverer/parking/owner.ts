@@ -198,7 +198,7 @@ export class ParkingOwner {
     void this.#removal.go();
   }
 
-  /** Reads heads that are new or changed; all of them where some may have been missed. */
+  /** Reads heads that are new or changed; all of them if some may have been missed. */
   async #meetHeads(shards: readonly number[]): Promise<void> {
     const { store } = this.#options;
     const areAll = this.#isUnsure;

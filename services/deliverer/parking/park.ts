@@ -53,7 +53,7 @@ export class Park {
     return this.#unanswered > 0 || this.#options.clock.now() < this.#awayUntil;
   }
 
-  /** Resolves when the delivery is stored. Rejects with `Unavailable` where it is not, or may not be. */
+  /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
   readonly park = async (parked: Parked): Promise<void> => {
     const { otherwise, row } = parked;
     if ((await this.#inTime(() => this.#insert(parked).then(() => true))) !== true) await this.#wait(otherwise);
@@ -72,7 +72,7 @@ export class Park {
     return [];
   }
 
-  /** The answer of Postgres; undefined where there is none in time. */
+  /** The answer of Postgres; undefined if there is none in time. */
   async #inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
     if (this.isAway) return undefined;
     const { clock } = this.#options;

@@ -52,11 +52,11 @@ export type NewestRows = { since: number; others: number };
 /** Stores deliveries that wait for their endpoint, in Postgres. All methods reject with `Unavailable` while that is away. */
 export type ParkingStore = {
   /**
-   * Resolves when all rows are committed; one that is there already stays as it is. Throws where a subscription never existed:
+   * Resolves when all rows are committed; one that is there already stays as it is. Throws if a subscription never existed:
    * the rows of others are committed all the same.
    */
   insert(rows: readonly ParkedRow[]): Promise<void>;
-  /** Whether each attempt is parked, with at least this hop, or has an open request where `mayBeOpen`. */
+  /** Whether each attempt is parked, with at least this hop, or has an open request if `mayBeOpen`. */
   has(keys: readonly SoughtKey[]): Promise<boolean[]>;
   /** Deletes rows; a missing one is no error. */
   remove(keys: readonly RowKey[]): Promise<void>;
@@ -90,7 +90,7 @@ export type ParkingStore = {
   /** Stores whether endpoints hang, for the processes that meet them next. */
   markHung(subscriptions: readonly string[], isHung: boolean): Promise<void>;
 
-  /** Adds changes to the sums; negative where more rows were deleted. */
+  /** Adds changes to the sums; negative if more rows were deleted. */
   addToSums(changes: readonly ParkedSum[]): Promise<void>;
   /** Sums of all accounts together, of each account of these shards with rows, and of the largest account by bytes. */
   sums(shards: readonly number[]): Promise<{ all: Omit<ParkedSum, 'account'>; own: ParkedSum[]; largest?: ParkedSum }>;

@@ -9,7 +9,7 @@ export class SumChanges {
     this.#changes.set(account, { account, rows: known.rows + rows, bytes: known.bytes + bytes });
   }
 
-  /** Hands the changes to `write`; keeps them where that fails. */
+  /** Hands the changes to `write`; keeps them if that fails. */
   async flush(write: (changes: readonly ParkedSum[]) => Promise<void>): Promise<void> {
     const changes = [...this.#changes.values()].filter(({ rows, bytes }) => rows !== 0 || bytes !== 0);
     this.#changes = new Map();

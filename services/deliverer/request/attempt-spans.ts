@@ -19,7 +19,7 @@ export type CallOnce = (request: AttemptRequest, trace: Trace) => Promise<Attemp
 type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
 
 /**
- * Makes a span for each request of a traced delivery, and one for each phase: DNS, connect and TLS, where they were made for
+ * Makes a span for each request of a traced delivery, and one for each phase: DNS, connect and TLS, if they were made for
  * it, the wait for the status line and the body. The request carries the trace of its span.
  */
 export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
@@ -72,7 +72,7 @@ function answerOf({ url, ip, status }: AttemptResult): Attributes {
 /** Times by the clock of the deliverer. */
 type RequestPhase = { name: string; from: number; until: number; isCut: boolean };
 
-/** Phases of a request, in order. The last one ends with the request where it was cut short. */
+/** Phases of a request, in order. The last one ends with the request if it was cut short. */
 function phasesOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): RequestPhase[] {
   const phases: RequestPhase[] = [];
   let from = startedAt;

@@ -14,11 +14,11 @@ export type AttemptRequest = {
 /** The result of one request. */
 export type AttemptResult = Answer & {
   isDelivered: boolean;
-  /** Present where the receiver asks to be left alone for a while. */
+  /** Present if the receiver asks to be left alone for a while. */
   tooMuch?: TooMuch;
   /**
    * The place where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
-   * `sent`: the request may have arrived. Absent where it must not be sent, and once `isOurs` is judged.
+   * `sent`: the request may have arrived. Absent if it must not be sent, and once `isOurs` is judged.
    */
   lostAt?: 'here' | 'connecting' | 'sent';
   /** The request failed for a fault of our own, and says nothing about the receiver. */

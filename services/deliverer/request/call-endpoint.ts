@@ -33,7 +33,7 @@ import { throughUndici, type RequestLimits } from './exchange.ts';
 
 /**
  * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Throws
- * Unavailable where there is no way out: a proxy or a file descriptor is missing.
+ * Unavailable if there is no way out: a proxy or a file descriptor is missing.
  */
 export type CallEndpoint = (request: AttemptRequest & { isLast: boolean }) => Promise<AttemptResult>;
 
@@ -60,7 +60,7 @@ export type EndpointOptions = {
   observe?: CallbackObserver;
   /** Whether receivers get the trace that a request belongs to. */
   passesTraceparent?: boolean;
-  /** Makes spans; absent where traces are off. */
+  /** Makes spans; absent if traces are off. */
   tracer?: Tracer;
   /** In milliseconds since 1970; the system's clock, unless given. */
   now?: () => number;

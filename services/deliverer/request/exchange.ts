@@ -23,7 +23,7 @@ class ConnectionWasIdle extends Error {}
 
 /** Limits of one request, in milliseconds from its start unless said otherwise, and bytes. */
 export type RequestLimits = {
-  /** Until the request is handed over; undefined where only the response has a limit. */
+  /** Until the request is handed over; undefined if only the response has a limit. */
   handoverMs?: number;
   responseMs: number;
   /** The body changes nothing: it is read for this long after the status and up to this size. */
@@ -35,7 +35,7 @@ export type RequestLimits = {
 
 /** URL, headers and limits of a request, and the trace in which it notes how it goes. */
 export type RequestTerms = {
-  /** Null where the callback URL is not valid. */
+  /** Null if the callback URL is not valid. */
   url: URL | null;
   /** All headers but the length. Not passed through axios, which would check and copy each; undici checks them too. */
   headers: Record<string, string>;

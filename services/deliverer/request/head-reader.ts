@@ -91,7 +91,7 @@ const beginsLikeHttp = (text: string): boolean => BEGINNING.startsWith(text.slic
 
 const headerBytes = (text: string, end: number): number => end - text.indexOf('\n') - 1;
 
-/** Why no further bytes can make this a response; undefined where they can. */
+/** Why no further bytes can make this a response; undefined if they can. */
 function whyHopeless(text: string): BrokenRule | undefined {
   if (text.includes('\n')) {
     if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;

@@ -7,7 +7,7 @@ import { errors, Pool } from 'undici';
 
 /** Opens connections to addresses through a proxy, by CONNECT. */
 export type Tunnel = AsyncDisposable & {
-  /** Throws Unavailable where the proxy cannot be used, TunnelRefused where it does not reach the address. */
+  /** Throws Unavailable if the proxy cannot be used, TunnelRefused if it does not reach the address. */
   open(to: LookupAddress, port: number, signal: AbortSignal): Promise<Socket>;
 };
 
@@ -20,7 +20,7 @@ export class TunnelRefused extends Error {
   }
 }
 
-/** Reads CALLBACK_PROXY: undefined where there is none. Throws where it is no http or https address of a host alone. */
+/** Reads CALLBACK_PROXY: undefined if there is none. Throws if it is no http or https address of a host alone. */
 export function readProxy(setting: string): URL | undefined {
   if (setting === '') return undefined;
   const url = URL.parse(setting);

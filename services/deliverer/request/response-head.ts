@@ -28,7 +28,7 @@ type Fields = Partial<Record<(typeof READ)[number], string>>;
 const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
 
 /**
- * Reads the status line at the beginning of a text, as tolerantly as RFC 9112 (section 4) lets a client; undefined where
+ * Reads the status line at the beginning of a text, as tolerantly as RFC 9112 (section 4) lets a client; undefined if
  * there is none.
  */
 export function readStatusLine(text: string): { version: string; status: number } | undefined {

@@ -29,7 +29,7 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
   resolveHost: ResolveHost;
-  /** Undefined where callbacks leave directly. */
+  /** Undefined if callbacks leave directly. */
   tunnel: Tunnel | undefined;
 };
 

@@ -1,6 +1,6 @@
 import type { TooMuch } from '../endpoints/endpoint.ts';
 
-/** Headers that say how long a receiver wants to be left alone; empty where absent. */
+/** Headers that say how long a receiver wants to be left alone; empty if absent. */
 export type RestHeaders = { retryAfter: string; date: string };
 
 /** Too Many Requests (RFC 6585, 4) and Service Unavailable (RFC 9110, 15.6.4). */
@@ -19,7 +19,7 @@ export function restHeaders(status: number, headers: Record<string, unknown>): R
 }
 
 /**
- * Reads Retry-After: seconds, or a date, by the receiver's own clock where the response has a Date (RFC 9110, 10.2.3). At most
+ * Reads Retry-After: seconds, or a date, by the receiver's own clock if the response has a Date (RFC 9110, 10.2.3). At most
  * five minutes; a value that is not positive or cannot be read is ignored. `now`: milliseconds since 1970.
  */
 export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): TooMuch {

@@ -16,7 +16,7 @@ export class MemoryHeads {
     this.#whose = whose;
   }
 
-  /** False where there is no such subscription. */
+  /** False if there is no such subscription. */
   make(subscription: string): boolean {
     if (this.#heads.has(subscription)) return true;
     const account = this.whose(subscription)?.account;

@@ -18,7 +18,7 @@ import { compareKeys, MemoryRows, type StoredRow } from './memory-rows.ts';
 export type MemoryParkingOptions = {
   /** Milliseconds. */
   now: () => number;
-  /** Finds account and endpoint of a subscription; undefined where there is none. */
+  /** Finds account and endpoint of a subscription; undefined if there is none. */
   whose: (subscription: string) => CalledEndpoint | undefined;
 };
 
