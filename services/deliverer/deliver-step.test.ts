@@ -31,7 +31,7 @@ const config = readConfig({
   SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
 });
 
-/** A step whose requests fail with a 500 unless told otherwise, and how many there were. */
+/** Builds a step whose requests fail with a 500 by default; counts them. */
 function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
@@ -53,7 +53,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   return { step, made };
 }
 
-/** As it comes once it was parked. */
+/** Returns the delivery as it comes after it was parked. */
 function drained(caused: readonly Outgoing[]): Delivery {
   const [parked] = caused;
   if (parked?.kind !== 'park') throw new Error('it was not parked');

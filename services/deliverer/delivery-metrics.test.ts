@@ -36,7 +36,7 @@ async function shownOf(delivery: Delivery, outcome: Attempted) {
   return sumsIn(await metrics.metrics());
 }
 
-/** The sums of all histograms, by name and labels. */
+/** Returns the sums of all histograms, by name and labels. */
 function sumsIn(text: string): Record<string, number> {
   const sums = text.matchAll(/^waybell_(\w+)_sum\{service="test",(.*)\} (\S+)$/gm);
   return Object.fromEntries([...sums].map(([, name, labels = '', sum]) => [`${name} ${labels}`, Number(sum)]));
@@ -123,7 +123,7 @@ describe('the metrics of deliveries', () => {
   });
 });
 
-/** The figure while these are in hand, at HOUR_MS, and after them. */
+/** Returns the metric while these are in hand, at HOUR_MS, and after them. */
 async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[]> {
   const metrics = createMetrics('test');
   const release = Promise.withResolvers<void>();

@@ -15,11 +15,11 @@ const sayName = (response: ServerResponse, name: string) => response.end(JSON.st
 
 type Answer = (response: ServerResponse) => void;
 
-/** A geocoder on a port of its own, and what is asked of it. */
+/** Starts a geocoder on a port of its own, and records its requests. */
 async function aGeocoder(answer: Answer, options: Partial<GeocoderOptions> = {}) {
   const asked: string[] = [];
   const results: AddressResult[] = [];
-  // A connection is not closed in the face of a second question, however long that is in coming.
+  // Keeps connections open for a second request, however late it comes.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     asked.push(`${request.headers['user-agent']} ${request.url}`);
     answer(response);
@@ -89,7 +89,7 @@ describe('an address', () => {
 
   test('is asked for no more often than it may be', async () => {
     await using geocoder = await aGeocoder((response) => sayName(response, 'somewhere'), {
-      // The next turn is beyond the limit.
+      // The next request would be beyond the limit.
       perSecond: 1 / 100,
     });
     const places = ['1', '2', '3'].map((text) => aPlace({ latitude: new JsonNumber(text) }));

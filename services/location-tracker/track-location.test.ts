@@ -17,7 +17,7 @@ const report: LocationReport = {
   unknownMembers: 0,
 };
 
-/** Action and vehicles of each event that it becomes. */
+/** Returns action and vehicles of each event that a report becomes. */
 async function eventsOf(activated: string[], moved: string[]): Promise<[action: string, vehicles: string[]][]> {
   const handle = trackLocation({
     seeReport: async () => ({ activated, moved }),
@@ -28,7 +28,7 @@ async function eventsOf(activated: string[], moved: string[]): Promise<[action: 
   const outgoing = await handle(report);
   return outgoing.map((each) => {
     if (each.kind !== 'publish') return [each.kind, []];
-    // Its own words, read back.
+    // The tracker's own event, read back.
     const event = JSON.parse(each.body.toString()) as { action: string; payload: { vehicle_guids: string[] } };
     return [event.action, event.payload.vehicle_guids];
   });

@@ -20,15 +20,15 @@ const aSighting = (what: Partial<Sighting> = {}): Sighting => ({
 
 type Told = { what: 'on' | 'off' | 'moved'; at: number; position?: Position };
 
-/** One vehicle, what its client is told of it, and the sweep. */
+/** One vehicle, what its client is told about it, and the sweep. */
 class Life {
   vehicle = unknown;
   readonly told: Told[] = [];
-  /** When it was last seen, as far as anything that is not forgotten can know. */
+  /** The latest time at which it was certainly seen, without what is forgotten. */
   lastSeenAt = -Infinity;
-  /** How often a report that came again changed something. */
+  /** Number of repeated reports that changed something. */
   changedByOld = 0;
-  /** For how long it had been silent each time it was announced off. */
+  /** How long it had been silent each time that it was announced off. */
   readonly silencesMs: number[] = [];
 
   report(sighting: Sighting, now: number): void {
@@ -49,7 +49,7 @@ class Life {
     this.silencesMs.push(now - this.lastSeenAt);
   }
 
-  /** Redis forgets. Of one that is not active nothing is left; of one that is, Postgres knows when it was seen, about. */
+  /** Makes Redis forget the vehicle. Nothing remains of an inactive one; Postgres knows roughly when an active one was seen. */
   forget(): void {
     const { activity } = this.vehicle;
     this.vehicle = { activity, track: null };
@@ -93,7 +93,7 @@ type Happening = typeof happening extends fc.Arbitrary<infer H> ? H | { kind: 'f
 const story = (what: fc.Arbitrary<Happening>) =>
   fc.array(fc.record({ afterMs: minutes(40), what }), { minLength: 1, maxLength: 40 });
 
-/** Lets a story happen. */
+/** Plays a story. */
 function live(steps: { afterMs: number; what: Happening }[]) {
   const life = new Life();
   let now = START;

@@ -31,7 +31,7 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
   const answered = (origins: readonly string[]) => {
     for (const each of origins) egress.answered(each, addressOf(each));
   };
-  /** Whether an attempt that failed to connect just now is no receiver's fault. */
+  /** Returns whether an attempt that failed to connect just now is our own fault. */
   const fails = (origin: string, { tookMs = 1, ...how }: Partial<FailedAttempt> & { tookMs?: number } = {}) => {
     const lost = { address: addressOf(origin), wasSent: false, isLast: true, wasHeld: false, ...how };
     return endedWithin({ clock, limitMs: 10_000 }, egress.isOurs({ origin, startedAt: clock.now() - tookMs, ...lost }));
@@ -150,7 +150,7 @@ describe('Egress suspects our own network', () => {
     world.asked.length = 0;
     await clock.runFor(30 * MINUTE_MS);
     expect(egress.isSuspected).toBe(true);
-    // Eight at most each time.
+    // At most eight each time.
     expect(world.asked.length / 8).toBeLessThanOrEqual((30 * MINUTE_MS) / 5_000 + 2);
     world.down.clear();
     await clock.runFor(5_000);
@@ -216,7 +216,7 @@ describe('Egress suspects our own network', () => {
     for (const each of hosts(4)) expect(await fails(each)).toBe(false);
   });
 
-  // A name server that lies, of all names alike; connections and remembered answers go on meanwhile.
+  // A name server that gives wrong answers for all names; connections and remembered answers go on meanwhile.
   test.each([
     ['nowhere', undefined],
     ['to one place', '203.0.113.9'],

@@ -134,7 +134,7 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
   });
 });
 
-/** The owner of parked rows brings them when it is told that there is room, and asks again when it was told to. */
+/** The owner of parked rows brings them when notified of room, and asks again at the time it was given. */
 class Owner {
   left: number;
   readonly #some: SomeEndpoints;

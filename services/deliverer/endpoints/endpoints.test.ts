@@ -95,7 +95,7 @@ describe('an endpoint', () => {
   test('where one payload hangs goes on with the others after a second, and what is stuck takes none of its window', async () => {
     const some = new SomeEndpoints({ slots: 100 });
     for (const account of ['a', 'b', 'c']) await some.begin(keyOf(account, { account }), 4);
-    // Its window is one.
+    // The window of this endpoint is one.
     const stuck = await some.begun(one);
     const parked = some.admit(one, 'parked');
     const byHand = some.admit(one, 'by hand');
@@ -130,7 +130,7 @@ describe('an endpoint', () => {
 });
 
 describe('probes', () => {
-  /** When those of one endpoint began that never answers, in seconds since it hung, if there is always one that waits. */
+  /** Times at which requests to an endpoint that never answers began, in seconds since it hung, if one always waits. */
   async function probesOf(seconds: number, some = new SomeEndpoints()) {
     const began: number[] = [];
     const go = async () => {
@@ -207,7 +207,7 @@ describe('probes', () => {
 describe('accounts and hosts', () => {
   test('hold an eighth of the places of the unproven while three quarters of them are used', async () => {
     const some = new SomeEndpoints({ slots: 320 });
-    // 64 places of the unproven, of which 48 may be borrowed.
+    // Of the 64 slots for unproven endpoints, 48 may be lent.
     let granted = 0;
     for (let name = 0; name < 100; name += 1) if ((await some.told(keyOf(`${name}`))) === 'granted') granted += 1;
     expect(granted).toBe(48);

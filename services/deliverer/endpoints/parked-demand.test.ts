@@ -38,7 +38,7 @@ describe('room', () => {
     end('quick');
     await settled();
     expect(some.notified).toEqual([one.endpoint]);
-    // Its window was halved.
+    // The window was halved.
     expect(some.endpoints.demand(one)).toEqual({ rows: 4 });
   });
 

@@ -46,7 +46,7 @@ describe('one of several deliverers', () => {
     const some = new SomeEndpoints({ slots: 64, ...partOf(2) });
     const keys = Array.from({ length: 6 }, (_, number) => keyOf(`host/${number}`));
     for (const key of keys) await some.once(key, 'quick');
-    // The first of each endpoint that has answered is not counted.
+    // The first request of each endpoint that has answered does not count.
     for (const key of keys) await some.begun(key);
     for (const key of keys.slice(0, 4)) await some.begun(key);
     expect(await some.told(keys[4] ?? one)).toBe('waits');

@@ -5,7 +5,7 @@ import { Window } from './window.ts';
 
 const LIMITS = { maxSize: 64, slowMs: 1_000 };
 
-/** Fills the window, and has all that is under way end so after so long, again and again. */
+/** Fills the window, and ends all requests after this time, again and again. */
 function rounds(window: Window, { times, speed, durationMs, at = 0 }: Rounds): number {
   let now = at;
   for (let round = 0; round < times; round += 1) {

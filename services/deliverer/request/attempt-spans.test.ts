@@ -29,7 +29,7 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
   return server;
 }
 
-/** The spans of so many requests, one after the other, as they began: `!` where one failed. Each part lies within its whole. */
+/** Returns the spans of this many requests, in order: `!` for a failed one. Each phase lies within its request. */
 async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...what }: Asked = {}) {
   const tracing = await traceTo(collector);
   const { callEndpoint, ...endpoints } = openEndpoints({
@@ -46,7 +46,7 @@ async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...wh
   const call = { delivery: aDelivery({ traceparent }), callbackUrl: url, verificationToken: 't', signingSecrets: [] };
   for (let count = 0; count < requests; count += 1) {
     await callEndpoint(call);
-    // undici uses a connection again a turn of the event loop later.
+    // undici reuses a connection only after a turn of the event loop.
     await settled();
   }
   await tracing[Symbol.asyncDispose]();

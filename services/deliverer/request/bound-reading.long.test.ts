@@ -14,14 +14,14 @@ import { openEndpoints } from './call-endpoint.ts';
 const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
 
-// Of the process, in which other tests follow: an authority that stays would be taken for theirs of the same name.
+// Restored afterwards, as other tests run in this process: an authority that stays would be taken for theirs of the same name.
 const authorities = tls.getCACertificates('default');
 beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
 afterAll(() => tls.setDefaultCACertificates(authorities));
 
 const LISTENING = /^ACCEPT 127\.0\.0\.1:(\d+)\s/m;
 
-/** The server of the command `openssl`, which has to be installed, with so many session tickets after each handshake. */
+/** Starts the server of the command `openssl`, which must be installed, with `count` session tickets after each handshake. */
 async function serveTickets(count: number): Promise<AsyncDisposable & { port: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'waybell-tickets-'));
   const { cert, key } = authority.issue({ name: 'localhost' });

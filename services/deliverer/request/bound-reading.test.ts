@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
 });
 
-/** Calls that server, with time to spare. */
+/** Calls that server, with ample limits. */
 async function caller(starting: Promise<TestServer>) {
   const server = await starting;
   const endpoints = openEndpoints({
@@ -50,7 +50,7 @@ describe('a receiver that sends more than any receiver needs', () => {
     );
     // Enough requests that each of two connections carries more than one answer may have, with one to spare.
     for (let each = 0; each < 12; each += 1) expect(await call()).toMatchObject({ isDelivered: true });
-    // Asked again at once, undici takes a second one, because the first is still busy with its last request.
+    // If asked again at once, undici opens a second connection, because the first is still busy with its last request.
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 });

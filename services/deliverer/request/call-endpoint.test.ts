@@ -55,14 +55,14 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
   return server;
 }
 
-/** One attempt at `url`, with all limits far away unless said otherwise. */
+/** Makes one attempt at `url`, with all limits far away by default. */
 function call(url: string, what: Partial<EndpointOptions> & { delivery?: Partial<Delivery> } = {}) {
   const { delivery, ...options } = what;
   const asked = { delivery: aDelivery(delivery), callbackUrl: url, verificationToken: 'token-1', signingSecrets: [] };
   return endpoints(options)(asked);
 }
 
-/** As soon as the receiver has something of the attempt, so long passes. */
+/** Turns the clock by this much as soon as the receiver has something of the attempt. */
 async function callFor(passedMs: number, what: Parameters<typeof call>[1] & { scheme?: string } = {}) {
   const { scheme = 'http', ...options } = what;
   const begun = Promise.withResolvers<Socket>();
@@ -80,7 +80,7 @@ async function callFor(passedMs: number, what: Parameters<typeof call>[1] & { sc
   return { answer: await endedWithin({ clock, limitMs: passedMs }, answer), socket };
 }
 
-/** How long a body is read once there is a status. */
+/** Limit of reading a body after the status. */
 const BODY_MS = 1_000;
 const untilAnswered = (clock: TurnedClock) =>
   until('there is a status', () => clock.nextAt() === clock.now() + BODY_MS);
@@ -224,7 +224,7 @@ describe('callEndpoint sends', () => {
     for (let each = 0; each < 20; each += 1) {
       await callEndpoint({ delivery, callbackUrl: server.url, verificationToken: '', signingSecrets: [] });
     }
-    // Asked again at once, undici takes a second one, because the first is still busy with its last request.
+    // If asked again at once, undici opens a second connection, because the first is still busy with its last request.
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 });
@@ -491,7 +491,7 @@ describe('callEndpoint says why there was no answer', () => {
   });
 
   test.each(['nobody.invalid', `${'a'.repeat(64)}.example`])('dns: %s', async (host) => {
-    // Not those of this machine: they may be slow, or away, which is no answer.
+    // Not this machine's name servers: they may be slow or away, which is no answer.
     await using server = await dnsServer(() => 'absent');
     const names = { hosts: new Map(), search: [], ndots: 1 };
     const resolveHost = resolverOf({ names, servers: [server.address], clock: new TurnedClock() });
@@ -548,7 +548,7 @@ describe('callEndpoint blames no receiver', () => {
       (error: unknown) => error,
     );
     expect(failed).toBeInstanceOf(Unavailable);
-    // There is one by now.
+    // By now a file descriptor is free.
     await (failed as Unavailable).probe();
   });
 

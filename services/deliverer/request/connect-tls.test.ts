@@ -57,7 +57,7 @@ function caller() {
   };
 }
 
-/** Closes each connection after its request, and says whether each was resumed. */
+/** Closes each connection after its request, and returns whether each was resumed. */
 async function closingServer(options: Pick<tls.TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
   const resumed: boolean[] = [];
   const server = await serve(

@@ -20,7 +20,7 @@ afterEach(async () => {
   opened = new AsyncDisposableStack();
 });
 
-/** A receiver that answers, until it is shut, and again at the same place once it is opened. */
+/** A receiver that answers until it is shut, and again at the same port once it is opened. */
 class Place {
   readonly server: Server = createServer((_, response) => response.setHeader('connection', 'close').end());
   readonly host: string;
@@ -102,7 +102,7 @@ describe('a last attempt that reaches no receiver', () => {
 });
 
 describe('a last attempt whose name leads nowhere it may go', () => {
-  /** Receivers that answered under their names, each at its address, until a test says otherwise. */
+  /** Receivers that answered by name, each at its own address, until a test changes that. */
   async function named() {
     const all = await places();
     const led = new Map(all.map(({ host }, number) => [`receiver-${number}.test`, host]));
@@ -181,7 +181,7 @@ describe('an attempt that this machine could not make', () => {
   const ours = expect.objectContaining({ isOurs: true, isDelivered: false });
 
   test.each(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('is ours: %s', async (code) => {
-    // That this machine has IPv4 is learned by then.
+    // By then this machine is known to have IPv4.
     const { call } = anEgress({ resolveHost: () => Promise.reject(failing(code)) });
     await until('it is ours', async () => (await call('http://receiver.test/', false)).isOurs === true);
   });

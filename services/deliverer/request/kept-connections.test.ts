@@ -76,7 +76,7 @@ async function receiver(act: (socket: Socket) => void, then: (socket: Socket) =>
 
 const answer = (socket: Socket) => void socket.write(OK);
 
-/** A connection is free for another request a turn of the loop after its response. */
+/** Waits until a connection is free for another request: a turn of the event loop after its response. */
 async function untilKept(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -329,7 +329,7 @@ describe('a connection is kept', () => {
   });
 });
 
-/** Speaks TLS as localhost, and gives what comes over it to `take`. */
+/** Starts a TLS server for localhost, and passes its connections to `take`. */
 async function secureServer(take: (socket: Socket) => void): Promise<Pick<TestServer, 'url'>> {
   const sockets = new Set<Socket>();
   const server = createServer(authority.issue({ name: 'localhost' }), (socket) => {

@@ -35,7 +35,7 @@ describe('masked', () => {
   });
 
   test('takes no time to speak of, whatever a receiver and its callback URL say', () => {
-    // Patterns made of the secret needed 19 s for it, or were too large to be made.
+    // Patterns built from the secret took 19 s, or were too large to compile.
     const [text, secret] = ['ab'.repeat(2_048), `${'ab'.repeat(4_000)}z`];
     expect(masked(text, [secret])).toBe('***');
     expect(masked(`${text}!`, [secret])).toBe(`${text}!`);

@@ -21,7 +21,7 @@ const authorities = tls.getCACertificates('default');
 beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
 afterAll(() => tls.setDefaultCACertificates(authorities));
 
-/** One attempt through the proxy, at a host that is at two public addresses. */
+/** Makes one attempt through the proxy, at a host with two public addresses. */
 async function call(proxy: string, url: string, what: Partial<EndpointOptions> = {}) {
   await using endpoints = openEndpoints({
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },

@@ -14,7 +14,7 @@ describe('Retry-After', () => {
     [' 1.5 ', '', 1_500],
     [dateIn(90), '', 90_000],
     ['Thursday, 01-Jan-26 12:01:30 GMT', '', 90_000],
-    // By the clock that the receiver shows, whatever ours says.
+    // By the receiver's clock, whatever ours says.
     [dateIn(690), dateIn(600), 90_000],
     [dateIn(90), 'today', 90_000],
     ['301', '', 300_000],
@@ -50,7 +50,7 @@ test.each([
   [202, { 'retry-after': '7' }, undefined],
 ])('a receiver that answers %i with %j says of too much: %j', async (status, headers, tooMuch) => {
   await using server = await httpServer((_, response) => {
-    // Node would say what its own clock shows.
+    // Node would send the time of its own clock.
     response.sendDate = false;
     response.writeHead(status, headers).end();
   });

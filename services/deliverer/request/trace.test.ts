@@ -48,7 +48,7 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
 
 const answering = (text = '') => serve(httpServer((_, response) => response.end(text)));
 
-/** The parts of an answer that connecting took. */
+/** Returns the parts of an answer that connecting took. */
 const parts = (answer: object) => Object.keys(answer).filter((name) => /^(dns|connect|tls)Ms$/.test(name));
 
 describe('an attempt says of its connection', () => {
@@ -95,7 +95,7 @@ describe('an attempt says of its connection', () => {
     const call = caller();
     await call(url);
     let answer = await call(url);
-    // Asked again at once, undici takes a second one, because the first is still busy with its last request.
+    // If asked again at once, undici opens a second connection, because the first is still busy with its last request.
     for (let tries = 0; tries < 3 && parts(answer).length > 0; tries += 1) answer = await call(url);
     expect(answer).toMatchObject({ isDelivered: true, ip: '127.0.0.1', firstByteMs: aNumber });
     expect(parts(answer)).toEqual([]);

@@ -7,7 +7,7 @@ import { simulateFlow, type SimulationOptions } from './simulate-flow.ts';
 
 const SLOTS = 1_024;
 const HELD = 1_024;
-/** A delivery says when it is due in whole milliseconds, and turns of the line take none. */
+/** Due times are whole milliseconds; steps of the line take no time. */
 const AT_ONCE_MS = 50;
 
 const answering = (ms: number) => () => ms;
