@@ -45,7 +45,7 @@ export type Death = {
   queue: string;
   /** Whether the publisher's own expiration expired it, and not the queue's. */
   isOfPublisher: boolean;
-  /** Only in the rejected queue: why it was there, and since when. */
+  /** Present if the broker moved it out of the rejected queue: why it was there, and since when. */
   rejected?: { reason: string; detail: string; at: string };
 };
 

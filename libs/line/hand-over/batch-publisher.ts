@@ -21,7 +21,7 @@ const WEIGHT = 1 / 64;
 export class BatchPublisher {
   readonly #options: BatchPublisherOptions;
   #toBundle: BatchedPublish[] = [];
-  /** Mean number of messages in the last bundles, counting each message that may be bundled and was sent alone. */
+  /** Mean number of messages in the last bundles; one sent alone that could have been bundled counts as a bundle of one. */
   perBundle = 1;
 
   constructor(options: BatchPublisherOptions) {

@@ -29,7 +29,7 @@ export class CrashCounter {
     return this.#counting.size;
   }
 
-  /** Sets `deaths` of the messages, then runs `onCounted`: at once, unless Redis is asked; never after the source was cut. */
+  /** Sets `deaths` of the message, then runs `onCounted`: at once, unless Redis is asked; never after the source was cut. */
   count({ id, raw }: Source, lane: Lane, onCounted: () => void): void {
     // A first delivery is not noted: that would cost a command for each message.
     if (raw === undefined || (lane === 'queue' && raw.deliveryCount === 0)) return onCounted();

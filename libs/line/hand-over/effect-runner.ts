@@ -178,7 +178,7 @@ export class EffectRunner<M> {
   }
 
   #waitForBroker(): void {
-    // Waits for `mayBegin`, not for a writable broker: a step that drains would wait for the alarm that it is to end.
+    // Waits for `mayBegin`, not for a writable broker: a step that drains would wait for the end of the alarm it drains.
     this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#conditions.until(() => this.mayBegin)));
   }
 
