@@ -87,7 +87,7 @@ describe('a message that comes again', () => {
       const { blame, deaths: store } = returns % 2 === 0 ? one : two;
       const { source, deaths } = await taken(blame, name, returns);
       expect(deaths).toBeLessThanOrEqual(1);
-      blame.survived(source);
+      blame.noteReturn(source);
       // Redis answers in order.
       await store.hold([aName()]);
     }
@@ -102,7 +102,7 @@ describe('a message that comes again', () => {
     expect((await taken(two.blame, name, 2)).deaths).toBe(2);
     const third = await taken(three.blame, name, 3);
     expect(third.deaths).toBe(3);
-    three.blame.survived(third.source);
+    three.blame.noteReturn(third.source);
     expect((await taken(three.blame, name, 4)).deaths).toBe(3);
   });
 
@@ -131,8 +131,8 @@ describe('a message that comes again', () => {
     const name = aName();
     const { source, deaths } = await taken(blame, name, 3);
     expect(deaths).toBe(3);
-    blame.survived(source);
-    blame.survived((await taken(blame, name, 4)).source);
+    blame.noteReturn(source);
+    blame.noteReturn((await taken(blame, name, 4)).source);
     expect((await taken(blame, name, 5)).deaths).toBe(3);
   });
 
@@ -142,7 +142,7 @@ describe('a message that comes again', () => {
     let isJudged = false;
     one.blame.count(source, 'queue', () => (isJudged = true));
     expect(one.blame.counting).toBe(1);
-    one.blame.survived(source);
+    one.blame.noteReturn(source);
     expect(one.blame.counting).toBe(0);
     await first(one.deaths, aName());
     expect(isJudged).toBe(false);

@@ -51,7 +51,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
 export type Repetition = { intervalMs: number; complaint: string };
 
 /** A table or function in Postgres that each service needs: until it is granted, the service does nothing. */
-const NEEDS: Record<ServiceName, string> = {
+const REQUIRED_GRANTS: Record<ServiceName, string> = {
   'event-router': 'waybell.subscription_targets',
   deliverer: 'waybell.delivery_targets, waybell.valid_signing_secrets',
   deactivator: "waybell.note_ends('{}', '{}', '{}', '{}', '{}', '{}')",
@@ -72,7 +72,7 @@ export async function startService<C extends ServiceConfig>(
   const parts = opened.use(await startProcess(name, config.process));
   const { log, metrics, readiness, shutdown } = parts;
   const { postgres, openPostgres, keeping, redis } = opened.use(await connectStores(config, log));
-  await readiness.until('postgres', () => postgres.query(`select from ${NEEDS[name]} limit 0`));
+  await readiness.until('postgres', () => postgres.query(`select from ${REQUIRED_GRANTS[name]} limit 0`));
   await readiness.until(MIGRATIONS, () => checkSchema(postgres));
   const clocks = opened.use(await watchClock(postgres, { limitMs: config.clockLimitMs, log, readiness }));
   const exchanges = exchangesOf(name);

@@ -6,13 +6,13 @@ import type { KeptForSending, ManualSending } from './sendings.ts';
 /** The event was accepted once, under the limits of that time. */
 const UNLIMITED = { maxBytes: Number.MAX_SAFE_INTEGER, maxDepth: 10_000 };
 
-export type Made = { event: Event; body: Buffer };
+export type MadeNotification = { event: Event; body: Buffer };
 
 /** Makes the notification of an event for this subscription; undefined if the subscription gets none of it. */
 export function makeNotification(
   { delivery }: Pick<ManualSending, 'delivery'>,
   kept: KeptForSending,
-): Made | undefined {
+): MadeNotification | undefined {
   const { contentType, auditFieldSet } = kept;
   const body = Buffer.from(kept.body);
   const reading = readEvent({ body, ...(contentType !== null && { contentType }) }, UNLIMITED);

@@ -27,7 +27,7 @@ export type PublishedEvent = Omit<KeptEvent, 'accounts'>;
 /** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
 /** Approximate memory of a delivery without its body. */
-export const BESIDE_BYTES = 2_560;
+export const DELIVERY_OVERHEAD_BYTES = 2_560;
 
 /**
  * Yields the effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries

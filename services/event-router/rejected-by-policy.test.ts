@@ -4,7 +4,7 @@ import { aLine } from '@waybell/line/testing/a-line';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { rejectedQueue, straysQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
-import { nameStray } from './name-stray.ts';
+import { rejectStray } from './reject-stray.ts';
 
 const TTL_MS = 50;
 const erlang = (text: string) => `<<"${text}">>`;
@@ -21,7 +21,7 @@ test('what a policy moves out of the rejected queue goes back, as it was, as oft
     'waybell-routing-key': 'carrier.order.created',
   };
   const seen: unknown[] = [];
-  const handle = nameStray({ maxBytes: 1_000, clock: { sleep: async () => undefined } });
+  const handle = rejectStray({ maxBytes: 1_000, clock: { sleep: async () => undefined } });
   const line = await aLine(broker, {
     moreQueues: [straysQueue],
     handle: (_body, message) => {

@@ -5,7 +5,14 @@ import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import { BESIDE_BYTES, fanOut, PART, routed, type FoundSubscriptions, type PublishedEvent } from './fan-out.ts';
+import {
+  DELIVERY_OVERHEAD_BYTES,
+  fanOut,
+  PART,
+  routed,
+  type FoundSubscriptions,
+  type PublishedEvent,
+} from './fan-out.ts';
 import type { FindSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived, its size, and its trace. */
@@ -105,7 +112,7 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
 function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
-  const all = count * (bytes + BESIDE_BYTES);
+  const all = count * (bytes + DELIVERY_OVERHEAD_BYTES);
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }
 

@@ -7,7 +7,7 @@ import { unpackedBytes } from '@waybell/events/decode-body';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
-import { nameStray, type StrayOptions } from './name-stray.ts';
+import { rejectStray, type StrayOptions } from './reject-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteEventOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
@@ -56,7 +56,7 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
     queues: [straysQueue],
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
-    handle: nameStray({ ...eventLimits, clock }),
+    handle: rejectStray({ ...eventLimits, clock }),
     // Retries that no queue takes stray too: no publisher is to be told of them.
     reportRejection: (message, rejection) =>
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),

@@ -116,6 +116,6 @@ function copied(state: State<Delivery>): State<Delivery> {
     keys: new Map(state.keys),
     waiting: new Set(state.waiting),
     sendings: new Map([...state.sendings].map(([id, sending]) => [id, { ...sending }])),
-    entries: [...state.entries],
+    bufferedRecords: [...state.bufferedRecords],
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
-import { whatWasMissed } from '@waybell/delivery-log/ask/missed';
+import { findMissed } from '@waybell/delivery-log/ask/missed';
 import { askForReplay, countReplay, type ReplayRequest } from '@waybell/delivery-log/ask/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
@@ -218,7 +218,7 @@ describe('a replay with what was suppressed', () => {
     await end(guid, 7 * HOUR_MS);
     const event = await cameInVain(6 * HOUR_MS);
     const query = { ...request(), client, action: 'order.created', limit: 1 };
-    expect(await whatWasMissed(stand.store.postgres, query)).toMatchObject([{ event, reason: 'ended' }]);
+    expect(await findMissed(stand.store.postgres, query)).toMatchObject([{ event, reason: 'ended' }]);
   });
 
   test('leaves out what was sent to the client, and what it was not to get', async () => {

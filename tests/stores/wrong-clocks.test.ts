@@ -3,7 +3,7 @@ import { oldestUndelivered } from '@waybell/delivery-log/read/failing';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import { latestOf } from '@waybell/delivery-log/read/live';
-import { whatWasMissed } from '@waybell/delivery-log/ask/missed';
+import { findMissed } from '@waybell/delivery-log/ask/missed';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from './log-stand.ts';
 
@@ -76,7 +76,7 @@ describe('a delivery whose attempts were made by clocks that differ', () => {
     const filter = { status: 'exhausted' as const };
     const page = await findDeliveries(stand.store.postgres, { reader, filter, limit: 10 });
     expect(page.entries).toHaveLength(1);
-    const missed = await whatWasMissed(stand.store.postgres, {
+    const missed = await findMissed(stand.store.postgres, {
       client: reader,
       action: 'order.created',
       sinceMs: START,

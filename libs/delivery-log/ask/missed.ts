@@ -26,7 +26,7 @@ export type Missed =
   | { kind: 'suppressed'; event: string; at: number; reason: NoSubscriptionCause };
 
 /** Returns the oldest first, at most `limit`. */
-export async function whatWasMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
+export async function findMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
   const { account, client } = query.client;
   const subscriptions = await subscriptionsOf(postgres, { account, client, action: query.action });
   const failed = await failedOf(postgres, subscriptions, query);

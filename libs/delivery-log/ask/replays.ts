@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { refused, targetOf, type SendRefusal } from './by-hand.ts';
-import { explainNothing } from './explain-nothing.ts';
-import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
+import { explainEmptyReplay } from './explain-empty-replay.ts';
+import { findMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
 
@@ -44,14 +44,14 @@ export async function countReplay(
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
   const query = { ...request, client, action, limit: LARGEST_REPLAY };
-  return countOf(postgres, query, await whatWasMissed(postgres, query));
+  return countOf(postgres, query, await findMissed(postgres, query));
 }
 
 async function countOf(postgres: Queryable, query: MissedQuery, missed: readonly Missed[]): Promise<ReplayCount> {
   const byReason = Map.groupBy(missed, ({ reason }) => reason);
   const reasons = [...byReason].map(([reason, { length: count }]) => ({ reason, count }));
   const counted = { kind: 'counted' as const, total: missed.length, reasons };
-  return missed.length > 0 ? counted : { ...counted, explanation: await explainNothing(postgres, query) };
+  return missed.length > 0 ? counted : { ...counted, explanation: await explainEmptyReplay(postgres, query) };
 }
 
 const INSERT = `
@@ -77,7 +77,7 @@ export async function askForReplay(
   const target = await targetOf(postgres, client, action);
   if ('kind' in target) return target;
   const query = { ...request, client, action, limit: largest };
-  const missed = await whatWasMissed(postgres, query);
+  const missed = await findMissed(postgres, query);
   const guid = randomUUID();
   await postgres.query(
     `insert into delivery_log.replays (guid, account, client, action, since, until, include_suppressed, per_second, total, requested_by)

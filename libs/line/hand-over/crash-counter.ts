@@ -18,7 +18,7 @@ export class CrashCounter {
   /** Notes of this process about what it holds, by source. */
   readonly #notes = new Map<number, DeathNote>();
   /** How often a message returned to its queue from this process, which lives. */
-  readonly #survived = new Map<string, number>();
+  readonly #returnsWhileAlive = new Map<string, number>();
 
   constructor(deaths: Deaths | undefined) {
     this.#deaths = deaths;
@@ -34,7 +34,7 @@ export class CrashCounter {
     // A first delivery is not noted: that would cost a command for each message.
     if (raw === undefined || (lane === 'queue' && raw.deliveryCount === 0)) return onCounted();
     const name = nameOf(raw);
-    const returns = Math.max(0, raw.deliveryCount - (this.#survived.get(name) ?? 0));
+    const returns = Math.max(0, raw.deliveryCount - (this.#returnsWhileAlive.get(name) ?? 0));
     raw.deaths = deathsOf(lane, returns, undefined);
     if (this.#deaths === undefined) return onCounted();
     const note: DeathNote = lane === 'quarantine' ? { name, alone: `${name} alone` } : { name };
@@ -48,18 +48,18 @@ export class CrashCounter {
   }
 
   /** Notes that the message returned to its queue while this process lives. */
-  survived(source: Source): void {
+  noteReturn(source: Source): void {
     const { raw } = source;
     if (raw === undefined) return;
     this.#counting.delete(source.id);
     this.done(source);
     const name = nameOf(raw);
-    const times = (this.#survived.get(name) ?? 0) + 1;
-    this.#survived.delete(name);
-    this.#survived.set(name, times);
-    for (const oldest of this.#survived.keys()) {
-      if (this.#survived.size <= MOST_SURVIVED) break;
-      this.#survived.delete(oldest);
+    const times = (this.#returnsWhileAlive.get(name) ?? 0) + 1;
+    this.#returnsWhileAlive.delete(name);
+    this.#returnsWhileAlive.set(name, times);
+    for (const oldest of this.#returnsWhileAlive.keys()) {
+      if (this.#returnsWhileAlive.size <= MOST_SURVIVED) break;
+      this.#returnsWhileAlive.delete(oldest);
     }
   }
 

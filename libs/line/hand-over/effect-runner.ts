@@ -62,7 +62,7 @@ export class EffectRunner<M> {
         this.#crashes.count(source, lane, () => this.#came(source, lane));
       },
       onCut: (source) => {
-        this.#crashes.survived(source);
+        this.#crashes.noteReturn(source);
         this.apply({ kind: 'cut', source: source.id });
       },
     };
@@ -129,7 +129,7 @@ export class EffectRunner<M> {
   #giveBack(id: number): void {
     const source = this.#release(id);
     if (source === undefined) return;
-    this.#crashes.survived(source);
+    this.#crashes.noteReturn(source);
     source.giveBack();
   }
 

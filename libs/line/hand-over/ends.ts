@@ -3,7 +3,7 @@ import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { sendAll, sendOne } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type Report, type HeldSource, type Turn } from './state.ts';
-import { failuresAfter, judge } from './suspicion.ts';
+import { failuresAfter, rejectionFor } from './suspicion.ts';
 
 const SUSPECT_PAUSE_MS = 20;
 const STUCK_PAUSE_MS = 1_000;
@@ -73,7 +73,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
   }
   report(turn, { kind: 'failed', message, error });
   const failures = failuresAfter(lane, message.failures, error);
-  if (failures === undefined) rejectIt(turn, member, judge(error));
+  if (failures === undefined) rejectIt(turn, member, rejectionFor(error));
   else putAside(turn, member, failures, lane === 'queue' ? 0 : SUSPECT_PAUSE_MS);
 }
 

@@ -48,7 +48,7 @@ function apply<M>(turn: Turn<M>, input: Input): void {
     case 'came':
       return came(turn, input);
     case 'cut':
-      return cut(turn, input.source);
+      return loseSource(turn, input.source);
     case 'confirmed':
       return sendings.confirmed(turn, input.sending);
     case 'unconfirmed':
@@ -60,9 +60,9 @@ function apply<M>(turn: Turn<M>, input: Input): void {
     case 'flush due':
       return sendings.flush(turn);
     case 'slow':
-      return slow(turn, input.sources);
+      return leaseSlowMembers(turn, input.sources);
     case 'leased':
-      return leased(turn, input);
+      return adoptLease(turn, input);
     case 'broker':
     case 'back':
     case 'outlasted':
@@ -180,7 +180,7 @@ function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
 }
 
 /** Marks the source as taken back. Handlers at work go on, but their messages cannot be acknowledged. */
-function cut<M>(turn: Turn<M>, id: number): void {
+function loseSource<M>(turn: Turn<M>, id: number): void {
   const source = turn.state.sources.get(id);
   if (source === undefined) return;
   source.isHeld = false;
@@ -191,7 +191,7 @@ function cut<M>(turn: Turn<M>, id: number): void {
  * Moves a running member out of its slow bundle, so that its neighbours can be acknowledged. Skips redelivered ones, whose copy
  * elsewhere would be taken for another's.
  */
-function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
+function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {
     if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
     if (member.message.deliveryCount > 0) continue;
@@ -201,7 +201,7 @@ function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): voi
 }
 
 /** Makes the lease the source of the member; from now on the lease is acknowledged. */
-function leased<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
+function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
   const { state, effects } = turn;
   const member = state.members.get(id);
   if (source === undefined) return void (member && (member.isLeaseAsked = false));

@@ -26,7 +26,7 @@ export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Ou
   try {
     for (const outgoing of caused) sendAny(turn, member, outgoing);
   } finally {
-    oneIsSafe(turn, member);
+    effectIsSafe(turn, member);
   }
 }
 
@@ -63,11 +63,11 @@ export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication |
 
 export function flush<M>(turn: Turn<M>): void {
   const { state } = turn;
-  const { entries } = state;
-  state.entries = [];
-  state.entryCharacters = 0;
-  sendBatch(turn, entries, { of: ({ outcome }) => outcome, publish: publishOutcomes });
-  sendBatch(turn, entries, { of: ({ end }) => end, publish: publishEnds });
+  const { bufferedRecords: records } = state;
+  state.bufferedRecords = [];
+  state.bufferedCharacters = 0;
+  sendBatch(turn, records, { of: ({ outcome }) => outcome, publish: publishOutcomes });
+  sendBatch(turn, records, { of: ({ end }) => end, publish: publishEnds });
 }
 
 type BatchOf<T> = { of: (entry: BufferedRecord) => T | undefined; publish: (all: T[]) => Publication };
@@ -84,20 +84,20 @@ function sendBatch<M, T>(turn: Turn<M>, entries: readonly BufferedRecord[], { of
 /** Keeps what waits for a confirm, where it may be kept: the broker takes nothing now, or the step is closing. */
 export function keepAll<M>(turn: Turn<M>): void {
   for (const sending of turn.state.sendings.values()) {
-    if (!sending.isKept && isBrokerPassed(turn, sending)) keep(turn, sending, 0);
+    if (!sending.isKept && bypassesBroker(turn, sending)) keep(turn, sending, 0);
   }
 }
 
 export function confirmed<M>(turn: Turn<M>, id: number): void {
-  const sending = take(turn, id);
+  const sending = removeSending(turn, id);
   for (const { member } of sending?.shares ?? []) isSafe(turn, member);
 }
 
 /** Sends it again: it may be in its queue, and can only be duplicated. */
 export function unconfirmed<M>(turn: Turn<M>, id: number): void {
-  const sending = answered(turn, id);
+  const sending = noteAnswer(turn, id);
   if (sending === undefined) return;
-  if (mayBeLetGo(turn, sending)) return confirmed(turn, id);
+  if (mayBeDropped(turn, sending)) return confirmed(turn, id);
   if (isWanted(turn, sending)) {
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
     sending.isKept = false;
@@ -110,12 +110,12 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
 export function stalled<M>(turn: Turn<M>, id: number): void {
   const sending = turn.state.sendings.get(id);
   if (sending === undefined || !mayKeep(turn, sending)) return unconfirmed(turn, id);
-  if (answered(turn, id) !== undefined) keep(turn, sending, 0);
+  if (noteAnswer(turn, id) !== undefined) keep(turn, sending, 0);
 }
 
 /** Keeps an unroutable publication, as a binding may come. Fails the members if it may not be kept or the refusal is final. */
 export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
-  const sending = answered(turn, id);
+  const sending = noteAnswer(turn, id);
   if (sending === undefined) return;
   if (mayBeLost(sending)) return confirmed(turn, id);
   if (mayKeep(turn, sending) && error instanceof Unroutable) return keep(turn, sending, 0);
@@ -127,7 +127,7 @@ function mayBeLost({ what }: Sending): boolean {
 }
 
 /** True if it may be lost and a working broker has not taken it up to the longest delay. */
-function mayBeLetGo<M>({ state }: Turn<M>, sending: Sending): boolean {
+function mayBeDropped<M>({ state }: Turn<M>, sending: Sending): boolean {
   return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
 }
 
@@ -143,11 +143,12 @@ function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void 
 function buffer<M>(turn: Turn<M>, member: Member<M>, what: Omit<BufferedRecord, 'member'>): void {
   const { state, effects } = turn;
   member.underWay += 1;
-  state.entryCharacters += what.characters;
+  state.bufferedCharacters += what.characters;
   const { isTraced, traceparent } = member.message;
   const trace = isTraced && traceparent !== undefined && { traceparent };
-  if (state.entries.push({ ...what, member: member.id, ...trace }) === 1) effects.push({ kind: 'flush later' });
-  if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
+  if (state.bufferedRecords.push({ ...what, member: member.id, ...trace }) === 1) effects.push({ kind: 'flush later' });
+  if (state.bufferedRecords.length >= LARGEST_BATCH || state.bufferedCharacters >= LARGEST_BATCH_CHARACTERS)
+    flush(turn);
 }
 
 type SendOptions = { shares: Share[]; afterMs: number };
@@ -159,7 +160,7 @@ function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }
 }
 
 function ask<M>(turn: Turn<M>, sending: Sending, afterMs: number): void {
-  if (isBrokerPassed(turn, sending)) return keep(turn, sending, afterMs);
+  if (bypassesBroker(turn, sending)) return keep(turn, sending, afterMs);
   const { id, what } = sending;
   sending.asked += 1;
   if (what.kind === 'publish') turn.effects.push({ kind: 'publish', sending: id, publication: what, afterMs });
@@ -178,14 +179,14 @@ function mayKeep<M>({ rules }: Turn<M>, { what }: Sending): boolean {
 }
 
 /** True if it goes to the store instead of the broker: the broker takes nothing, and the step must not wait for it. */
-function isBrokerPassed<M>(turn: Turn<M>, sending: Sending): boolean {
+function bypassesBroker<M>(turn: Turn<M>, sending: Sending): boolean {
   const { broker, isClosing } = turn.state;
   if (broker === 'writable' || !mayKeep(turn, sending)) return false;
   return isClosing || (broker === 'blocked' && turn.rules.drainsWhileBlocked === true);
 }
 
 /** Returns the sending, unless another request for it is still unanswered. */
-function answered<M>({ state }: Turn<M>, id: number): Sending | undefined {
+function noteAnswer<M>({ state }: Turn<M>, id: number): Sending | undefined {
   const sending = state.sendings.get(id);
   if (sending === undefined) return undefined;
   sending.asked -= 1;
@@ -193,17 +194,17 @@ function answered<M>({ state }: Turn<M>, id: number): Sending | undefined {
 }
 
 function giveUp<M>(turn: Turn<M>, { id, shares }: Sending, mark: (member: Member<M>) => unknown): void {
-  take(turn, id);
+  removeSending(turn, id);
   for (const share of shares) {
     const member = turn.state.members.get(share.member);
     if (member === undefined) continue;
     mark(member);
-    oneIsSafe(turn, member);
+    effectIsSafe(turn, member);
   }
 }
 
 /** Removes the sending: it is no longer under way. */
-function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
+function removeSending<M>({ state }: Turn<M>, id: number): Sending | undefined {
   const sending = state.sendings.get(id);
   state.sendings.delete(id);
   return sending;
@@ -219,10 +220,10 @@ function isWanted<M>(turn: Turn<M>, { shares }: Sending): boolean {
 
 function isSafe<M>(turn: Turn<M>, id: number): void {
   const member = turn.state.members.get(id);
-  if (member !== undefined) oneIsSafe(turn, member);
+  if (member !== undefined) effectIsSafe(turn, member);
 }
 
-function oneIsSafe<M>({ settled }: Turn<M>, member: Member<M>): void {
+function effectIsSafe<M>({ settled }: Turn<M>, member: Member<M>): void {
   member.underWay -= 1;
   if (member.underWay === 0) settled.push(member);
 }

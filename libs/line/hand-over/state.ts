@@ -103,9 +103,9 @@ export type State<M> = {
   /** Members that wait for a dependency. */
   waiting: Set<number>;
   sendings: Map<number, Sending>;
-  entries: BufferedRecord[];
-  /** Characters of `entries`. */
-  entryCharacters: number;
+  bufferedRecords: BufferedRecord[];
+  /** Characters of `bufferedRecords`. */
+  bufferedCharacters: number;
   broker: BrokerState;
   /** During a short outage messages are held; in a long one everything is given back. */
   outage: 'none' | 'short' | 'long';
@@ -176,8 +176,8 @@ export function emptyState<M>(): State<M> {
     keys: new Map(),
     waiting: new Set(),
     sendings: new Map(),
-    entries: [],
-    entryCharacters: 0,
+    bufferedRecords: [],
+    bufferedCharacters: 0,
     broker: 'away',
     outage: 'none',
     isClosing: false,

@@ -58,7 +58,7 @@ export function failuresAfter(lane: Lane, failures: number, error: unknown): num
  * binding; the message is good once that exists. `too_large_for_broker`: the broker's limit is too low. `handler_failed`: a bug,
  * or a poisonous message.
  */
-export function judge(error: unknown): Rejection {
+export function rejectionFor(error: unknown): Rejection {
   if (error instanceof Unroutable) return reject('unbound', error.message);
   if (error instanceof TooLarge) return reject('too_large_for_broker', error.message);
   return reject('handler_failed', String(error));

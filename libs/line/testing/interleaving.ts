@@ -55,9 +55,9 @@ export class Interleaving {
       this.#heard(next[0]?.() ?? []);
     const ended = this.#ends.toSorted((one, other) => one - other);
     if (ended.join() !== [...this.#sources.keys()].join()) this.broken.push(`ended: ${ended.join()}`);
-    const { sources, members, keys, waiting, sendings, entries } = this.#step.state;
+    const { sources, members, keys, waiting, sendings, bufferedRecords } = this.#step.state;
     const left = [sources, members, keys, waiting, sendings].map(({ size }) => size);
-    if (Math.max(...left, entries.length) > 0) this.broken.push(`left in the state: ${left.join()}`);
+    if (Math.max(...left, bufferedRecords.length) > 0) this.broken.push(`left in the state: ${left.join()}`);
   }
 
   #come(draw: number): void {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
-import { nameStray as nameStrayWithin } from './name-stray.ts';
+import { rejectStray as nameStrayWithin } from './reject-stray.ts';
 
 const clock = { sleep: async () => undefined };
-const nameStray = nameStrayWithin({ maxBytes: 1_000, clock });
+const rejectStray = nameStrayWithin({ maxBytes: 1_000, clock });
 
 const aStray = (what: Partial<Message> = {}): Message => ({
   queue: 'waybell.strays',
@@ -15,17 +15,17 @@ const aStray = (what: Partial<Message> = {}): Message => ({
   ...what,
 });
 
-describe('nameStray', () => {
+describe('rejectStray', () => {
   test('names the key that no queue takes, and the action that was meant', async () => {
     const detail =
       'no queue takes key "carrier.order.creatd" of exchange "waybell.events": a mistyped action? The nearest is carrier.order.created';
-    expect(await nameStray(aStray())).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
+    expect(await rejectStray(aStray())).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
   });
 
   test("takes no key of the line's own exchanges for a mistyped one", async () => {
     const detail = 'no queue takes key "gone" of exchange "waybell.returns"';
     const stray = aStray({ exchange: 'waybell.returns', routingKey: 'gone' });
-    expect(await nameStray(stray)).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
+    expect(await rejectStray(stray)).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
   });
 
   test.each([
@@ -37,7 +37,7 @@ describe('nameStray', () => {
     'rejects what the broker gave up as %s, of its publisher: %s, with the reason %s',
     async (why, isOfPublisher, reason, detail) => {
       const death = { reason: why, queue: 'waybell.deliveries.x', isOfPublisher };
-      expect(await nameStray(aStray({ death }))).toMatchObject([
+      expect(await rejectStray(aStray({ death }))).toMatchObject([
         { kind: 'reject', reason, detail: expect.stringMatching(detail) },
       ]);
     },
@@ -46,7 +46,7 @@ describe('nameStray', () => {
   test('puts back what was rejected before, as it was, and says nothing new of it', async () => {
     const rejected = { reason: 'payload_invalid', detail: '/payload: is missing', at: '2026-11-20T09:30:00.123Z' };
     const death = { reason: 'expired', queue: 'waybell.rejected', isOfPublisher: false, rejected };
-    expect(await nameStray(aStray({ queue: 'waybell.events.router', death, userId: 'orders' }))).toEqual([
+    expect(await rejectStray(aStray({ queue: 'waybell.events.router', death, userId: 'orders' }))).toEqual([
       {
         kind: 'publish',
         exchange: 'waybell.rejected',

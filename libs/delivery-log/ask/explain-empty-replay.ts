@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { subscriptionsOf } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
-import { whatWasMissed, type MissedQuery } from './missed.ts';
+import { findMissed, type MissedQuery } from './missed.ts';
 
 type FailedCounts = {
   /** Deliveries that were given up or dropped in that time, and their current state. */
@@ -50,15 +50,13 @@ const ABOUT_TO_BE_SENT = `
     and published_at is null`;
 
 /** Returns sentences for people. */
-export async function explainNothing(postgres: Queryable, query: MissedQuery): Promise<string> {
+export async function explainEmptyReplay(postgres: Queryable, query: MissedQuery): Promise<string> {
   const { client, action, sinceMs, untilMs } = query;
   const subscriptions = await subscriptionsOf(postgres, { account: client.account, client: client.client, action });
   const guids = subscriptions.map(({ subscription }) => subscription);
   const [since, until] = [new Date(sinceMs), new Date(untilMs)];
   const { rows } = await postgres.query<FailedCounts>(FIGURES, [guids, since, until]);
-  const suppressed = query.includesSuppressed
-    ? []
-    : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
+  const suppressed = query.includesSuppressed ? [] : await findMissed(postgres, { ...query, includesSuppressed: true });
   const values = [client.account, client.client, client.interface, action, since, until];
   const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, values);
   const aboutToBeSent = await postgres.query<{ count: number }>(ABOUT_TO_BE_SENT, values);

@@ -13,7 +13,7 @@ export type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
  * Rejects a message that the broker could not keep on the line, with the reason: operators decide what becomes of it. Returns a
  * message that the broker moved out of the rejected queue, as by a policy, to it unchanged.
  */
-export function nameStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
+export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
   return async (message) => {
     const { death, exchange, routingKey } = message;
     if (death === undefined) {
