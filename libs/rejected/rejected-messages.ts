@@ -140,9 +140,9 @@ async function* selected(queue: RejectedSource, selection: Selection): AsyncGene
   if (missing.size > 0) throw new NotRejected([...missing]);
 }
 
-type RetryOutcome = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
+type SentBack = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
 
-async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: RejectedMessage): Promise<RetryOutcome> {
+async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: RejectedMessage): Promise<SentBack> {
   const route = returnRouteOf(rejected);
   if (route === undefined) {
     return { kind: 'stays', why: 'it does not tell how it came onto the line; save it with "show --raw"' };
