@@ -22,7 +22,7 @@ export type ServiceSetup = {
  * before it looks, the more the larger its limit; before its first look, to its initial size. Both in MiB. Seen, and what it
  * costs: docs/operating/sizing.md.
  */
-export const MEMORY = ['--max-old-space-size=512', '--initial-old-space-size=128'];
+export const MEMORY = ['--max-old-space-size=512', '--initial-old-space-size=96'];
 
 /**
  * glibc keeps what is freed in an arena for each thread, and after the first large block that is freed also blocks of that

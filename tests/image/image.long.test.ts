@@ -56,7 +56,7 @@ describe('the image', () => {
 
   test('runs Node.js as a user without rights, named by a number', () => {
     expect(image.config).toMatchObject({ User: '1000:1000', WorkingDir: '/waybell' });
-    expect(image.config.Entrypoint).toEqual(['node', '--initial-old-space-size=128']);
+    expect(image.config.Entrypoint).toEqual(['node', '--initial-old-space-size=96']);
     const writable = files.filter((path) => {
       const { uid, gid, mode } = lstatSync(join(image.root, path));
       return uid !== 0 || gid !== 0 || (mode & 0o022) !== 0;
