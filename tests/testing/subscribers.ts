@@ -80,7 +80,7 @@ function usual(side: 'shipper' | 'carrier', number: number): Subscriber {
     interface: side,
     action,
     folder: `/${side}/${number === 0 ? 'dead' : number}`,
-    answers: [FAILURES.slice(0, ATTEMPTS[side]), [503, 503, 200]][number] ?? [200],
+    answers: [FAILURES.slice(0, ATTEMPTS[side]), [500, 500, 200]][number] ?? [200],
     clients: number === 2 ? 2 : 1,
     ...(number > 1 && number % 3 === 0 && { slowMs: SLOW_MS }),
   };
