@@ -19,10 +19,9 @@ export type ServiceSetup = {
 
 /**
  * Deliveries outlive the young generation and die in the old one, which V8 lets grow to a multiple of what lives there
- * before it looks, the more the larger its limit; before its first look, to its initial size. Both in MiB. Seen, and what it
- * costs: docs/operating/sizing.md.
+ * before it looks, the more the larger its limit. Seen, and what it costs: docs/operating/sizing.md.
  */
-export const MEMORY = ['--max-old-space-size=512', '--initial-old-space-size=96'];
+export const MEMORY = ['--max-old-space-size=512'];
 
 /**
  * glibc keeps what is freed in an arena for each thread, and after the first large block that is freed also blocks of that

@@ -55,8 +55,7 @@ describe('the image', () => {
   });
 
   test('runs Node.js as a user without rights, named by a number', () => {
-    expect(image.config).toMatchObject({ User: '1000:1000', WorkingDir: '/waybell' });
-    expect(image.config.Entrypoint).toEqual(['node', '--initial-old-space-size=96']);
+    expect(image.config).toMatchObject({ User: '1000:1000', Entrypoint: ['node'], WorkingDir: '/waybell' });
     const writable = files.filter((path) => {
       const { uid, gid, mode } = lstatSync(join(image.root, path));
       return uid !== 0 || gid !== 0 || (mode & 0o022) !== 0;
@@ -139,7 +138,7 @@ describe('docker-compose.yml in the image, on a file system that nothing can wri
   test('starts each service from what V8 made of its files', async () => {
     expect(system.names).toHaveLength(6);
     for (const name of system.names) {
-      const args = [...image.config.Entrypoint, `services/${name}/main.ts`];
+      const args = ['node', `services/${name}/main.ts`];
       const { stderr, stdout } = await runInImage(image, { args, env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } });
       const said = stdout + stderr;
       expect(said).toContain('The environment is not valid');
