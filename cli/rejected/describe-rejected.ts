@@ -29,5 +29,7 @@ export function describeWholly(rejected: RejectedMessage): string {
 }
 
 function originOf({ queue, exchange, routingKey }: RejectedFacts): string {
-  return `${queue || 'unknown queue'} ← ${exchange || 'unknown exchange'} "${routingKey}"`;
+  // The default exchange has no name, and leads to the queue that the key names.
+  const nameless = queue !== '' && queue === routingKey ? 'default exchange' : 'unknown exchange';
+  return `${queue || 'unknown queue'} ← ${exchange || nameless} "${routingKey}"`;
 }

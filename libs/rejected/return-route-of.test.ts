@@ -42,11 +42,15 @@ describe('returnRouteOf', () => {
     ['waybell.outcomes', 'waybell.outcomes.log'],
     ['waybell.ends', 'waybell.ends.deactivator'],
   ])('leads what came by %s to the queue of its consumer', (exchange, routingKey) => {
-    expect(returnRouteOf(aRejected({ exchange, routingKey: '' }))).toEqual({ exchange: '', routingKey });
+    const route = { exchange: '', routingKey };
+    expect(returnRouteOf(aRejected({ exchange, routingKey: '' }))).toEqual(route);
+    // Sent back too early, it is rejected again.
+    expect(returnRouteOf(aRejected(route))).toEqual(route);
   });
 
   test.each([
     ['what somebody put into the rejected queue', { exchange: 'waybell.rejected', routingKey: '' }],
+    ['what came straight to some other queue', { exchange: '', routingKey: 'orders' }],
     ['a stray without a known key', { exchange: 'waybell.strays', routingKey: 'x' }],
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {

@@ -17,6 +17,8 @@ import {
 type ReturnRoute = Pick<Publication, 'exchange' | 'routingKey'>;
 
 const actionKeys = new Set(actions.map(actionKey));
+/** Queues that a message goes back to by name, past the exchange. */
+const SENT_BACK_TO = new Set([logQueue, deactivatorQueue]);
 
 /**
  * The exchange and routing key that bring a rejected message back onto the line; undefined where that cannot be told.
@@ -26,6 +28,7 @@ const actionKeys = new Set(actions.map(actionKey));
  * | events | the same exchange and key |
  * | deliveries (parked ones too), retry, returns, waiting | deliveries, to be attempted now |
  * | outcomes, ends | the queue of the delivery log, that of the deactivator |
+ * | the name of one of these queues (it was sent back before) | the same queue |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
 export function returnRouteOf({ exchange, routingKey, type = '' }: RejectedMessage): ReturnRoute | undefined {
@@ -41,6 +44,8 @@ export function returnRouteOf({ exchange, routingKey, type = '' }: RejectedMessa
       return { exchange: '', routingKey: logQueue };
     case endsExchange:
       return { exchange: '', routingKey: deactivatorQueue };
+    case '':
+      return SENT_BACK_TO.has(routingKey) ? { exchange, routingKey } : undefined;
     case straysExchange:
       // Only deliveries have a type.
       return deliveryRoute(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
