@@ -33,7 +33,7 @@ export function lookupsIn(url: string, history: LogHistory): Lookups {
     async delivery(dice) {
       const delivery = guidOf('delivery', someOf(dice, history.eventsPerDay * DELIVERIES_PER_EVENT, deliveries));
       const beganAt = performance.now();
-      const told = await deliveryHistory(postgres, delivery, 'operator');
+      const told = await deliveryHistory(postgres, { delivery }, 'operator');
       const tookMs = performance.now() - beganAt;
       if (told?.status !== 'delivered') throw new Error(`the delivery ${delivery} is not told whole`);
       return tookMs;

@@ -1,10 +1,20 @@
 /**
- * Describes columns of the log once, in `tables.ts`. Statements that copy, insert and select, the types of rows read, and the
- * tables in Postgres follow from it.
+ * Describes columns of the log once, in `tables.ts`. Statements that copy and select, the types of rows read, and the tables in
+ * Postgres follow from it.
  */
 
-/** The type of a column. In memory, a moment is milliseconds since the epoch. */
-export type ColumnKind = 'uuid' | 'text' | 'int' | 'smallint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb';
+/** The type of a column. In memory, a moment is milliseconds since the epoch, and a bigint its digits. */
+export type ColumnKind =
+  | 'uuid'
+  | 'text'
+  | 'int'
+  | 'smallint'
+  | 'bigint'
+  | 'moment'
+  | 'uuid[]'
+  | 'text[]'
+  | 'jsonb'
+  | 'bytea';
 
 /** A column written from a record `R` and read as `V`. */
 export type Column<R, V> = {
@@ -54,28 +64,29 @@ export function selected(columns: Columns<never>, alias: string, replaced: Recor
     .join(', ');
 }
 
-/** A value in a form that Postgres reads as text. */
-export type ColumnValue = string | number | null;
+const NULL = '\\N';
 
-/** Returns a function that writes a record's value of a column. */
-export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => ColumnValue {
+/** Returns a function that writes a record's value of a column in the text format of COPY. */
+export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => string {
   // The kind of a column determines its values' type.
-  const write = WRITERS[kind]() as (value: unknown) => ColumnValue;
+  const write = WRITERS[kind]() as (value: unknown) => string;
   return (record) => {
     const value = of(record);
-    return value === null || value === undefined ? null : write(value);
+    return value === null || value === undefined ? NULL : write(value);
   };
 }
 
-const WRITERS: Record<ColumnKind, () => (value: never) => ColumnValue> = {
+const WRITERS: Record<ColumnKind, () => (value: never) => string> = {
   uuid: () => (guid: string) => guid,
-  text: () => (text: string) => text,
-  int: () => (number: number) => number,
-  smallint: () => (number: number) => number,
+  text: () => (text: string) => escaped(text),
+  int: () => String,
+  smallint: () => String,
+  bigint: () => String,
   moment: writeMoment,
   'uuid[]': () => (guids: readonly string[]) => `{${guids.join(',')}}`,
-  'text[]': () => (texts: readonly string[]) => `{${texts.map(quoted).join(',')}}`,
-  jsonb: () => (value: unknown) => JSON.stringify(value),
+  'text[]': () => (texts: readonly string[]) => escaped(`{${texts.map(quoted).join(',')}}`),
+  jsonb: () => (value: unknown) => escaped(JSON.stringify(value)),
+  bytea: () => (bytes: Buffer) => `\\\\x${bytes.toString('hex')}`,
 };
 
 function writeMoment(): (ms: number) => string {
@@ -88,3 +99,9 @@ function writeMoment(): (ms: number) => string {
 }
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+
+const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function escaped(text: string): string {
+  return /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special) : text;
+}

@@ -1,20 +1,52 @@
+import { normalizedKey } from '@waybell/events/keys';
 import {
   whyOf,
   type Answer,
   type Attempted,
   type Deactivated,
-  type Delivered,
-  type KeptEvent,
+  type InterfaceName,
   type Key,
   type Rejected,
   type Routed,
+  type Suppression,
 } from '@waybell/line/outcomes';
-import { normalizedKey } from '@waybell/events/keys';
+import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
 
-/** A delivery that an event caused; `first`: the attempt stored in its row. */
-export type DeliveryRecord = Routed['deliveries'][number] &
-  Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { first?: Delivered };
+/** A body's chunk, and its place among the bodies of that. */
+export type Stored = { chunk: string; place: number };
+
+/** What a record says of an event for one account. */
+export type EventPart = {
+  record: Routed | Rejected;
+  /** Absent if the record names no account. */
+  account?: string;
+  subscriptions: readonly string[];
+  suppressed: readonly Suppression[];
+  /** Tells rows apart whose event and time are the same. */
+  part: string;
+  /** The chunk that lists its deliveries. */
+  chunk?: string;
+  /** Present if the event itself is kept there. */
+  place?: number;
+};
+
+/** An attempt, or an end without one. */
+export type AttemptPart = { record: Attempted; stored?: Stored };
+
+export type ChunkPart = {
+  chunk: string;
+  /** Times of its first and last record. */
+  at: number;
+  until: number;
+  /** The first PREFIX_BYTES of each delivery that its events caused. */
+  deliveries: Buffer;
+  /** As `packChunk` writes them. */
+  bytes: Buffer;
+};
+
+/** Enough to tell one delivery from all others of a chunk. */
+export const PREFIX_BYTES = 4;
 
 /** Writes a key as the row of its event holds it. */
 export const writeKey = ({ kind, key }: Key): string => `${kind}=${key}`;
@@ -24,53 +56,51 @@ export function readKey(written: string): Key {
   return { kind: written.slice(0, at), key: written.slice(at + 1) };
 }
 
-/** The records that each table's rows are made from. */
-type Records = {
-  events: Routed | Rejected;
-  keys: Key & { at: number; event: string };
-  kept_events: Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { account: string; kept: KeptEvent };
-  deliveries: DeliveryRecord;
-  attempts: Attempted;
-  bodies: { at: number; delivery: string; body: string };
+/** Names an action together with its interface, which rejected events may not name. */
+export const writeAction = (interfaceName: InterfaceName | null, action: string): string =>
+  `${interfaceName ?? ''}.${action}`;
+
+export function readAction(written: string): { interface: InterfaceName | null; action: string } {
+  const at = written.indexOf('.');
+  // Written above from one of the two, or none.
+  return { interface: (written.slice(0, at) || null) as InterfaceName | null, action: written.slice(at + 1) };
+}
+
+/** Returns the number by which a key is found: the first 8 bytes of the SHA-256 of its normalized text, signed. */
+export const numberOfKey = (key: string): string =>
+  hash('sha256', normalizedKey(key), 'buffer').readBigInt64BE(0).toString();
+
+/** The parts that each table's rows are made from. */
+type Parts = {
+  events: EventPart;
+  keys: { number: string; at: number; event: string };
+  attempts: AttemptPart;
+  chunks: ChunkPart;
   deactivations: Deactivated;
 };
 
-/** Returns the answer of a record: of an attempt, or of the first attempt in the row of a delivery. */
-type WithAnswer<R> = (record: R) => Partial<Answer> | undefined;
+const answered = <K extends keyof Answer>(member: K) => {
+  return ({ record }: AttemptPart) => ('answer' in record ? record.answer[member] : undefined);
+};
 
-/** Columns of a receiver's answer, for rows of attempts and for rows of deliveries with their first attempt. */
-const answered = <R>(answerOf: WithAnswer<R>) => {
-  const of =
-    <K extends keyof Answer>(member: K) =>
-    (record: R) =>
-      answerOf(record)?.[member];
-  return {
-    httpStatus: optional('smallint', of('status')),
-    durationMs: optional('int', of('durationMs')),
-    url: optional('text', of('url')),
-    ip: optional('text', of('ip')),
-    dnsMs: optional('int', of('dnsMs')),
-    connectMs: optional('int', of('connectMs')),
-    tlsMs: optional('int', of('tlsMs')),
-    firstByteMs: optional('int', of('firstByteMs')),
-    answer: optional('text', of('body')),
-  } satisfies Columns<R>;
+const rejected = <K extends keyof Rejected>(member: K) => {
+  return ({ record }: EventPart) => (record.kind === 'rejected' ? record[member] : undefined);
 };
 
 type OneTable<C> = {
   columns: C;
-  /** Constraints of the table, beside its columns. */
-  constraints?: readonly string[];
-  /** The definition of each index by its name: its columns and conditions, after `unique` if it is that. */
+  /** The members that tell its rows apart: its primary key, in this order. */
+  identity?: readonly (keyof C & string)[];
+  /** The definition of each index by its name: its columns and conditions. */
   indexes?: Record<string, string>;
-  /** Dropped with the bodies, earlier than other tables. */
+  /** Dropped earlier than other tables. */
   isShortLived?: true;
 };
 
-/** Declares the records that a table's rows are made from. */
+/** Declares the parts that a table's rows are made from. */
 const table =
-  <T extends keyof Records>(_name: T) =>
-  <C extends Columns<Records[T]>>(described: OneTable<C>) =>
+  <T extends keyof Parts>(_name: T) =>
+  <C extends Columns<Parts[T]>>(described: OneTable<C>) =>
     described;
 
 /** Conditions on attempts. Postgres uses the partial index of a condition only for queries with the same text. */
@@ -82,109 +112,94 @@ export const DELIVERED_OR_RETRIED = `kind not in ('exhausted', 'dropped')`;
  * record makes the same row however often it comes.
  */
 export const tables = {
-  /** The router's result for an event, or that it was rejected. Suppressions are stored as in the record. */
+  /**
+   * The router's result for an event, or that it was rejected: a row for each account that it is for. The deliveries that it
+   * caused are its `subscriptions`: their guids follow (`messageGuid`). An account's row without deliveries and suppressions
+   * says that it had no subscription.
+   */
   events: table('events')({
     columns: {
-      at: column('moment', ({ at }) => at),
-      event: column('uuid', ({ event }) => event),
-      // Rejected events may not name it.
-      interface: optional('text', (record) => record.interface ?? undefined),
-      action: column('text', ({ action }) => action),
-      receivers: column('uuid[]', ({ receivers }) => receivers),
-      keys: column('text[]', ({ keys }) => keys.map(writeKey)),
-      suppressed: optional('jsonb', (record) =>
-        record.kind === 'routed' && record.suppressed.length > 0 ? record.suppressed : undefined,
+      at: column('moment', ({ record }) => record.at),
+      event: column('uuid', ({ record }) => record.event),
+      part: column('bigint', ({ part }) => part),
+      account: optional('uuid', ({ account }) => account),
+      action: column('text', ({ record }) => writeAction(record.interface, record.action)),
+      keys: column('text[]', ({ record }) => record.keys.map(writeKey)),
+      subscriptions: optional('uuid[]', ({ subscriptions }) => (subscriptions.length > 0 ? subscriptions : undefined)),
+      suppressed: optional('jsonb', ({ suppressed }) => (suppressed.length > 0 ? suppressed : undefined)),
+      rejectedReason: optional('text', rejected('reason')),
+      rejectedDetail: optional('text', rejected('detail')),
+      rejectedDelivery: optional('uuid', rejected('delivery')),
+      contentType: optional('text', ({ record, place }) =>
+        record.kind === 'routed' && place !== undefined ? record.kept?.contentType : undefined,
       ),
-      unknownMembers: optional('int', (record) =>
-        record.kind === 'routed' ? record.unknownMembers || undefined : undefined,
-      ),
-      rejectedReason: optional('text', (record) => (record.kind === 'rejected' ? record.reason : undefined)),
-      rejectedDetail: optional('text', (record) => (record.kind === 'rejected' ? record.detail : undefined)),
-      rejectedDelivery: optional('uuid', (record) => (record.kind === 'rejected' ? record.delivery : undefined)),
+      chunk: optional('bigint', ({ chunk }) => chunk),
+      place: optional('int', ({ place }) => place),
     },
-    // Two deliveries of one event can be rejected in the same millisecond: each is a row of its own.
-    indexes: { events_once: "unique (event, at, coalesce(interface, ''), action, coalesce(rejected_delivery, event))" },
+    identity: ['event', 'at', 'part'],
+    indexes: {
+      // Deliveries of a subscription are found by this too: one that has no attempt yet is nowhere else.
+      events_of_account: '(account, action, at)',
+      events_by_time: 'using brin (at)',
+    },
   }),
 
-  /** Finds an order, a vehicle or an offer by each of its keys, however they are spelled. */
+  /** Finds an order, a vehicle or an offer by each of its keys, however they are spelled; the rows of the event have the keys. */
   keys: table('keys')({
     columns: {
-      key: column('text', ({ key }) => normalizedKey(key)),
-      kind: column('text', ({ kind }) => kind),
+      number: column('bigint', ({ number }) => number),
       at: column('moment', ({ at }) => at),
       event: column('uuid', ({ event }) => event),
     },
-    constraints: ['primary key (key, at, event, kind)'],
+    indexes: { keys_by_number: '(number, at)' },
   }),
 
-  /** The deliveries that events caused, with their owners, and with the first attempt of most that succeeded at it. */
-  deliveries: table('deliveries')({
-    columns: {
-      at: column('moment', ({ at }) => at),
-      delivery: column('uuid', ({ delivery }) => delivery),
-      event: column('uuid', ({ event }) => event),
-      interface: column('text', (record) => record.interface),
-      action: column('text', ({ action }) => action),
-      subscription: column('uuid', ({ subscription }) => subscription),
-      account: column('uuid', ({ account }) => account),
-      client: column('text', ({ client }) => client),
-      attemptedAt: optional('moment', ({ first }) => first?.at),
-      ...answered<DeliveryRecord>(({ first }) => first?.answer),
-    },
-    constraints: ['primary key (delivery, at)'],
-    indexes: {
-      deliveries_of_event: '(event, at)',
-      // An account's deliveries are found by its subscriptions: each has one action, so rare actions are found as fast as others.
-      deliveries_of_subscription: '(subscription, at)',
-    },
-  }),
-
-  /** Attempts, except those in the rows of their deliveries; and ends of deliveries without an attempt. */
+  /** Attempts, and ends of deliveries without an attempt. */
   attempts: table('attempts')({
     columns: {
-      at: column('moment', ({ at }) => at),
-      delivery: column('uuid', ({ delivery }) => delivery),
-      attempt: column('int', ({ attempt }) => attempt),
-      kind: column('text', ({ kind }) => kind),
-      subscription: column('uuid', ({ subscription }) => subscription),
-      parked: optional('text', ({ parked }) => parked),
-      byHand: optional('text', ({ byHand }) => byHand),
-      reason: optional('text', (record): string | undefined => whyOf(record)),
-      retryAt: optional('moment', (record) => (record.kind === 'failed' ? record.retryAt : undefined)),
-      brokenRule: optional('text', (record) => ('answer' in record ? record.answer.brokenRule : undefined)),
-      ...answered<Attempted>((record) => ('answer' in record ? record.answer : undefined)),
+      at: column('moment', ({ record }) => record.at),
+      delivery: column('uuid', ({ record }) => record.delivery),
+      attempt: column('int', ({ record }) => record.attempt),
+      kind: column('text', ({ record }) => record.kind),
+      event: column('uuid', ({ record }) => record.event),
+      subscription: column('uuid', ({ record }) => record.subscription),
+      parked: optional('text', ({ record }) => record.parked),
+      byHand: optional('text', ({ record }) => record.byHand),
+      reason: optional('text', ({ record }): string | undefined => whyOf(record)),
+      retryAt: optional('moment', ({ record }) => (record.kind === 'failed' ? record.retryAt : undefined)),
+      brokenRule: optional('text', answered('brokenRule')),
+      httpStatus: optional('smallint', answered('status')),
+      durationMs: optional('int', answered('durationMs')),
+      url: optional('text', answered('url')),
+      ip: optional('text', answered('ip')),
+      dnsMs: optional('int', answered('dnsMs')),
+      connectMs: optional('int', answered('connectMs')),
+      tlsMs: optional('int', answered('tlsMs')),
+      firstByteMs: optional('int', answered('firstByteMs')),
+      answer: optional('text', answered('body')),
+      // What was sent, or was to be sent.
+      chunk: optional('bigint', ({ stored }) => stored?.chunk),
+      place: optional('int', ({ stored }) => stored?.place),
     },
-    constraints: ['primary key (delivery, at, attempt)'],
+    identity: ['delivery', 'at', 'attempt'],
     indexes: {
       attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
       // Each row is in exactly one of the two indexes: together they find all attempts of a subscription by time.
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
+      attempts_by_time: 'using brin (at)',
     },
   }),
 
-  /** Bodies sent, or to be sent. Kept for a shorter time: customers would rather see them gone. */
-  bodies: table('bodies')({
+  /** What came and was sent, of many events and attempts together. Kept for a shorter time: customers would rather see it gone. */
+  chunks: table('chunks')({
     columns: {
+      chunk: column('bigint', ({ chunk }) => chunk),
       at: column('moment', ({ at }) => at),
-      delivery: column('uuid', ({ delivery }) => delivery),
-      body: column('text', ({ body }) => body),
+      until: column('moment', ({ until }) => until),
+      deliveries: column('bytea', ({ deliveries }) => deliveries),
+      bytes: column('bytea', ({ bytes }) => bytes),
     },
-    constraints: ['primary key (delivery, at)'],
-    isShortLived: true,
-  }),
-
-  /** Events as upstream published them, one row for each known receiver: deliveries that were not made can be made from them. */
-  kept_events: table('kept_events')({
-    columns: {
-      account: column('uuid', ({ account }) => account),
-      interface: column('text', (record) => record.interface),
-      action: column('text', ({ action }) => action),
-      at: column('moment', ({ at }) => at),
-      event: column('uuid', ({ event }) => event),
-      contentType: optional('text', ({ kept }) => kept.contentType),
-      body: column('text', ({ kept }) => kept.body.toString()),
-    },
-    constraints: ['primary key (account, action, at, event)'],
+    identity: ['chunk', 'at'],
     isShortLived: true,
   }),
 
@@ -201,26 +216,32 @@ export const tables = {
       rule: column('text', ({ rule }) => rule),
       delivery: optional('uuid', ({ delivery }) => delivery),
     },
-    constraints: ['primary key (subscription, generation, at)'],
+    identity: ['subscription', 'generation', 'at'],
     indexes: { deactivations_by_delivery: '(delivery, at)' },
   }),
 };
 
-export type TableName = keyof Records;
+export type TableName = keyof Parts;
 
 // `keys` does not type its result: every member is a table of `tables`.
 export const tableNames = Object.keys(tables) as TableName[];
 
-export type LogRows = { [T in TableName]: Records[T][] };
+export type LogRows = { [T in TableName]: Parts[T][] };
 
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
 export type AttemptRow = TableRow<'attempts'>;
 
 export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 
-export type AnyRecord = Records[TableName];
+export type AnyPart = Parts[TableName];
 
-/** Columns and records of one table match, which their union type cannot express. */
-export function columnsOf(name: TableName): Columns<AnyRecord> {
-  return tables[name].columns as Columns<AnyRecord>;
+/** Columns and parts of one table match, which their union type cannot express. */
+export function columnsOf(name: TableName): Columns<AnyPart> {
+  return tables[name].columns as Columns<AnyPart>;
+}
+
+/** The members that tell a table's rows apart; none if nothing does. */
+export function identityOf(name: TableName): readonly string[] {
+  const { identity = [] }: { identity?: readonly string[] } = tables[name];
+  return identity;
 }

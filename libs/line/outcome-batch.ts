@@ -3,7 +3,6 @@
  * all compressed if that is worth it. A byte costs the broker more than compressing it costs here, and records sent together are
  * similar.
  */
-import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { isRejection, reject, type Message, type Publication, type Rejection } from './messages.ts';
 import { rejectNewer } from './newer-format.ts';
@@ -11,7 +10,6 @@ import {
   isAttempted,
   type Attempted,
   type Deactivated,
-  type KeptEvent,
   type Key,
   type Outcome,
   type Rejected,
@@ -19,14 +17,14 @@ import {
 } from './outcomes.ts';
 import { outcomesExchange } from './topology.ts';
 
-const VERSION = 3;
+const VERSION = 4;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Limit of a decompressed batch. A usual one has a hundredth of it; only a large body comes near. */
 const LARGEST_BYTES = 2 ** 25;
-/** Limit of the characters of a record's bodies. Larger ones are left out: the fact that they were sent matters more. */
+/** Limit of a record's bodies, in bytes or characters. Larger ones are left out: the fact that they were sent matters more. */
 const LARGEST_BODIES = 2 ** 22;
 const ZSTD_MAGIC = 0x28_b5_2f_fd;
 
@@ -44,10 +42,10 @@ export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
 
 export function writeOutcomes(all: readonly Outcome[]): Buffer {
   const outcomes = all.map(withoutLargeBodies);
-  const bodies = outcomes.map(bodyOf).map(readBody);
-  const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.characters));
+  const bodies = outcomes.map(bodyOf).map((body) => (typeof body === 'string' ? Buffer.from(body) : body));
+  const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.length));
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
-  const plain = Buffer.concat([head, ...bodies.flatMap((body) => body?.bytes ?? [])]);
+  const plain = Buffer.concat([head, ...bodies.filter((body) => body !== undefined)]);
   return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
 }
 
@@ -89,10 +87,10 @@ export function readOutcomes(body: Buffer): Outcome[] {
 }
 
 function readBytes(body: Buffer): Outcome[] | Rejection {
-  const text = readable(body).toString();
-  const end = text.indexOf('\n');
+  const bytes = readable(body);
+  const end = bytes.indexOf('\n');
   if (end < 0) throw new TypeError('not a batch of outcomes');
-  const batch: unknown = JSON.parse(text.slice(0, end));
+  const batch: unknown = JSON.parse(bytes.toString('utf8', 0, end));
   if (typeof batch !== 'object' || batch === null || !('version' in batch) || !('outcomes' in batch)) {
     throw new TypeError('not a batch of outcomes');
   }
@@ -102,7 +100,7 @@ function readBytes(body: Buffer): Outcome[] | Rejection {
     throw new TypeError(`a batch of outcomes of version ${String(version)}; this process reads ${VERSION}`);
   }
   let at = end + 1;
-  const takeBody = (length: number) => text.slice(at, (at += length));
+  const takeBody = (length: number) => bytes.subarray(at, (at += length));
   // Only services may publish here, and the version guarantees this shape.
   return (outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
@@ -149,14 +147,6 @@ function bodyOf(outcome: Outcome): string | Buffer | undefined {
   return isAttempted(outcome) ? outcome.body : undefined;
 }
 
-/** A body as bytes, and its length in JavaScript's characters. */
-function readBody(body: string | Buffer | undefined): { bytes: Buffer; characters: number } | undefined {
-  if (body === undefined) return undefined;
-  if (typeof body !== 'string' && isAscii(body)) return { bytes: body, characters: body.length };
-  const text = body.toString();
-  return { bytes: Buffer.from(text), characters: text.length };
-}
-
 function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
   const { kind, interface: interfaceName, action, at } = outcome;
   if (kind === 'deactivated') {
@@ -166,15 +156,11 @@ function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
   const of = [kind, outcome.event, interfaceName, action, at] as const;
   switch (kind) {
     case 'routed': {
-      const deliveries = outcome.deliveries.map((each) => [
-        each.delivery,
-        each.subscription,
-        each.account,
-        each.client,
-      ]);
-      const { receivers, kept, suppressed, unknownMembers } = outcome;
-      const event = kept && [kept.accounts, kept.contentType, bodyLength];
-      return [...of, keysOf(outcome), receivers, deliveries, suppressed, unknownMembers, event];
+      const { receivers, deliveries, kept, suppressed } = outcome;
+      const placeOf = (account: string) => receivers.indexOf(account);
+      const addressed = deliveries.map(({ subscription, account }) => [subscription, placeOf(account)]);
+      const event = kept && [kept.accounts.map(placeOf), kept.contentType, bodyLength];
+      return [...of, keysOf(outcome), receivers, addressed, suppressed, event];
     }
     case 'rejected':
       return [...of, keysOf(outcome), outcome.receivers, outcome.reason, outcome.detail, outcome.delivery];
@@ -202,7 +188,7 @@ function endOf(outcome: Attempted): unknown[] {
   return [outcome.beganAt, answer, outcome.kind === 'failed' ? outcome.retryAt : undefined];
 }
 
-type TakeBody = (length: number) => string;
+type TakeBody = (length: number) => Buffer;
 
 function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
   // Written above from values of this type.
@@ -213,23 +199,21 @@ function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
 }
 
 function routedOf(row: Row, takeBody: TakeBody) {
-  const [kind, event, side, action, at, keys, receivers, places, suppressed, unknownMembers, kept] = row;
-  const deliveries = (places as string[][]).map(([delivery, subscription, account, client]) => ({
-    delivery,
+  const [kind, event, side, action, at, keys, accounts, addressed, suppressed, kept] = row;
+  const receivers = accounts as string[];
+  const deliveries = (addressed as [string, number][]).map(([subscription, place]) => ({
     subscription,
-    account,
-    client,
+    account: receivers[place],
   }));
   const about = { kind, event, interface: side, action, at, keys: keysIn(keys), receivers };
-  const routed = { ...about, deliveries, suppressed, unknownMembers };
-  return kept === null ? routed : { ...routed, kept: keptOf(kept as [string[], string | null, number], takeBody) };
+  const routed = { ...about, deliveries, suppressed };
+  if (kept === null) return routed;
+  const [places, contentType, length] = kept as [number[], string | null, number];
+  const known = { accounts: places.map((place) => receivers[place]), body: takeBody(length) };
+  return { ...routed, kept: contentType === null ? known : { ...known, contentType } };
 }
 
 const keysIn = (keys: unknown): Key[] => (keys as [string, string][]).map(([kind, key]) => ({ kind, key }));
-
-function keptOf([accounts, contentType, length]: [string[], string | null, number], takeBody: TakeBody): KeptEvent {
-  return { accounts, body: takeBody(length), ...(contentType === null ? {} : { contentType }) };
-}
 
 function rejectedOf([kind, event, side, action, at, keys, receivers, reason, detail, delivery]: Row) {
   const of = { kind, event, interface: side, action, at, keys: keysIn(keys), receivers, reason, detail };

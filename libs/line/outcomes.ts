@@ -11,8 +11,8 @@ export type InterfaceName = 'shipper' | 'carrier';
  */
 export type Suppression = { reason: SuppressionReason; account?: string; client?: string; subscription?: string };
 
-/** A delivery that an event caused, with its owner. */
-export type Addressed = { delivery: string; subscription: string; account: string; client: string };
+/** A delivery that an event caused. Its guid follows from the event and the subscription (`messageGuid`). */
+export type Addressed = { subscription: string; account: string };
 
 /** A key of the object that an event is about: its kind (`order_guid`, `order_id`, `vin`), and its text as in the event. */
 export type Key = { readonly kind: string; readonly key: string };
@@ -41,8 +41,6 @@ export type Routed = {
   kept?: KeptEvent;
   deliveries: Addressed[];
   suppressed: Suppression[];
-  /** Number of members of the event that its action does not define; they are left out of the notification. */
-  unknownMembers: number;
 };
 
 /** An event or a delivery went to the rejected queue, with the facts that could be read. */

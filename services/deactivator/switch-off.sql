@@ -62,11 +62,12 @@ begin
       -- Whether fewer than that had any: how many exactly is of no consequence.
       select count(*) into had_any from (
         select from (
-          select guid, last_success_at, last_failure_at from waybell.subscriptions
+          select guid, account_guid, interface || '.' || action as named, last_success_at, last_failure_at from waybell.subscriptions
           where ended_at is null and interface = any (off_on_exhausted || off_on_window) limit 100000
         ) s
         where greatest(s.last_success_at, s.last_failure_at) > present - interval '5 minutes' or exists (
-          select from delivery_log.deliveries l where l.subscription = s.guid and l.at > present - interval '5 minutes')
+          select from delivery_log.events l where l.account = s.account_guid and l.action = s.named
+            and l.at > present - interval '5 minutes' and s.guid = any (l.subscriptions))
         limit least) s;
     end if;
 

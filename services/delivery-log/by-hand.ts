@@ -19,10 +19,9 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Man
     claimMs: sendings.claimMs,
     async claim() {
       const due = (await sendings.claim()).map(ready);
-      // Writes the records that the router publishes for others: tests, and deliveries never sent, have none. Repeats them after
-      // a claim ran out.
+      // Writes the records that the router publishes for others: tests, and deliveries never sent, have none.
       const records = due.flatMap((each) => each.routed ?? []);
-      if (records.length > 0) await write(records, { isRepeat: true });
+      if (records.length > 0) await write(records);
       return due.map(({ sending }) => sending);
     },
     async settle(sent) {
@@ -66,7 +65,7 @@ function deliveryOf(sending: ManualSending & { body: string }): Delivery {
 }
 
 function routedBy(sending: ManualSending, keys: Routed['keys']): Routed {
-  const { event, action, account, client, delivery, subscription } = sending;
+  const { event, action, account, subscription } = sending;
   return {
     kind: 'routed',
     event,
@@ -75,8 +74,7 @@ function routedBy(sending: ManualSending, keys: Routed['keys']): Routed {
     at: sending.dueAt,
     keys,
     receivers: [account],
-    deliveries: [{ delivery, subscription, account, client }],
+    deliveries: [{ subscription, account }],
     suppressed: [],
-    unknownMembers: 0,
   };
 }

@@ -1,16 +1,17 @@
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { partitionsIn } from '@waybell/delivery-log/write/partitions';
 import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
+import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { byHand } from './by-hand.ts';
 import type { Config } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
-import { recordStep, type Batch } from './record-step.ts';
+import { recordStep } from './record-step.ts';
 import { sendingsIn } from './sendings.ts';
 
 export type DeliveryLog = {
-  step: Step<Batch>;
+  step: Step<Outcome[]>;
   /** Publishes manual sendings, again and again. */
   sendByHand(): AsyncDisposable;
   /** Creates partitions for days to come and drops old ones. */

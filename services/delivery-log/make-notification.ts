@@ -13,8 +13,7 @@ export function makeNotification(
   { delivery }: Pick<ManualSending, 'delivery'>,
   kept: KeptForSending,
 ): MadeNotification | undefined {
-  const { contentType, auditFieldSet } = kept;
-  const body = Buffer.from(kept.body);
+  const { body, contentType, auditFieldSet } = kept;
   const reading = readEvent({ body, ...(contentType !== null && { contentType }) }, UNLIMITED);
   if (reading.kind === 'invalid') return undefined;
   const notification = notify(reading.event)({ auditFieldSet, messageGuid: delivery });

@@ -1,4 +1,4 @@
-import { isRejection, reject, type Handler, type Message, type Rejection } from '@waybell/line/messages';
+import { reject, type Handler } from '@waybell/line/messages';
 import { readBatch, unpackedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
@@ -8,34 +8,26 @@ import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 export type RecordOptions = { write: WriteOutcomes };
 
-/** `isRepeat`: the batch was delivered before and may be written already. */
-export type Batch = { outcomes: Outcome[]; isRepeat: boolean };
-
 /** The delivery log's step. Needs no `once`: writing a record twice stores it once. */
-export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'heldLimit'> }): Step<Batch> {
+export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'heldLimit'> }): Step<Outcome[]> {
   return {
     name: 'delivery-log',
     queues: [logQueue],
     heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
-    parse: readRecords,
+    parse: readBatch,
     handle: recordOutcomes({ write }),
     traces: 'of a batch',
-    describe: ({ outcomes }) => ({ outcomes: outcomes.length }),
+    describe: (outcomes) => ({ outcomes: outcomes.length }),
   };
-}
-
-function readRecords(message: Message): Batch | Rejection {
-  const outcomes = readBatch(message);
-  return isRejection(outcomes) ? outcomes : { outcomes, isRepeat: message.deliveryCount > 0 };
 }
 
 /**
  * Writes a batch; the batch is acknowledged after the commit. If Postgres refuses a record, writes the others and rejects the
  * batch with the reason: once that is fixed, the batch can be published again unchanged.
  */
-export function recordOutcomes({ write }: RecordOptions): Handler<Batch> {
-  return async ({ outcomes, isRepeat }) => {
-    const refused = await write(outcomes, { isRepeat });
+export function recordOutcomes({ write }: RecordOptions): Handler<Outcome[]> {
+  return async (outcomes) => {
+    const refused = await write(outcomes);
     const [first] = refused;
     if (first === undefined) return [];
     const detail = `${refused.length} of ${outcomes.length} records could not be written; the first: ${first.reason}`;

@@ -1,3 +1,5 @@
+import { ms } from '@waybell/delivery-log/columns';
+import { bodyIn, bodyOfDelivery, chunkOf } from '@waybell/delivery-log/read/bodies';
 import type { InterfaceName, ByHand } from '@waybell/line/outcomes';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
@@ -24,7 +26,7 @@ export type ManualSending = {
   kept: KeptForSending | null;
 };
 
-export type KeptForSending = { body: string; contentType: string | null; auditFieldSet: string[] | null };
+export type KeptForSending = { body: Buffer; contentType: string | null; auditFieldSet: string[] | null };
 
 export type Sendings = {
   claimMs: number;
@@ -46,23 +48,46 @@ const CLAIM = {
       select guid from delivery_log.sendings
       where published_at is null and due_at <= now() and (claimed_until is null or claimed_until < now())
       order by due_at limit ${AT_ONCE} for update skip locked
+    ), claimed as (
+      update delivery_log.sendings s set claimed_until = now() + $1 * interval '1 millisecond' from due where s.guid = due.guid
+      returning s.*
     )
-    update delivery_log.sendings s set claimed_until = now() + $1 * interval '1 millisecond' from due where s.guid = due.guid
-    returning s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
-      s.from_attempt as "fromAttempt", s.is_retried as "isRetried", round(extract(epoch from s.due_at) * 1000)::float8 as "dueAt",
-      coalesce(s.body, (select b.body from delivery_log.bodies b where b.delivery = s.delivery order by b.at desc limit 1)) as body,
-      (select json_build_object('body', k.body, 'contentType', k.content_type, 'auditFieldSet', s.audit_field_set)
-       from delivery_log.kept_events k where (k.account, k.action, k.at, k.event) = (s.account, s.action, s.kept_at, s.event)) as kept`,
+    select s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
+      s.from_attempt as "fromAttempt", s.is_retried as "isRetried", ${ms('s.due_at')} as "dueAt", s.body,
+      s.audit_field_set as "auditFieldSet", sent.bytes as "sentIn", sent.place as "sentAt",
+      kept.content_type as "contentType", kept.bytes as "keptIn", kept.place as "keptAt"
+    from claimed s
+    left join lateral (${bodyOfDelivery('s.delivery')}) sent on s.body is null
+    left join lateral (
+      select e.content_type, c.bytes, e.place from delivery_log.events e cross join lateral (${chunkOf('e')}) c
+      where e.account = s.account and e.action = s.interface || '.' || s.action and e.at = s.kept_at and e.event = s.event
+        and e.place is not null
+    ) kept on true`,
 };
+
+type ClaimedRow = Omit<ManualSending, 'kept'> &
+  Omit<KeptForSending, 'body'> & {
+    sentIn: Buffer | null;
+    sentAt: number | null;
+    keptIn: Buffer | null;
+    keptAt: number | null;
+  };
+
+function sendingOf({ sentIn, sentAt, keptIn, keptAt, contentType, auditFieldSet, ...row }: ClaimedRow): ManualSending {
+  const kept = bodyIn({ bytes: keptIn, place: keptAt });
+  return {
+    ...row,
+    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt })?.toString() ?? null,
+    kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
+  };
+}
 
 export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {
   return {
     claimMs,
     async claim() {
-      const { rows } = await whenAvailable(postgres, () =>
-        postgres.query<ManualSending>({ ...CLAIM, values: [claimMs] }),
-      );
-      return rows;
+      const { rows } = await whenAvailable(postgres, () => postgres.query<ClaimedRow>({ ...CLAIM, values: [claimMs] }));
+      return rows.map(sendingOf);
     },
     async settle(sendings) {
       await whenAvailable(postgres, () =>

@@ -52,7 +52,7 @@ export function* fanOut({ event, traceparent, found, published, at }: Routing): 
         part = new FanOutPart();
       }
       part.add(traceparent === undefined ? result : { ...result, traceparent });
-      deliveries.push({ delivery: result.guid, subscription: guid, account, client });
+      deliveries.push({ subscription: guid, account });
     }
   }
   const accounts = event.receivers.filter((_, place) => found[place] !== undefined);
@@ -115,7 +115,6 @@ export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 
       keys: keysOf(event.payload, event.action.keys, event.subject),
       receivers: event.receivers,
       ...became,
-      unknownMembers: event.unknownMembers.count,
     },
   };
 }

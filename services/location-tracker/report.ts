@@ -22,7 +22,6 @@ export type LocationReport = {
   recordedAt: number;
   /** Upstream's address; empty if it gave none. */
   address: string;
-  unknownMembers: number;
   traceparent?: string;
 };
 
@@ -36,7 +35,7 @@ export function readReport(limits: EventLimits, onRead: (event: Event) => void):
     if (event.action !== locationReported || shipper === undefined) {
       return reject('not_a_report', `${event.action.name} is not tracked: publish it to its own routing key`);
     }
-    const { guid, occurredAt, payload, unknownMembers } = event;
+    const { guid, occurredAt, payload } = event;
     onRead(event);
     const recordedAt = momentOf(textIn(payload, 'recorded_at'));
     return {
@@ -48,7 +47,6 @@ export function readReport(limits: EventLimits, onRead: (event: Event) => void):
       longitude: numberIn(payload, 'longitude'),
       recordedAt,
       address: textIn(payload, 'address'),
-      unknownMembers: unknownMembers.count,
       ...(isTraceparent(message.traceparent) && { traceparent: message.traceparent }),
     };
   };

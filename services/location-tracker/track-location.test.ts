@@ -14,7 +14,6 @@ const report: LocationReport = {
   recordedAt: 0,
   occurredAt: readTimestamp('2026-11-20T09:30:00Z') ?? { second: '', nanoseconds: '' },
   address: '',
-  unknownMembers: 0,
 };
 
 /** Returns action and vehicles of each event that a report becomes. */

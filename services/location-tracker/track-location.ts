@@ -53,7 +53,7 @@ function announcement(
   return { cause, action, occurredAt, shipper, payload, ...(traceparent !== undefined && { traceparent }) };
 }
 
-function absorbed({ guid, shipper, vehicles, unknownMembers }: LocationReport, at: number): Outgoing {
+function absorbed({ guid, shipper, vehicles }: LocationReport, at: number): Outgoing {
   return {
     kind: 'outcome',
     outcome: {
@@ -66,7 +66,6 @@ function absorbed({ guid, shipper, vehicles, unknownMembers }: LocationReport, a
       receivers: [shipper],
       deliveries: [],
       suppressed: [{ reason: 'position_absorbed' }],
-      unknownMembers,
     },
   };
 }

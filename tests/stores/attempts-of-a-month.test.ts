@@ -70,7 +70,10 @@ describe('of a delivery that is weeks old, timelineOf', () => {
     const { delivery, subject } = again;
     const both = { delivery, attempts: [{ attempt: 1 }, { attempt: 2 }] };
     expect(await toldOf(subject)).toMatchObject([both, both]);
-    expect(await deliveryHistory(stand.store.postgres, delivery, 'operator')).toMatchObject({ ...both, at: LONG_AGO });
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, 'operator')).toMatchObject({
+      ...both,
+      at: LONG_AGO,
+    });
   });
 });
 

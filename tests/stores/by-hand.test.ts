@@ -271,7 +271,7 @@ describe('a test', () => {
     const { delivery } = asked;
     const body = Buffer.from(JSON.stringify({ action: 'order.created', guid: delivery }));
     expect(await send()).toMatchObject([{ guid: delivery, attempt: 1, byHand: { why: 'test' }, body }]);
-    expect(await deliveryHistory(stand.store.postgres, delivery, client)).toMatchObject({ status: 'waiting' });
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, client)).toMatchObject({ status: 'waiting' });
   });
 
   test('is not sent again: without its header the receiver would take it for something that happened', async () => {

@@ -110,7 +110,7 @@ describe('a first attempt that succeeds', () => {
     for (const lot of lotsOf(records)) expect(await stand.write(lot)).toEqual([]);
     const { delivery } = records[1];
     expect(await told(delivery)).toEqual(once(records[1]));
-    const entry = await deliveryHistory(stand.store.postgres, delivery, 'operator');
+    const entry = await deliveryHistory(stand.store.postgres, { delivery }, 'operator');
     expect(entry).toMatchObject({ status: 'delivered', attempts: [{ attempt: 1, answer: 'ok' }] });
   });
 
@@ -118,7 +118,7 @@ describe('a first attempt that succeeds', () => {
     const [routed, delivered] = aSuccess();
     await stand.write([routed, delivered, { ...delivered, at: delivered.at + 5 }]);
     expect(await told(delivered.delivery)).toHaveLength(2);
-    const entry = await deliveryHistory(stand.store.postgres, delivered.delivery, 'operator');
+    const entry = await deliveryHistory(stand.store.postgres, { delivery: delivered.delivery }, 'operator');
     expect(entry?.attempts).toHaveLength(2);
   });
 
@@ -130,7 +130,7 @@ describe('a first attempt that succeeds', () => {
     const [routed, delivered] = aSuccess({ at: day + endedMs }, { at: day + routedMs });
     await stand.write([routed, delivered]);
     expect(await ownRows(delivered.delivery)).toEqual([]);
-    const entry = await deliveryHistory(stand.store.postgres, delivered.delivery, 'operator');
+    const entry = await deliveryHistory(stand.store.postgres, { delivery: delivered.delivery }, 'operator');
     expect(entry).toMatchObject({ status: 'delivered', attempts: [{ at: delivered.at }] });
     const ofItsDay = await stand.rows(
       `select delivery from delivery_log.all_attempts where delivery = $1 and at = to_timestamp($2::float8 / 1000)
@@ -190,7 +190,7 @@ async function answersOf(on: LogStand, { attempts, isRoutedAgain }: Story, isRep
     timeline: await timelineOf(postgres, { about: { key: subject }, reader: 'operator', limit: 10 }),
     toClient: await timelineOf(postgres, { about: { key: subject }, reader: client, limit: 10 }),
     event: await eventHistory(postgres, event, 'operator'),
-    delivery: await deliveryHistory(postgres, delivery, client),
+    delivery: await deliveryHistory(postgres, { delivery }, client),
     found,
     failing: await failingOrigins(postgres, asked),
     undelivered: await oldestUndelivered(postgres, asked),

@@ -58,7 +58,7 @@ describe('timelineOf', () => {
     ['delivered', [aDelivered(), anExhausted({ at: START + 5 })]],
   ])('knows how a delivery stands that is %s', async (status, attempts) => {
     const { delivery } = await stand.log(attempts);
-    expect(await deliveryHistory(stand.store.postgres, delivery, 'operator')).toMatchObject({ status });
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, 'operator')).toMatchObject({ status });
   });
 
   test('tells each account and each client of its own, and why there is nothing', async () => {
@@ -81,8 +81,8 @@ describe('timelineOf', () => {
     expect(await verdictsFor(reader(theirs))).toMatchObject([{ kind: 'suppressed', reason: 'feature_off' }]);
     expect(await verdictsFor('operator')).toHaveLength(2);
     expect(await about(subject, reader(nobodys))).toEqual({ entries: [] });
-    expect(await deliveryHistory(stand.store.postgres, delivery, reader(theirs))).toBeUndefined();
-    expect(await deliveryHistory(stand.store.postgres, delivery, reader(ours, 'second'))).toBeUndefined();
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, reader(theirs))).toBeUndefined();
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, reader(ours, 'second'))).toBeUndefined();
   });
 
   test('tells operators what receivers answered, and clients with each delivery', async () => {
@@ -93,7 +93,7 @@ describe('timelineOf', () => {
     expect(await verdictTo(reader(account))).toMatchObject({
       delivery: { attempts: [expect.not.objectContaining({ answer: expect.anything() })] },
     });
-    expect(await deliveryHistory(stand.store.postgres, delivery, reader(account))).toMatchObject({
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, reader(account))).toMatchObject({
       attempts: [{ answer: 'Not now' }],
     });
   });
@@ -155,7 +155,7 @@ describe('forget', () => {
     });
     expect(await bodyOf(stand.store.postgres, gone.delivery)).toBeUndefined();
     expect(await bodyOf(stand.store.postgres, kept.delivery)).toContain('Jane Doe');
-    expect(await deliveryHistory(stand.store.postgres, gone.delivery, 'operator')).toMatchObject({
+    expect(await deliveryHistory(stand.store.postgres, { delivery: gone.delivery }, 'operator')).toMatchObject({
       status: 'exhausted',
       attempts: [{ httpStatus: 500, why: { reason: 'http_5xx' } }],
     });

@@ -70,7 +70,7 @@ describe('the history of a delivery', () => {
     );
     await stand.rows('analyze waybell.parked');
     const plans = watchPlans(tables());
-    expect(await deliveryHistory(plans, delivery, 'operator')).toHaveProperty('parked');
+    expect(await deliveryHistory(plans, { delivery }, 'operator')).toHaveProperty('parked');
     expect(plans.rowsLookedAt()).toBeLessThan(200);
     await stand.rows('delete from waybell.parked where subscription = $1', [subscription]);
   });

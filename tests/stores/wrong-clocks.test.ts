@@ -42,7 +42,7 @@ describe.each(OFF)('attempts by a clock that is %s', (_, offMs, at) => {
     const attempts = [aFailed({ at: at + offMs + 20 }), anExhausted({ at: at + offMs + 1_000, attempt: 2 })];
     const { delivery, subject } = await stand.log(attempts, { ...of, at });
     const told = { status: 'exhausted', attempts: [{ attempt: 1 }, { attempt: 2 }] };
-    expect(await deliveryHistory(postgres, delivery, 'operator')).toMatchObject(told);
+    expect(await deliveryHistory(postgres, { delivery }, 'operator')).toMatchObject(told);
     const { entries } = await timelineOf(postgres, { about: { key: subject }, reader, limit: 10 });
     expect(entries).toMatchObject([{ verdicts: [{ delivery: told }] }]);
     for (const filter of [{}, { status: 'exhausted' as const }, { about: { key: subject } }]) {
@@ -58,7 +58,7 @@ describe.each(OFF)('attempts by a clock that is %s', (_, offMs, at) => {
     const { of } = await aClient();
     const attempts = [aFailed({ at: at + offMs }), aDelivered({ at: at + 1_000, attempt: 2 })];
     const { delivery } = await stand.log(attempts, { ...of, at });
-    expect(await deliveryHistory(stand.store.postgres, delivery, 'operator')).toMatchObject({
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, 'operator')).toMatchObject({
       status: 'delivered',
       attempts: [{ attempt: 1 }, { attempt: 2 }],
     });
@@ -72,7 +72,7 @@ describe('a delivery whose attempts were made by clocks that differ', () => {
       [aFailed({ at: START + 40_000 }), anExhausted({ at: START + 2_000, attempt: 2 })],
       of,
     );
-    expect(await deliveryHistory(stand.store.postgres, delivery, reader)).toMatchObject({ status: 'exhausted' });
+    expect(await deliveryHistory(stand.store.postgres, { delivery }, reader)).toMatchObject({ status: 'exhausted' });
     const filter = { status: 'exhausted' as const };
     const page = await findDeliveries(stand.store.postgres, { reader, filter, limit: 10 });
     expect(page.entries).toHaveLength(1);

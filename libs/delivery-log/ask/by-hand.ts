@@ -3,7 +3,9 @@
  * publishes due rows: so requests are not lost, and are sent at the requested rate.
  */
 import { randomUUID } from 'node:crypto';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { isStored } from '../read/bodies.ts';
 import type { ClientReader } from '../read/entries.ts';
 import { deliveryHistory, isMade } from '../read/history.ts';
 
@@ -13,7 +15,7 @@ export type SendRefusal = {
   why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
 };
 export type AskedForResend = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
-export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
+export type AskedForTest = { kind: 'asked'; event: string; delivery: string; body: string };
 
 /** A delivery is not attempted for longer than this, however it was made: whatever was published before has ended. */
 const LONGEST_UNDER_WAY = "interval '25 hours'";
@@ -47,7 +49,7 @@ export async function askForResend(
   postgres: Queryable,
   { delivery: guid, client, by }: { delivery: string; client: ClientReader; by: string },
 ): Promise<AskedForResend | SendRefusal> {
-  const entry = await deliveryHistory(postgres, guid, client);
+  const entry = await deliveryHistory(postgres, { delivery: guid }, client);
   if (entry === undefined) return refused('not_found');
   if (entry.status === 'waiting' || entry.status === 'retrying') return refused('under_way');
   // Sent again, it would no longer say that no event happened.
@@ -55,7 +57,8 @@ export async function askForResend(
   const target = await targetOf(postgres, client, entry.action);
   if ('kind' in target) return target;
   const { rows } = await postgres.query<{ has_body: boolean; is_under_way: boolean }>(
-    `select exists (select from delivery_log.bodies where delivery = $1) as has_body, ${isUnderWay('$1')} as is_under_way`,
+    `select exists (select from delivery_log.attempts b where b.delivery = $1 and ${isStored('b')}) as has_body,
+       ${isUnderWay('$1')} as is_under_way`,
     [guid],
   );
   if (rows[0]?.has_body !== true) return refused('body_gone');
@@ -91,11 +94,12 @@ export async function askForTest(
   const [target] = rows;
   if (target === undefined) return refused('not_found');
   if (!target.is_active) return refused('deactivated');
-  const delivery = randomUUID();
+  const event = randomUUID();
+  const delivery = messageGuid(event, target.guid);
   const whose = [client.interface, target.action, client.account, client.client, target.guid, target.generation];
   const body = exampleOf(target.action, delivery);
-  await postgres.query(INSERT, [randomUUID(), 'test', delivery, randomUUID(), ...whose, 1, body, by]);
-  return { kind: 'asked', delivery, body };
+  await postgres.query(INSERT, [randomUUID(), 'test', delivery, event, ...whose, 1, body, by]);
+  return { kind: 'asked', event, delivery, body };
 }
 
 export type TestRequest = {

@@ -1,6 +1,7 @@
 /** Explains why nothing can be sent again, and says what there is instead. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import { isStored } from '../read/bodies.ts';
 import { subscriptionsOf } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
 import { findMissed, type MissedQuery } from './missed.ts';
@@ -22,10 +23,9 @@ const FIGURES = `
     where subscription = any ($1::uuid[]) and kind in ('exhausted', 'dropped') and by_hand is distinct from 'test'
       and at >= $2 and at < $3 group by delivery limit 10000
   ), told as (
-    select exists (select from delivery_log.attempts m where m.delivery = f.delivery and m.kind = 'delivered')
-        or exists (select from delivery_log.deliveries d where d.delivery = f.delivery and d.attempted_at is not null) as is_delivered,
+    select exists (select from delivery_log.attempts m where m.delivery = f.delivery and m.kind = 'delivered') as is_delivered,
       ${isUnderWay('f.delivery')} as is_under_way,
-      not exists (select from delivery_log.bodies b where b.delivery = f.delivery) as is_bodyless
+      not exists (select from delivery_log.attempts b where b.delivery = f.delivery and ${isStored('b')}) as is_bodyless
     from failed f
   )
   select count(*)::int as failed, count(*) filter (where is_delivered)::int as delivered,

@@ -1,34 +1,137 @@
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { AskedKey } from '../read/log-tables.ts';
+import { packChunk, unpackChunk } from '../chunk.ts';
+import { ms, time } from '../columns.ts';
+import { hasKey, eventsOfKey, type AskedKey } from '../read/events.ts';
+import { LATEST, type Cursor } from '../read/cursor.ts';
 import { placesOf } from '../read/parked.ts';
+import { numberOfKey, readKey } from '../tables.ts';
 
 /** Numbers of deleted rows; and of rows on their way to the broker or to a second attempt, whatever they are about. */
 export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };
 
+/** Number of events that are forgotten together. */
+const TOGETHER = 500;
+
 /**
  * Deletes, for one key: bodies sent (exhausted deliveries included), bodies parked, whose deliveries are then dropped, receivers'
  * answers, and quotes from rejected events. Guids, times and reasons stay, and show that something was sent and how it ended.
+ * Needs a transaction.
  */
-export async function forget(postgres: Queryable, { key, kind }: AskedKey): Promise<Forgotten> {
-  const { rows } = await postgres.query<Forgotten>(
-    `with about as (
-       select distinct event, at from delivery_log.keys where key = $1 and ($2::text is null or kind = $2)
-     ), sent as (
-       select d.delivery, d.subscription, d.at from delivery_log.deliveries d join about using (event, at)
-     ), bodies as (
-       delete from delivery_log.bodies b using sent where b.delivery = sent.delivery returning b.delivery
-     ), kept as (
-       delete from delivery_log.kept_events k using about where k.event = about.event returning k.event
-     ), answers as (
-       update delivery_log.attempts a set answer = null from sent
-       where a.delivery = sent.delivery and a.answer is not null returning a.delivery
-     ), first_answers as (
-       update delivery_log.deliveries d set answer = null from sent
-       where d.delivery = sent.delivery and d.answer is not null returning d.delivery
-     ), quoted as (
-       -- Of its deliveries as well: when those were rejected, what they are about was not put down again.
-       update delivery_log.events e set rejected_detail = null from about
-       where e.event = about.event and e.rejected_detail is not null returning e.event
+export async function forget(postgres: Queryable, about: AskedKey): Promise<Forgotten> {
+  const forgotten: Forgotten = {
+    events: 0,
+    bodies: 0,
+    answers: 0,
+    parked: 0,
+    onItsWay: await countOnTheirWay(postgres),
+  };
+  let before = LATEST;
+  for (;;) {
+    const page = await eventsFrom(postgres, about, before);
+    const events = page.filter((row) => hasKey(row, about));
+    if (events.length > 0) {
+      const sent = events.flatMap(({ at, event, subscriptions }) =>
+        subscriptions.map((subscription) => ({ at, delivery: messageGuid(event, subscription), subscription })),
+      );
+      const { bodies, answers } = await forgetAttempts(postgres, events, sent);
+      forgotten.events += new Set(events.map(({ event, at }) => `${event} ${at}`)).size;
+      forgotten.bodies += bodies;
+      forgotten.answers += answers;
+      forgotten.parked += await forgetParked(postgres, sent);
+    }
+    const last = page.at(-1);
+    if (last === undefined) return forgotten;
+    before = { at: last.at, guid: last.event };
+  }
+}
+
+type ForgottenEvent = { at: number; event: string; keys: { kind: string; key: string }[]; subscriptions: string[] };
+type SentDelivery = { at: number; delivery: string; subscription: string };
+
+async function eventsFrom(postgres: Queryable, { key }: AskedKey, before: Cursor): Promise<ForgottenEvent[]> {
+  const { rows } = await postgres.query<Omit<ForgottenEvent, 'keys'> & { keys: string[] }>(
+    `select ${ms('at')} as at, event, coalesce(e.keys, '{}') as keys, coalesce(e.subscriptions, '{}') as subscriptions
+     from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k left join delivery_log.events e using (event, at)
+     order by at desc, event desc`,
+    [numberOfKey(key), TOGETHER, before.at, before.guid],
+  );
+  return rows.map((row) => ({ ...row, keys: row.keys.map(readKey) }));
+}
+
+type Stored = { chunk: string | null; place: number | null };
+
+/** Forgets what was sent of these events, also by deliveries to other subscriptions, and what was answered. */
+async function forgetAttempts(
+  postgres: Queryable,
+  events: readonly ForgottenEvent[],
+  sent: readonly SentDelivery[],
+): Promise<Pick<Forgotten, 'bodies' | 'answers'>> {
+  const attempts = await postgres.query<Stored & { answer: boolean }>(
+    `with gone as (
+       select a.delivery, a.at, a.attempt, a.chunk, a.place, a.answer from unnest($1::uuid[]) as sent (guid)
+       cross join lateral (
+         select * from delivery_log.attempts m
+         where m.delivery = sent.guid and (m.place is not null or m.answer is not null) offset 0
+       ) a
+       order by a.delivery, a.at for update
+     ), cleared as (
+       update delivery_log.attempts a set answer = null, chunk = null, place = null from gone
+       where (a.delivery, a.at, a.attempt) = (gone.delivery, gone.at, gone.attempt)
+     )
+     select chunk, place, answer is not null as answer from gone`,
+    [[...new Set(sent.map(({ delivery }) => delivery))]],
+  );
+  // Of its deliveries as well: when those were rejected, what they are about was not put down again.
+  const kept = await postgres.query<Stored>(
+    `with gone as (
+       select e.event, e.at, e.part, e.chunk, e.place from unnest($1::uuid[]) as forgotten (guid)
+       cross join lateral (
+         select * from delivery_log.events m
+         where m.event = forgotten.guid and (m.place is not null or m.rejected_detail is not null) offset 0
+       ) e
+     ), cleared as (
+       update delivery_log.events e set rejected_detail = null, place = null from gone
+       where (e.event, e.at, e.part) = (gone.event, gone.at, gone.part)
+     )
+     select chunk, place from gone`,
+    [[...new Set(events.map(({ event }) => event))]],
+  );
+  await blank(postgres, [...attempts.rows, ...kept.rows]);
+  return {
+    bodies: attempts.rows.filter(({ place }) => place !== null).length,
+    answers: attempts.rows.filter(({ answer }) => answer).length,
+  };
+}
+
+/** Chunks are read and written a few at a time: each may have a MiB. */
+const CHUNKS_TOGETHER = 20;
+
+async function blank(postgres: Queryable, stored: readonly Stored[]): Promise<void> {
+  const places = Map.groupBy(
+    stored.filter(({ place }) => place !== null),
+    ({ chunk }) => chunk ?? '',
+  );
+  // In one order, so that two that forget do not wait for each other.
+  const chunks = [...places.keys()].toSorted();
+  while (chunks.length > 0) {
+    const { rows } = await postgres.query<{ chunk: string; bytes: Buffer }>(
+      'select chunk, bytes from delivery_log.chunks where chunk = any ($1::bigint[]) order by chunk::text for update',
+      [chunks.splice(0, CHUNKS_TOGETHER)],
+    );
+    for (const { chunk, bytes } of rows) {
+      const gone = new Set(places.get(chunk)?.map(({ place }) => place));
+      const left = unpackChunk(bytes).map((body, place) => (gone.has(place) ? Buffer.alloc(0) : body));
+      await postgres.query('update delivery_log.chunks set bytes = $2 where chunk = $1', [chunk, packChunk(left)]);
+    }
+  }
+}
+
+async function forgetParked(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
+  const { rows } = await postgres.query<{ parked: number }>(
+    `with sent as (
+       select delivery, subscription, ${time('at_ms')} as at
+       from unnest($1::uuid[], $2::uuid[], $3::float8[]) as s (delivery, subscription, at_ms)
      ), place as (${placesOf('sent')}
      ), parked as (
        update waybell.parked p set body = null from place
@@ -41,13 +144,16 @@ export async function forget(postgres: Queryable, { key, kind }: AskedKey): Prom
          select subscription from waybell.parked_heads where subscription in (select subscription from parked)
          order by subscription for no key update)
      )
-     select (select count(*)::int from about) as events, (select count(*)::int from bodies) as bodies,
-       (select count(*)::int from (table answers union all table first_answers) a) as answers, (select count(*)::int from parked) as parked,
-       ((select coalesce(sum(publications), 0) from waybell.kept_destinations)
-         + (select count(*) from waybell.open_requests))::int as "onItsWay"`,
-    [key, kind ?? null],
+     select count(*)::int as parked from parked`,
+    [sent.map(({ delivery }) => delivery), sent.map(({ subscription }) => subscription), sent.map(({ at }) => at)],
   );
-  const [forgotten] = rows;
-  if (forgotten === undefined) throw new Error('a row without a table always comes');
-  return forgotten;
+  return rows[0]?.parked ?? 0;
+}
+
+async function countOnTheirWay(postgres: Queryable): Promise<number> {
+  const { rows } = await postgres.query<{ count: number }>(
+    `select ((select coalesce(sum(publications), 0) from waybell.kept_destinations)
+       + (select count(*) from waybell.open_requests))::int as count`,
+  );
+  return rows[0]?.count ?? 0;
 }

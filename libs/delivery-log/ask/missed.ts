@@ -3,7 +3,9 @@ import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import type { ClientReader } from '../read/entries.ts';
-import { SKEW_MS } from '../read/log-tables.ts';
+import { writeAction } from '../tables.ts';
+import { isStored } from '../read/bodies.ts';
+import { SKEW_MS } from '../read/events.ts';
 import { causeOf, stretchesWithout } from '../read/no-subscription.ts';
 import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
@@ -42,18 +44,14 @@ const FAILED = `
     1 + coalesce((select max(m.attempt) from delivery_log.attempts m
       where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as "fromAttempt"
   from (
-    select a.delivery, a.at, a.reason, d.event from delivery_log.attempts a
-    cross join lateral (
-      select (array_agg(event))[1] as event, bool_or(attempted_at is not null) as is_delivered
-      from delivery_log.deliveries where delivery = a.delivery having count(*) > 0
-    ) d
-    where not d.is_delivered and a.subscription = any ($1::uuid[]) and a.kind in ('exhausted', 'dropped')
+    select a.delivery, a.at, a.reason, a.event from delivery_log.attempts a
+    where a.subscription = any ($1::uuid[]) and a.kind in ('exhausted', 'dropped')
       and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
       and not exists (
         select from delivery_log.attempts m
         where m.delivery = a.delivery and (m.kind = 'delivered'
           or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
-      and exists (select from delivery_log.bodies b where b.delivery = a.delivery)
+      and exists (select from delivery_log.attempts b where b.delivery = a.delivery and ${isStored('b')})
       and not ${isUnderWay('a.delivery')}
     order by a.at, a.delivery limit $4
   ) oldest`;
@@ -73,15 +71,15 @@ async function failedOf(
  * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record.
  */
 const WITHOUT_DELIVERY = `
-  select event, ${ms('min(at)')} as at from delivery_log.kept_events e
-  where account = $1 and interface = $3 and action = $4
-    and exists (select from unnest($5::float8[], $6::float8[]) as stretch (from_ms, until_ms)
+  select event, ${ms('min(at)')} as at from delivery_log.events e
+  where account = $1 and action = $2 and ${isStored('e')}
+    and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
       where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
     and not exists (
-      select from delivery_log.deliveries d where d.event = e.event and d.account = $1 and d.client = $2)
+      select from delivery_log.events made where made.event = e.event and made.account = $1 and made.subscriptions && $5::uuid[])
     and not exists (
       select from delivery_log.sendings s
-      where s.event = e.event and s.account = $1 and s.client = $2 and s.published_at is null)
+      where s.event = e.event and s.account = $1 and s.client = $6 and s.published_at is null)
   group by event order by min(at), event limit $7`;
 
 async function suppressedOf(
@@ -92,7 +90,8 @@ async function suppressedOf(
   // While a subscription was on, another reason applied.
   const stretches = stretchesWithout(subscriptions, { sinceMs, untilMs });
   const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
-  const values = [account, client, interfaceName, action, since, until, limit];
+  const guids = subscriptions.map(({ subscription }) => subscription);
+  const values = [account, writeAction(interfaceName, action), since, until, guids, client, limit];
   const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
   return rows.flatMap(({ event, at }) => {
     const reason = causeOf(subscriptions, at)?.cause;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isOfOwner, ownerOf } from '../listener-client.ts';
 import type { ClientReader } from '../read/entries.ts';
@@ -48,7 +49,7 @@ export async function askForTrigger(postgres: Queryable, request: TriggerRequest
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
   for (const target of active) {
     const { guid: subscription, client_id: toClient, generation, audit_field_set: auditFieldSet } = target;
-    const delivery = randomUUID();
+    const delivery = messageGuid(event, subscription);
     const to = { subscription, isListener: ownerOf(toClient) !== toClient };
     const made = bodyFor({ auditFieldSet, messageGuid: delivery });
     if (made.kind === 'suppressed') {

@@ -1,7 +1,19 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { time } from '../columns.ts';
-import { tables, type AttemptRow } from '../tables.ts';
-import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type AttemptDetail } from './log-tables.ts';
+import { selected, time } from '../columns.ts';
+import { tables, type TableRow } from '../tables.ts';
+import type { DeliveryRow } from './deliveries.ts';
+import { SKEW_MS } from './events.ts';
+
+const { chunk: _, place: __, ...TOLD } = tables.attempts.columns;
+
+export type AttemptRow = Pick<TableRow<'attempts'>, keyof typeof TOLD>;
+
+/** Whether attempts include receivers' answers, some KiB each: lists omit them. */
+export type AttemptDetail = { withAnswers: boolean };
+
+/** Selects the columns of an attempt `a`. `isTold`: SQL for whether to include the receiver's answer. */
+export const attemptColumns = (isTold: string): string =>
+  selected(TOLD, 'a', { answer: `case when ${isTold} then a.answer end` });
 
 /** Most deliveries end by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
@@ -29,7 +41,7 @@ export async function attemptsOf(
       until: byHand.has(delivery) ? Infinity : Math.max(...routed.map(({ at }) => at)) + SOON_MS,
     }),
   );
-  const soon = [...deliveries.flatMap(firstAttempt), ...(await attemptsWithin(postgres, wanted, told))];
+  const soon = await attemptsWithin(postgres, wanted, told);
   const found = Map.groupBy(soon, ({ delivery }) => delivery);
   const isWhole = ({ delivery }: AttemptsQuery) => hasAll(found.get(delivery) ?? []);
   const hasArrived = ({ delivery }: AttemptsQuery) => found.get(delivery)?.some(isDelivered) ?? false;
@@ -39,12 +51,7 @@ export async function attemptsOf(
   const beyond = wanted
     .filter((each) => each.until < Infinity && !(isWhole(each) && hasArrived(each)))
     .map((each) => ({ ...each, from: each.until, until: Infinity }));
-  const others = [...before, ...wanted.filter((each) => !hasArrived(each))];
-  return inOrder([
-    ...soon,
-    ...(await firstAttemptsWithin(postgres, others, told)),
-    ...(await attemptsWithin(postgres, [...before, ...beyond], told)),
-  ]);
+  return inOrder([...soon, ...(await attemptsWithin(postgres, [...before, ...beyond], told))]);
 }
 
 const isDelivered = ({ kind }: AttemptRow): boolean => kind === 'delivered';
@@ -55,52 +62,18 @@ function hasAll(attempts: readonly AttemptRow[]): boolean {
   return attempts.some(({ kind }) => kind !== 'failed') && Math.max(...numbers) === numbers.size;
 }
 
-/** Members common to rows of deliveries and of attempts. */
-const SHARED = Object.keys(tables.attempts.columns).filter((member) => member in tables.deliveries.columns);
-
-/** Returns the attempt stored in the row of a delivery, which may have more members than its columns. */
-export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
-  if (at === null) return [];
-  const shared = Object.fromEntries(Object.entries(row).filter(([member]) => SHARED.includes(member)));
-  const ofFailure = { reason: null, retryAt: null, brokenRule: null };
-  const others = { at, attempt: 1, kind: 'delivered', parked: null, byHand: null, ...ofFailure };
-  // All members of an attempt: the shared ones and the others.
-  return [{ ...shared, ...others } as AttemptRow];
-}
-
 /**
- * Removes duplicates, as a record that came twice may be in both tables, and orders by attempt number, because clocks differ; by
- * time if numbers begin at 1 more than once, as for an event that was routed again.
+ * Orders by attempt number, because clocks differ; by time if numbers begin at 1 more than once, as for an event that was routed
+ * again.
  */
 function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
-  const byKey = new Map(attempts.map((each) => [`${each.delivery} ${each.at} ${each.attempt}`, each]));
-  return [...Map.groupBy(byKey.values(), ({ delivery }) => delivery).values()].flatMap((each) => {
+  return [...Map.groupBy(attempts, ({ delivery }) => delivery).values()].flatMap((each) => {
     const isCountedOnce = each.filter(({ attempt }) => attempt === 1).length <= 1;
     return each.toSorted(
       (one, other) =>
         (isCountedOnce && one.attempt - other.attempt) || one.at - other.at || one.attempt - other.attempt,
     );
   });
-}
-
-/** Finds attempts in other rows of these deliveries, whose events were routed more than once. */
-async function firstAttemptsWithin(
-  postgres: Queryable,
-  wanted: readonly AttemptsQuery[],
-  { withAnswers }: AttemptDetail,
-): Promise<AttemptRow[]> {
-  if (wanted.length === 0) return [];
-  const { rows } = await postgres.query<DeliveryRow>({
-    name: 'history-first-attempts',
-    text: `select ${deliveryColumns('$4')} from ${WANTED}
-           cross join lateral (
-             select * from delivery_log.deliveries m
-             where m.delivery = wanted.delivery and m.at >= ${time('from_ms')} and m.at < ${time('until_ms')}
-               and m.attempted_at is not null offset 0
-           ) d`,
-    values: [...valuesOf(wanted), withAnswers],
-  });
-  return rows.flatMap(firstAttempt);
 }
 
 async function attemptsWithin(

@@ -1,14 +1,25 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { Cursor } from './cursor.ts';
-import type { ClientReader } from './entries.ts';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { ms, time } from '../columns.ts';
-import { deliveryColumns, SKEW_MS, type AskedKey, type DeliveryRow } from './log-tables.ts';
+import { numberOfKey, readAction, writeAction } from '../tables.ts';
+import { LATEST, type Cursor } from './cursor.ts';
+import { deliveriesOf, type DeliveryRow } from './deliveries.ts';
+import type { ClientReader } from './entries.ts';
+import {
+  eventsAt,
+  eventsBefore,
+  eventsOfActions,
+  eventsOfKey,
+  hasKey,
+  SKEW_MS,
+  type AskedKey,
+  type SubscribedRow,
+} from './events.ts';
+import { lookThrough } from './look-through.ts';
+import type { SubscriptionEntry } from './subscriptions.ts';
 
-/** A delivery that may match, and its place in the order of the search. */
-export type Candidate = DeliveryRow & { place: Cursor };
-
-/** `next`: there may be more after it. */
-export type Candidates = { candidates: Candidate[]; next?: Cursor };
+/** Deliveries that may match, at a place in the order of the search. */
+export type Candidate = { place: Cursor; deliveries: DeliveryRow[] };
 
 /** Finds deliveries made from `since` until before `until`, in milliseconds, after the place `before`. */
 export type CandidateQuery = {
@@ -20,107 +31,131 @@ export type CandidateQuery = {
   limit: number;
 };
 
-/** Lists omit receivers' answers. */
-const DELIVERY = deliveryColumns('false');
-const SKEW = `interval '${SKEW_MS} milliseconds'`;
+export type Candidates = { candidates: Candidate[]; isLast: boolean };
 
-/** A client's subscriptions, also ended ones. Each has one action, and an index finds its rows by time. */
-const SUBSCRIPTIONS = `select guid from waybell.subscriptions
-  where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
-const SINCE = time('$5');
-const BEFORE_AT = time('$6');
-const BEFORE = `(${BEFORE_AT}, $7::uuid)`;
-const LIMIT = '$8';
-const UNTIL = time('$9');
+type OwnSubscription = Pick<
+  SubscriptionEntry,
+  'subscription' | 'account' | 'client' | 'interface' | 'action' | 'endedAt'
+>;
 
-function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unknown[] {
-  const { account, client, interface: interfaceName } = reader;
-  return [account, client, interfaceName, action ?? null, since, before.at, before.guid, limit];
-}
+type Range = Pick<CandidateQuery, 'since' | 'until' | 'before' | 'limit'>;
 
 /** Finds a client's deliveries, newest first. */
 export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
-  const { rows } = await postgres.query<CandidateRow>({
-    name: 'history-of-client',
-    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (${SUBSCRIPTIONS}) s
-           cross join lateral (
-             select * from delivery_log.deliveries d
-             where d.subscription = s.guid and d.at >= ${SINCE} and d.at < ${UNTIL} and (d.at, d.delivery) < ${BEFORE}
-             order by d.at desc, d.delivery desc limit ${LIMIT}
-           ) d
-           order by d.at desc, d.delivery desc limit ${LIMIT}`,
-    values: [...valuesOf(query), query.until],
+  return deliveriesTo(postgres, await subscriptionsOfClient(postgres, query), query);
+}
+
+/** Finds the latest deliveries to these subscriptions, newest first. */
+export async function latestDeliveries(
+  postgres: Queryable,
+  own: readonly OwnSubscription[],
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { entries } = await lookThrough<Candidate, DeliveryRow>({
+    limit,
+    find: (before, most) => deliveriesTo(postgres, own, { since: 0, until: LATEST.at, before, limit: most }),
+    entriesOf: async (candidates) => candidates.map(({ deliveries }) => deliveries),
   });
-  return candidatesIn(rows, query);
+  return entries;
+}
+
+async function deliveriesTo(
+  postgres: Queryable,
+  own: readonly OwnSubscription[],
+  { since, until, before, limit }: Range,
+): Promise<Candidates> {
+  const rows = await eventsOfActions(postgres, { ...actionsOf(own), since, until, before, limit });
+  const candidates = rows.map((row) => ({ place: { at: row.at, guid: row.event }, deliveries: madeTo(own, row) }));
+  return { candidates, isLast: rows.length < limit };
+}
+
+/** A client's subscriptions, also ended ones. */
+const SUBSCRIPTIONS = `select guid as subscription, account_guid as account, client_id as client, interface, action, ${ms('ended_at')} as "endedAt"
+  from waybell.subscriptions
+  where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
+
+async function subscriptionsOfClient(
+  postgres: Queryable,
+  { reader: { account, client, interface: interfaceName }, action }: Pick<CandidateQuery, 'reader' | 'action'>,
+): Promise<OwnSubscription[]> {
+  const values = [account, client, interfaceName, action ?? null];
+  return (await postgres.query<OwnSubscription>({ name: 'history-subscriptions', text: SUBSCRIPTIONS, values })).rows;
+}
+
+/** Each account's action once, until the last subscription to it ended. */
+function actionsOf(own: readonly OwnSubscription[]) {
+  const ofOne = Map.groupBy(own, (each) => `${each.account} ${writeAction(each.interface, each.action)}`);
+  const of = [...ofOne].map(([name, each]) => {
+    const [account = '', action = ''] = name.split(' ');
+    const ends = each.map(({ endedAt }) => endedAt ?? Infinity);
+    return { account, action, untilMs: Math.max(...ends) + SKEW_MS };
+  });
+  return { of, subscriptions: own.map(({ subscription }) => subscription) };
+}
+
+function madeTo(
+  own: readonly OwnSubscription[],
+  { at, event, action: written, subscriptions }: SubscribedRow,
+): DeliveryRow[] {
+  const { action } = readAction(written);
+  return own
+    .filter(({ subscription }) => subscriptions.includes(subscription))
+    .map(({ subscription, account, client, interface: interfaceName }) => {
+      const delivery = messageGuid(event, subscription);
+      return { at, delivery, event, interface: interfaceName, action, subscription, account, client };
+    });
 }
 
 /** Finds deliveries given up or dropped, by when that was, latest first. Some may not be made before `until`. */
 export async function deliveriesInVain(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
-  const { rows } = await postgres.query<CandidateRow>({
+  const { reader, action, since, before, limit } = query;
+  const { rows } = await postgres.query<{ at: number; delivery: string; event: string }>({
     name: 'history-in-vain',
-    text: `select ${DELIVERY}, ${ms('a.at')} as "placedAt", a.delivery as "placedGuid" from (
-             select a.* from (${SUBSCRIPTIONS}) s
-             cross join lateral (
-               select a.at, a.delivery from delivery_log.attempts a
-               where a.subscription = s.guid and a.kind in ('exhausted', 'dropped')
-                 and a.at >= ${SINCE} - ${SKEW} and (a.at, a.delivery) < ${BEFORE}
-               order by a.at desc, a.delivery desc limit ${LIMIT}
-             ) a
-             order by a.at desc, a.delivery desc limit ${LIMIT}
+    text: `select ${ms('a.at')} as at, a.delivery, a.event from (${SUBSCRIPTIONS}) s
+           cross join lateral (
+             select at, delivery, event from delivery_log.attempts a
+             where a.subscription = s.subscription and a.kind in ('exhausted', 'dropped')
+               and a.at >= ${time('$5')} - interval '${SKEW_MS} milliseconds' and (a.at, a.delivery) < (${time('$6')}, $7::uuid)
+             order by a.at desc, a.delivery desc limit $8
            ) a
-           left join lateral (
-             select * from delivery_log.deliveries d where d.delivery = a.delivery order by d.at limit 1
-           ) d on true
-           order by a.at desc, a.delivery desc`,
-    values: valuesOf(query),
+           order by a.at desc, a.delivery desc limit $8`,
+    values: [reader.account, reader.client, reader.interface, action ?? null, since, before.at, before.guid, limit],
   });
-  return candidatesIn(rows, query);
+  // A delivery is made by the first record of its event. The log may not have that any more, or not yet.
+  const events = await eventsBefore(postgres, rows, reader);
+  const made = await deliveriesOf(postgres, events.toReversed(), reader);
+  const first = new Map(made.toSorted((one, other) => other.at - one.at).map((row) => [row.delivery, row]));
+  const candidates = rows.map(({ at, delivery }) => {
+    const row = first.get(delivery);
+    return { place: { at, guid: delivery }, deliveries: row === undefined ? [] : [row] };
+  });
+  return { candidates, isLast: rows.length < limit };
 }
+
+const EARLIEST_GUID = '00000000-0000-0000-0000-000000000000';
 
 /** Finds deliveries about a key, by creation, newest first. */
 export async function deliveriesAbout(
   postgres: Queryable,
-  { about, ...query }: CandidateQuery & { about: AskedKey },
+  { about, reader, action, since, until, before, limit }: CandidateQuery & { about: AskedKey },
 ): Promise<Candidates> {
-  const { rows } = await postgres.query<CandidateRow>({
+  const { rows } = await postgres.query<{ at: number; event: string }>({
     name: 'history-deliveries-about',
-    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (
-             select at, event from delivery_log.keys
-             where key = $10 and ($11::text is null or kind = $11) and at >= ${SINCE} and at < ${UNTIL} and at <= ${BEFORE_AT}
-             group by at, event
-           ) k
-           join delivery_log.deliveries d on d.event = k.event and d.at = k.at
-           where d.subscription in (${SUBSCRIPTIONS}) and (k.at, d.delivery) < ${BEFORE}
-           order by k.at desc, d.delivery desc limit ${LIMIT}`,
-    values: [...valuesOf(query), query.until, about.key, about.kind ?? null],
+    text: `select ${ms('at')} as at, event from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k where at >= ${time('$5')}`,
+    values: [
+      numberOfKey(about.key),
+      limit,
+      ...(until < before.at ? [until, EARLIEST_GUID] : [before.at, before.guid]),
+      since,
+    ],
   });
-  return candidatesIn(rows, query);
-}
-
-/** All but the place is null if the log no longer, or not yet, has the delivery, but has its end. */
-type CandidateRow = DeliveryRow & { placedAt: number; placedGuid: string };
-
-function candidatesIn(rows: readonly CandidateRow[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
-  const placed = rows.map(({ placedAt: at, placedGuid: guid, ...row }) => ({ ...row, place: { at, guid } }));
-  const candidates = placed.filter(({ delivery }) => delivery !== null);
-  const last = placed.at(-1);
-  return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };
-}
-
-/** Finds the latest deliveries of these subscriptions, newest first. */
-export async function latestDeliveries(
-  postgres: Queryable,
-  subscriptions: readonly string[],
-  limit: number,
-): Promise<DeliveryRow[]> {
-  const { rows } = await postgres.query<DeliveryRow>({
-    name: 'history-latest-deliveries',
-    text: `select ${DELIVERY} from unnest($1::uuid[]) as s (guid)
-           cross join lateral (
-             select * from delivery_log.deliveries d where d.subscription = s.guid order by d.at desc limit $2
-           ) d
-           order by d.at desc, d.delivery limit $2`,
-    values: [subscriptions, limit],
-  });
-  return rows;
+  const events = (await eventsAt(postgres, rows, reader)).filter(
+    (row) => hasKey(row, about) && (action === undefined || row.action === action),
+  );
+  const made = Map.groupBy(await deliveriesOf(postgres, events, reader), ({ event, at }) => `${event} ${at}`);
+  const candidates = rows.map(({ at, event }) => ({
+    place: { at, guid: event },
+    deliveries: made.get(`${event} ${at}`) ?? [],
+  }));
+  return { candidates, isLast: rows.length < limit };
 }

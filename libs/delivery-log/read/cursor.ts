@@ -1,6 +1,9 @@
 /** The next page begins after this entry. */
 export type Cursor = { at: number; guid: string };
 
+/** After every entry. */
+export const LATEST: Cursor = { at: 8.64e15, guid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
 /** `before`: where the page begins; absent: the first page. */
 export type PageRequest = { before?: Cursor | undefined; limit: number };
 export type Page<T> = { entries: T[]; next?: Cursor };

@@ -4,7 +4,7 @@
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
-import type { AttemptRow } from '../tables.ts';
+import type { AttemptRow } from './attempts.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
 /** A reader is an API client, which sees only its own entries, or an operator. */
@@ -81,4 +81,4 @@ type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 
 /** One attempt; or, without a duration, an end without an attempt. `at` is when it ended. */
 export type AttemptEntry = Pick<AttemptRow, Always> &
-  WithoutNulls<Omit<AttemptRow, Always | 'delivery' | 'reason'>> & { why?: Why };
+  WithoutNulls<Omit<AttemptRow, Always | 'delivery' | 'event' | 'reason'>> & { why?: Why };

@@ -1,4 +1,9 @@
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, time } from '../columns.ts';
+import { readAction } from '../tables.ts';
+import { LATEST, type Cursor } from './cursor.ts';
+import { lookThrough } from './look-through.ts';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {
@@ -21,21 +26,13 @@ export async function failingOrigins(
   { sinceMs, account, limit }: FailingQuery,
 ): Promise<FailingOrigin[]> {
   const { rows } = await postgres.query<FailingOrigin>(
-    `with attempt as (
-       select d.account, a.url, a.kind, a.reason from delivery_log.attempts a
-       join delivery_log.deliveries d on d.delivery = a.delivery and d.at > to_timestamp($1::float8 / 1000) - interval '2 days'
-       where a.at >= to_timestamp($1::float8 / 1000) and a.kind <> 'dropped' and a.by_hand is distinct from 'test'
-         and d.attempted_at is distinct from a.at
-       union all
-       select account, url, 'delivered', null from delivery_log.deliveries
-       where at >= to_timestamp($1::float8 / 1000) - interval '1 minute' and attempted_at >= to_timestamp($1::float8 / 1000)
-     )
-     select account, o.origin, count(*) filter (where kind <> 'delivered')::int as failed, count(*)::int as attempts,
-       mode() within group (order by reason) as reason
-     from attempt
-     cross join lateral (select coalesce(substring(url from '^[^:]+://[^/?]+'), 'unknown') as origin) o
-     where $2::uuid is null or account = $2
-     group by account, o.origin having bool_or(kind <> 'delivered')
+    `select s.account_guid as account, o.origin, count(*) filter (where a.kind <> 'delivered')::int as failed,
+       count(*)::int as attempts, mode() within group (order by a.reason) as reason
+     from delivery_log.attempts a join waybell.subscriptions s on s.guid = a.subscription
+     cross join lateral (select coalesce(substring(a.url from '^[^:]+://[^/?]+'), 'unknown') as origin) o
+     where a.at >= ${time('$1')} and a.kind <> 'dropped' and a.by_hand is distinct from 'test'
+       and ($2::uuid is null or s.account_guid = $2)
+     group by 1, 2 having bool_or(a.kind <> 'delivered')
      order by failed desc, account, o.origin limit $3`,
     [sinceMs, account ?? null, limit],
   );
@@ -43,32 +40,61 @@ export async function failingOrigins(
 }
 
 /**
- * How long before its delivery an attempt may be recorded, because of a wrong clock. To look further would read each day's table,
- * and an event may have been routed before.
+ * Deliveries made since a time without an end, the oldest first, after a place. An attempt may be recorded before its delivery, by
+ * a wrong clock; and it may be one to another subscription, if somebody sent the delivery again.
  */
-const LONG_BEFORE = "interval '12 hours'";
+const UNENDED = `
+  select ${ms('e.at')} as at, e.event, e.action, e.account, s.guid as subscription from delivery_log.events e
+  cross join lateral unnest(e.subscriptions) as s (guid)
+  where e.at >= ${time('$1')} and (e.at, e.event) > (${time('$3')}, $4::uuid) and ($2::uuid is null or e.account = $2)
+    and not exists (
+      select from delivery_log.attempts a
+      where a.event = e.event and a.subscription = s.guid and a.kind <> 'failed' and a.at >= ${time('$1')} - interval '12 hours')
+  order by e.at, e.event limit $5`;
+
+/** Of these deliveries: those that have ended, or that were tests by hand or rejected. */
+const ENDED = `
+  select wanted.delivery, count(a.kind)::int as attempts,
+    coalesce(bool_or(a.kind <> 'failed'), false)
+      or exists (select from delivery_log.sendings s where s.delivery = wanted.delivery and s.why = 'test')
+      or exists (
+        select from delivery_log.events e where e.event = wanted.event and e.rejected_delivery = wanted.delivery) as "hasEnded"
+  from unnest($1::uuid[], $2::uuid[]) as wanted (delivery, event)
+  left join delivery_log.attempts a on a.delivery = wanted.delivery
+  group by wanted.delivery, wanted.event`;
+
+type Unended = Omit<Undelivered, 'delivery' | 'attempts'> & { event: string; subscription: string };
 
 /** Finds the oldest deliveries made since a time that have not ended, without tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
   { sinceMs, account, limit }: FailingQuery,
 ): Promise<Undelivered[]> {
-  const { rows } = await postgres.query<Undelivered>(
-    `select d.delivery, d.account, d.action, round(extract(epoch from d.at) * 1000)::float8 as at,
-       (select count(*)::int from delivery_log.attempts a where a.delivery = d.delivery and a.at >= d.at - ${LONG_BEFORE}) as attempts
-     from delivery_log.deliveries d
-     where d.at >= to_timestamp($1::float8 / 1000) and ($2::uuid is null or d.account = $2) and d.attempted_at is null
-       and not exists (
-         select from delivery_log.attempts a
-         where a.delivery = d.delivery and a.at >= d.at - ${LONG_BEFORE} and a.kind <> 'failed')
-       and not exists (
-         select from delivery_log.deliveries first
-         where first.delivery = d.delivery and first.at >= d.at - ${LONG_BEFORE} and first.attempted_at is not null)
-       and not exists (select from delivery_log.sendings s where s.delivery = d.delivery and s.why = 'test')
-       and not exists (
-         select from delivery_log.events e where e.event = d.event and e.rejected_delivery = d.delivery)
-     order by d.at limit $3`,
-    [sinceMs, account ?? null, limit],
-  );
-  return rows;
+  const { entries } = await lookThrough<Unended & { place: Cursor }, Undelivered>({
+    limit,
+    before: { at: sinceMs - 1, guid: LATEST.guid },
+    find: async (after, most) => {
+      const values = [sinceMs, account ?? null, after.at, after.guid, most];
+      const { rows } = await postgres.query<Unended>(UNENDED, values);
+      const candidates = rows.map((row) => ({ ...row, place: { at: row.at, guid: row.event } }));
+      return { candidates, isLast: rows.length < most };
+    },
+    entriesOf: async (candidates) => {
+      const made = candidates.map(({ event, subscription }) => messageGuid(event, subscription));
+      const events = candidates.map(({ event }) => event);
+      const { rows } = await postgres.query<{ delivery: string; attempts: number; hasEnded: boolean }>(ENDED, [
+        made,
+        events,
+      ]);
+      const known = new Map(rows.map((row) => [row.delivery, row]));
+      return candidates.map(({ at, account: owner, action }, place) => {
+        const row = known.get(made[place] ?? '');
+        if (row === undefined || row.hasEnded) return [];
+        return [
+          { delivery: row.delivery, account: owner, action: readAction(action).action, at, attempts: row.attempts },
+        ];
+      });
+    },
+  });
+  return entries;
 }

@@ -3,6 +3,8 @@ import { isGuid } from '@waybell/events/guid';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import { numberOfKey, readAction, readKey } from '../tables.ts';
+import { deliveriesByGuid } from './deliveries.ts';
 
 /** One meaning of a searched text. */
 export type SearchMatch =
@@ -23,28 +25,18 @@ const UNKNOWN_KIND = 'guid';
 
 const GUIDS = `
   select * from (
-    select 'event' as kind, interface, action, ${ms('at')} as at, null as name from delivery_log.events
+    select 'event' as kind, action, ${ms('at')} as at, null as name, null as interface from delivery_log.events
     where event = $1 and rejected_delivery is null order by at desc limit 1) e
-  union all select * from (
-    select 'delivery', interface, action, ${ms('at')}, null from delivery_log.deliveries where delivery = $1 order by at limit 1) d
   union all
-    select 'subscription', interface, action, ${ms('created_at')}, null from waybell.subscriptions where guid = $1
+    select 'subscription', action, ${ms('created_at')}, null, interface from waybell.subscriptions where guid = $1
   union all
-    select 'account', interface, null, ${ms('created_at')}, name from waybell.accounts where guid = $1`;
+    select 'account', null, ${ms('created_at')}, name, interface from waybell.accounts where guid = $1`;
 
-const KEYS = `
-  with recursive kind as (
-    (select kind from delivery_log.keys where key = $1 order by kind limit 1)
-    union all
-    select (select k.kind from delivery_log.keys k where k.key = $1 and k.kind > kind.kind order by k.kind limit 1)
-    from kind where kind.kind is not null
-  )
-  select kind as "keyKind", counted.events::int, counted.at from kind
-  cross join lateral (
-    select count(*) as events, max(${ms('at')}) as at from (
-      select at from delivery_log.keys k where k.key = $1 and k.kind = kind.kind limit ${MOST_COUNTED}) k
-  ) counted
-  where kind.kind is not null`;
+/** The latest events of a key, with all their keys. */
+const OF_KEY = `
+  select distinct k.event, ${ms('k.at')} as at, e.keys from (
+    select event, at from delivery_log.keys where number = $1 order by at desc limit ${MOST_COUNTED}
+  ) k join delivery_log.events e using (event, at)`;
 
 /**
  * Finds every meaning of a guid, a number, a VIN or the subject of an event, however it is spelled. `kind:key` names a key's
@@ -62,13 +54,31 @@ export async function findAnything(postgres: Queryable, text: string): Promise<S
 }
 
 async function namedBy(postgres: Queryable, guid: string): Promise<SearchMatch[]> {
-  const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey>>(GUIDS, [guid]);
-  // Each row has the searched guid, under the name of its kind.
-  return rows.map((row) => ({ ...row, [row.kind]: guid }));
+  const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey> & { action: string }>(GUIDS, [guid]);
+  const [delivery] = await deliveriesByGuid(postgres, { delivery: guid }, 'operator');
+  // Each row has the searched guid, under the name of its kind; an event's action names its interface.
+  const named = rows.map((row) => ({ ...row, ...(row.kind === 'event' && readAction(row.action)), [row.kind]: guid }));
+  if (delivery === undefined) return named as SearchMatch[];
+  const { interface: interfaceName, action, at } = delivery;
+  return [...(named as SearchMatch[]), { kind: 'delivery', delivery: guid, interface: interfaceName, action, at }];
 }
 
-async function keysNamed(postgres: Queryable, key: string): Promise<FoundKey[]> {
-  const { rows } = await postgres.query<Omit<FoundKey, 'kind' | 'key'>>(KEYS, [key]);
-  const known = rows.filter(({ keyKind }) => keyKind !== UNKNOWN_KIND);
-  return (known.length > 0 ? known : rows).map((row) => ({ kind: 'key', key, ...row }));
+/** Returns each kind of a key, normalized, that the log has. */
+export async function keysNamed(postgres: Queryable, key: string): Promise<FoundKey[]> {
+  const { rows } = await postgres.query<{ at: number; keys: string[] }>(OF_KEY, [numberOfKey(key)]);
+  const found = rows.flatMap(({ at, keys }) =>
+    keys
+      .map(readKey)
+      .filter((each) => normalizedKey(each.key) === key)
+      .map(({ kind }) => ({ kind, at })),
+  );
+  const kinds = [...Map.groupBy(found, ({ kind }) => kind)].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const known = kinds.filter(([kind]) => kind !== UNKNOWN_KIND);
+  return (known.length > 0 ? known : kinds).map(([keyKind, of]) => ({
+    kind: 'key',
+    key,
+    keyKind,
+    events: of.length,
+    at: Math.max(...of.map(({ at }) => at)),
+  }));
 }

@@ -1,9 +1,16 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { deliveriesAbout, deliveriesInVain, deliveriesOfClient, type Candidates } from './candidates.ts';
-import type { Cursor, Page } from './cursor.ts';
+import {
+  deliveriesAbout,
+  deliveriesInVain,
+  deliveriesOfClient,
+  type Candidate,
+  type Candidates,
+} from './candidates.ts';
+import { LATEST, type Cursor, type Page } from './cursor.ts';
 import type { ClientReader, DeliveryEntry, DeliveryStatus } from './entries.ts';
 import { withAttempts } from './history.ts';
-import type { AskedKey } from './log-tables.ts';
+import type { AskedKey } from './events.ts';
+import { lookThrough } from './look-through.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {
@@ -25,10 +32,6 @@ export type DeliveriesQuery = {
 
 /** Before there was anything to record. */
 const EARLIEST_MS = 0;
-const LATEST: Cursor = { at: 8.64e15, guid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-/** Number of candidates read together if not each matches, for one page. */
-const LOOKED_AT_TOGETHER = 200;
-const LOOKED_AT = 1_000;
 
 /**
  * Finds deliveries of one API client, newest first; those in vain by when they ended. Only its attempts show a delivery's state,
@@ -36,24 +39,23 @@ const LOOKED_AT = 1_000;
  */
 export async function findDeliveries(
   postgres: Queryable,
-  { reader, filter, before = LATEST, limit }: DeliveriesQuery,
+  { reader, filter, ...paging }: DeliveriesQuery,
 ): Promise<Page<DeliveryEntry>> {
-  const together = filter.status === undefined && filter.reason === undefined ? limit : LOOKED_AT_TOGETHER;
-  const entries: DeliveryEntry[] = [];
-  let place = before;
-  for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += together) {
-    const { candidates, next } = await candidatesFor(postgres, { reader, filter, before: place, limit: together });
-    const looked = await withAttempts(postgres, candidates);
-    for (const [index, entry] of looked.entries()) {
-      const candidate = candidates[index];
-      if (candidate === undefined || !isAskedFor(entry, candidate.place, filter)) continue;
-      entries.push(entry);
-      if (entries.length === limit) return { entries, next: candidate.place };
-    }
-    if (next === undefined) return { entries };
-    place = next;
-  }
-  return { entries, next: place };
+  return lookThrough<Candidate, DeliveryEntry>({
+    ...paging,
+    isRare: filter.status !== undefined || filter.reason !== undefined,
+    find: (before, limit) => candidatesFor(postgres, { reader, filter, before, limit }),
+    entriesOf: async (candidates) => {
+      const told = await withAttempts(
+        postgres,
+        candidates.flatMap(({ deliveries }) => deliveries),
+      );
+      let at = 0;
+      return candidates.map(({ deliveries, place }) =>
+        told.slice(at, (at += deliveries.length)).filter((entry) => isAskedFor(entry, place, filter)),
+      );
+    },
+  });
 }
 
 function candidatesFor(

@@ -2,23 +2,11 @@ import { isGuid } from '@waybell/events/guid';
 import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ownerOf } from '../listener-client.ts';
-import { readKey, type AttemptRow } from '../tables.ts';
-import { attemptsOf } from './attempts.ts';
-import type { AttemptEntry, DeliveryEntry, EventEntry, Reader, EventVerdict, Why, WithoutNulls } from './entries.ts';
-import type { Cursor, Page } from './cursor.ts';
-import {
-  deactivationsBy,
-  deliveriesOf,
-  deliveriesByGuid,
-  eventByGuid,
-  eventsAbout,
-  rejectionsOf,
-  type AskedKey,
-  type DeliveryRow,
-  type EventRow,
-  type AttemptDetail,
-} from './log-tables.ts';
+import { attemptsOf, type AttemptDetail, type AttemptRow } from './attempts.ts';
+import type { Page, PageRequest } from './cursor.ts';
+import { deactivationsBy, deliveriesByGuid, deliveriesOf, type AskedDelivery, type DeliveryRow } from './deliveries.ts';
+import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';
+import { eventByGuid, eventsAbout, recordOf, rejectionsOf, type AskedKey, type EventRow } from './events.ts';
 import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
 
@@ -28,16 +16,13 @@ import { parkedOf, type ParkedNow } from './parked.ts';
  */
 export async function timelineOf(
   postgres: Queryable,
-  { about, reader, ...paging }: { about: AskedKey; reader: Reader; before?: Cursor | undefined; limit: number },
+  { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
 ): Promise<Page<EventEntry>> {
-  const rows = await eventsAbout(postgres, { about, reader, ...paging });
-  if (rows.length === 0 && paging.before === undefined && about.kind === undefined && isGuid(about.key)) {
+  const { entries: events, ...page } = await eventsAbout(postgres, { about, reader, ...paging });
+  if (events.length === 0 && paging.before === undefined && about.kind === undefined && isGuid(about.key)) {
     return { entries: (await eventHistory(postgres, about.key, reader)).slice(0, paging.limit) };
   }
-  const entries = await tell(postgres, rows, reader);
-  const last = rows.at(-1);
-  if (last === undefined || rows.length < paging.limit) return { entries };
-  return { entries, next: { at: last.at, guid: last.event } };
+  return { entries: await tell(postgres, events.flat(), reader), ...page };
 }
 
 /** Returns the history of one event: an entry for each time that it was routed. */
@@ -48,15 +33,11 @@ export async function eventHistory(postgres: Queryable, event: string, reader: R
 /** Returns one delivery with its attempts; undefined if there is none, or if it is not the reader's. */
 export async function deliveryHistory(
   postgres: Queryable,
-  delivery: string,
+  asked: AskedDelivery,
   reader: Reader,
 ): Promise<DeliveryEntry | undefined> {
-  const rows = await deliveriesByGuid(postgres, delivery);
-  const [entry] = await withAttempts(
-    postgres,
-    rows.filter((row) => isOfReader(row, reader)),
-    { withAnswers: true },
-  );
+  const rows = await deliveriesByGuid(postgres, asked, reader);
+  const [entry] = await withAttempts(postgres, rows, { withAnswers: true });
   return entry;
 }
 
@@ -90,15 +71,15 @@ export async function withAttempts(
   );
 }
 
-async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Reader): Promise<EventEntry[]> {
-  const answers = { withAnswers: reader === 'operator' };
-  const made = (await deliveriesOf(postgres, rows, answers)).filter((row) => isOfReader(row, reader));
-  const told = await withAttempts(postgres, made, answers);
-  const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
+async function tell(postgres: Queryable, all: readonly EventRow[], reader: Reader): Promise<EventEntry[]> {
   // A rejected delivery is listed with its event.
-  const entries = rows
-    .filter(({ rejectedDelivery }) => rejectedDelivery === null)
-    .map((row) => eventEntry(row, byVerdict.get(`${row.event} ${row.at}`) ?? [], reader));
+  const rows = all.filter(({ rejectedDelivery }) => rejectedDelivery === null);
+  const made = await deliveriesOf(postgres, rows, reader);
+  const told = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
+  const ofRecord = Map.groupBy(told, recordOf);
+  const entries = [...Map.groupBy(rows, recordOf)].map(([record, ofOne]) =>
+    eventEntry(ofOne, ofRecord.get(record) ?? [], reader),
+  );
   await explainNoSubscription(postgres, entries);
   return entries;
 }
@@ -120,30 +101,34 @@ export async function explainNoSubscription(postgres: Queryable, entries: readon
   }
 }
 
-/** Makes a reader's entry of an event, with the deliveries of the event for that reader. */
-export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
-  const { event, interface: interfaceName, action, at, keys, receivers } = row;
+/** Makes a reader's entry of a record from its rows, with the deliveries of it for that reader. */
+export function eventEntry(rows: readonly EventRow[], deliveries: DeliveryEntry[], reader: Reader): EventEntry {
+  const [first] = rows;
+  if (first === undefined) throw new TypeError('an event without a row');
+  const { event, interface: interfaceName, action, at, keys } = first;
   const verdicts: EventVerdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
-  for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
+  for (const suppression of suppressionsIn(rows, reader))
     verdicts.push({
       kind: 'suppressed',
       ...suppression,
       ...clientOf(reader),
       ...why('suppressed', suppression.reason),
     });
-  if (row.rejectedReason !== null) verdicts.push(rejectedVerdict(row, row.rejectedReason, reader));
+  if (first.rejectedReason !== null) verdicts.push(rejectedVerdict(first, first.rejectedReason, reader));
   // Another client of the account is subscribed, so the record does not mention this one.
   if (verdicts.length === 0 && reader !== 'operator')
     verdicts.push({ kind: 'suppressed', ...clientOf(reader), ...why('suppressed', 'no_subscription') });
-  return {
-    event,
-    interface: interfaceName,
-    action,
-    at,
-    keys: keys.map(readKey),
-    receivers: reader === 'operator' ? receivers : receivers.filter((account) => account === reader.account),
-    verdicts,
-  };
+  const receivers = rows.flatMap(({ account }) => account ?? []);
+  return { event, interface: interfaceName, action, at, keys, receivers, verdicts };
+}
+
+/** Those that concern the reader. One of the whole event is in each of its rows. */
+function suppressionsIn(rows: readonly EventRow[], reader: Reader): Suppression[] {
+  return rows.flatMap(({ account, subscriptions, suppressed, rejectedReason }, place) => {
+    const none = account !== null && subscriptions === null && suppressed === null && rejectedReason === null;
+    const all: readonly Suppression[] = none ? [{ reason: 'no_subscription', account }] : (suppressed ?? []);
+    return all.filter((each) => (each.account !== undefined || place === 0) && concerns(each, reader));
+  });
 }
 
 /** Clients see only their own entries. */
@@ -160,12 +145,6 @@ function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason:
     detail: (isTold ? rejectedDetail : null) ?? '',
     ...(rejectedDelivery !== null && { delivery: rejectedDelivery }),
   };
-}
-
-export function isOfReader({ account, client, interface: interfaceName }: DeliveryRow, reader: Reader): boolean {
-  if (reader === 'operator') return true;
-  const readable = reader.withListeners ? ownerOf(client) : client;
-  return account === reader.account && readable === reader.client && interfaceName === reader.interface;
 }
 
 function concerns({ account, client }: Suppression, reader: Reader): boolean {
@@ -225,7 +204,7 @@ const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exh
 
 /** Makes an entry of an attempt's row, with the meaning of its reason. */
 export function attemptEntry(row: AttemptRow): AttemptEntry {
-  const { attempt, at, kind, subscription, reason, delivery: _delivery, ...known } = row;
+  const { attempt, at, kind, subscription, reason, delivery: _, event: __, ...known } = row;
   const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
   return { attempt, at, kind, subscription, ...withoutNulls({ ...known, ...reasoned }) };
 }

@@ -1,17 +1,11 @@
-/** Reads what happens to one client now: its attempts, and its events without a delivery. */
+/** Reads what happens to clients now: their attempts, and their events without a delivery. */
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, time } from '../columns.ts';
+import { attemptColumns, type AttemptRow } from './attempts.ts';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from './entries.ts';
-import { attemptEntry, eventEntry, explainNoSubscription, isOfReader } from './history.ts';
-import {
-  eventsOfDeliveries,
-  latestAttempts,
-  latestEvents,
-  latestFirstAttempts,
-  type AttemptFound,
-  type EventFound,
-  type LiveLook,
-} from './live-rows.ts';
-import { deliveriesOf, eventsAt } from './log-tables.ts';
+import { eventsAt } from './events.ts';
+import { attemptEntry, eventEntry, explainNoSubscription } from './history.ts';
 
 /** Something that happened, at a time in milliseconds since the epoch. The same record always has the same key. */
 export type LiveEntry = { key: string; at: number } & (
@@ -27,69 +21,128 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'suppressed'; event: EventEntry; verdict: SuppressedVerdict }
 );
 
+/** What one client wants to know: from when on, and what it knows. `actions`: those of its interface. */
+export type LiveLook = {
+  reader: ClientReader;
+  actions: readonly string[];
+  fromMs: number;
+  isKnown: (key: string) => boolean;
+};
+
 /** The entries of a key; none if its event was delivered. */
 export type LookedUpKey = { key: string; at: number; entries: LiveEntry[] };
 
 /** `unreadBefore`: one read did not cover everything, and entries before this time may be missing. */
 export type LiveFound = { looked: LookedUpKey[]; unreadBefore?: number };
 
-/**
- * Returns a client's latest entries, except those whose keys are known. Leaves an attempt whose delivery the log does not have
- * yet to a later read.
- */
-export async function latestOf(
-  postgres: Queryable,
-  look: LiveLook,
-  isKnown: (key: string) => boolean,
-): Promise<LiveFound> {
-  const attempts = [await latestFirstAttempts(postgres, look), ...(await latestAttempts(postgres, look))];
-  const events = await latestEvents(postgres, look);
-  const unread = [...attempts, events].flatMap(({ unreadBefore }) => unreadBefore ?? []);
-  const newAttempts = attempts.flatMap(({ found }) => found).filter(({ attempt }) => !isKnown(keyOfAttempt(attempt)));
-  const newEvents = events.found.filter((each) => !isKnown(keyOfEvent(each)));
-  const looked = [
-    ...(await attemptsLooked(postgres, newAttempts)),
-    ...(await eventsLooked(postgres, newEvents, look.reader)),
-  ];
-  return { looked, ...(unread.length > 0 && { unreadBefore: Math.max(...unread) }) };
+/** Returns the latest entries for each look, except those whose keys are known. `most`: limit of rows of each kind, the newest. */
+export async function latestOf(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<LiveFound[]> {
+  const attempts = Map.groupBy(await latestAttempts(postgres, looks, most), ({ look }) => look);
+  const events = Map.groupBy(await latestEvents(postgres, looks, most), ({ look }) => look);
+  const found: LiveFound[] = [];
+  for (const [place, look] of looks.entries()) {
+    const own = { attempts: attempts.get(place) ?? [], events: events.get(place) ?? [] };
+    const unread = [own.attempts, own.events].flatMap((rows) => (rows.length < most ? [] : [rows.at(-1)?.at ?? 0]));
+    const looked = [
+      ...own.attempts.map(attemptLooked).filter(({ key }) => !look.isKnown(key)),
+      ...(await eventsLooked(postgres, own.events, look)),
+    ];
+    found.push({ looked, ...(unread.length > 0 && { unreadBefore: Math.max(...unread) }) });
+  }
+  return found;
 }
 
-const keyOfAttempt = ({ delivery, at, attempt }: AttemptFound['attempt']) => `${delivery} ${at} ${attempt}`;
+/** `look`: the place of the look that it is for. */
+type Looked<R> = R & { look: number };
+type AttemptFound = Looked<AttemptRow & { action: string; callbackUrl: string }>;
+type EventFound = Looked<{ event: string; at: number; isMade: boolean }>;
 
-const keyOfEvent = ({ event, at }: EventFound) => `${event} ${at}`;
+const valuesOf = (looks: readonly LiveLook[]): unknown[][] => [
+  looks.map(({ reader }) => reader.account),
+  looks.map(({ reader }) => reader.client),
+  looks.map(({ reader }) => reader.interface),
+  looks.map(({ fromMs }) => fromMs),
+];
 
-async function attemptsLooked(postgres: Queryable, found: readonly AttemptFound[]): Promise<LookedUpKey[]> {
-  const lacking = found.filter(({ event }) => event === undefined).map(({ attempt }) => attempt);
-  const events = await eventsOfDeliveries(postgres, lacking);
-  return found.flatMap(({ action, callbackUrl, attempt, ...given }) => {
-    const event = given.event ?? events.get(attempt.delivery);
-    if (event === undefined) return [];
-    const [key, { at, delivery, subscription }] = [keyOfAttempt(attempt), attempt];
-    const told = { delivery, event, action, subscription, callbackUrl, attempt: attemptEntry(attempt) };
-    return [{ key, at, entries: [{ kind: 'attempt' as const, key, at, ...told }] }];
+/** A client's subscriptions, without those that ended so long before that nothing can still be sent to them. */
+const OWN = `
+  select look.place::int as look, look.from_ms, s.guid, s.action, split_part(s.callback_url, '?', 1) as callback_url
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::float8[]) with ordinality as look (account, client, interface, from_ms, place)
+  join waybell.subscriptions s on s.account_guid = look.account and s.client_id = look.client and s.interface = look.interface
+  where s.ended_at is null or s.ended_at > ${time('look.from_ms')} - interval '2 days'`;
+
+/** The newest rows of each look: `at` descending. */
+const newest = (rows: string): string => `
+  select * from (select r.*, row_number() over (partition by look order by at desc) as rank from (${rows}) r) r
+  where rank <= $5 order by look, at desc`;
+
+async function latestAttempts(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<AttemptFound[]> {
+  const ofSubscription = (which: string) => `(
+    select * from delivery_log.attempts where subscription = own.guid and ${which} and at >= ${time('own.from_ms')}
+    order by at desc limit $5)`;
+  const { rows } = await postgres.query<AttemptFound>({
+    name: 'live-attempts',
+    text: `select ${attemptColumns('false')}, a.look - 1 as look, a.action, a.callback_url as "callbackUrl" from (${newest(`
+             select a.*, own.look, own.action, own.callback_url from (${OWN}) own
+             cross join lateral (${ofSubscription(NOT_DELIVERED)} union all ${ofSubscription(DELIVERED_OR_RETRIED)}) a`)}) a`,
+    values: [...valuesOf(looks), most],
   });
+  return rows;
+}
+
+function attemptLooked({ look: _, action, callbackUrl, ...row }: AttemptFound): LookedUpKey {
+  const { delivery, event, at, attempt, subscription } = row;
+  const key = `${delivery} ${at} ${attempt}`;
+  const told = { delivery, event, action, subscription, callbackUrl, attempt: attemptEntry(row) };
+  return { key, at, entries: [{ kind: 'attempt', key, at, ...told }] };
+}
+
+/** Finds kept events for the accounts, and whether the clients have deliveries of them. */
+async function latestEvents(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<EventFound[]> {
+  const asked = looks.flatMap(({ reader, actions }, look) =>
+    actions.map((action) => ({ look, action: `${reader.interface}.${action}` })),
+  );
+  const { rows } = await postgres.query<EventFound>({
+    name: 'live-events',
+    text: `select look - 1 as look, event, ${ms('at')} as at, is_made as "isMade" from (${newest(`
+             select client.look, e.event, e.at, e.is_made
+             from (
+               select look.place::int as look, look.account, look.from_ms,
+                 array(select own.guid from (${OWN}) own where own.look = look.place) as guids
+               from unnest($1::uuid[], $4::float8[]) with ordinality as look (account, from_ms, place)
+             ) client
+             join unnest($6::int[], $7::text[]) as asked (look, action) on asked.look + 1 = client.look
+             cross join lateral (
+               select event, at, coalesce(subscriptions && client.guids, false) as is_made from delivery_log.events
+               where account = client.account and action = asked.action and at >= ${time('client.from_ms')} and place is not null
+               order by at desc limit $5
+             ) e`)}) e`,
+    values: [...valuesOf(looks), most, asked.map(({ look }) => look), asked.map(({ action }) => action)],
+  });
+  return rows;
 }
 
 async function eventsLooked(
   postgres: Queryable,
   found: readonly EventFound[],
-  reader: ClientReader,
+  { reader, isKnown }: LiveLook,
 ): Promise<LookedUpKey[]> {
-  const made = (await deliveriesOf(postgres, found, { withAnswers: false })).filter((row) => isOfReader(row, reader));
-  const delivered = new Set(made.map(keyOfEvent));
+  const fresh = found.filter((each) => !isKnown(keyOf(each)));
   const rows = await eventsAt(
     postgres,
-    found.filter((each) => !delivered.has(keyOfEvent(each))),
+    fresh.filter(({ isMade }) => !isMade),
     reader,
   );
-  const entries = rows.map((row) => eventEntry(row, [], reader));
+  const entries = rows.map((row) => eventEntry([row], [], reader));
   await explainNoSubscription(postgres, entries);
-  const byKey = Map.groupBy(entries, keyOfEvent);
-  return found.map((each) => {
-    const key = keyOfEvent(each);
+  const byKey = Map.groupBy(entries, keyOf);
+  return fresh.map((each) => {
+    const key = keyOf(each);
     return { key, at: each.at, entries: (byKey.get(key) ?? []).flatMap((event) => suppressionsIn(event, key)) };
   });
 }
+
+const keyOf = ({ event, at }: Pick<EventFound, 'event' | 'at'>): string => `${event} ${at}`;
 
 function suppressionsIn(event: EventEntry, key: string): LiveEntry[] {
   return event.verdicts.flatMap((verdict, place) =>

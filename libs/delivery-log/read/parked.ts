@@ -1,7 +1,7 @@
 import type { ParkReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
-import type { DeliveryRow } from './log-tables.ts';
+import type { DeliveryRow } from './deliveries.ts';
 
 /** Since when, in milliseconds since the epoch, and why a delivery waits for its endpoint. */
 export type ParkedNow = { since: number; why: ParkReason };

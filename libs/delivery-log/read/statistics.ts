@@ -1,8 +1,8 @@
 /** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '../columns.ts';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
 import type { ClientReader } from './entries.ts';
-import { SKEW_MS } from './log-tables.ts';
 
 export const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
 
@@ -30,7 +30,7 @@ export async function subscriptionsToCount(
 }
 
 type CountQuery = {
-  account: string;
+  reader: ClientReader;
   subscriptions: readonly Counted[];
   /** Actions whose suppressed events are counted. */
   actions: readonly string[];
@@ -39,96 +39,60 @@ type CountQuery = {
   until: number;
 };
 
-const FROM = time('$4');
-const UNTIL = time('$5');
-const SKEW = `interval '${SKEW_MS} milliseconds'`;
-const OF_CLIENT = 'subscription = any ($2::uuid[])';
-const within = (at: string): string => `${at} >= ${FROM} and ${at} < ${UNTIL}`;
-const ENDED = `${OF_CLIENT} and ${within('at')} and by_hand is distinct from 'test'`;
+const within = (at: string): string => `${at} >= ${time('$1')} and ${at} < ${time('$2')}`;
 
-const KEPT = `unnest($3::text[]) as w (action)
-  cross join lateral (
-    select action, event, at from delivery_log.kept_events k
-    where k.account = $1 and k.action = w.action and ${within('k.at')} offset 0
-  ) e`;
+const ended = (which: string): string => `
+  select subscription, kind, count(*) from delivery_log.attempts
+  where subscription = any ($3::uuid[]) and ${which} and ${within('at')} and by_hand is distinct from 'test'
+  group by subscription, kind`;
 
-/** Differs for other events, so that days with very many can be compared without reading each event. */
-const PRINT = `sum(uuid_hash(event) # timestamp_hash(at at time zone 'UTC'))`;
-
-// The record of a first attempt that came twice may be in both tables.
 const COUNT = `
-  select s.action, c.kind, sum(c.count)::float8 as count, sum(c.print)::text as print from (
-    select subscription, each.* from (
-      select subscription, count(*) filter (where ${within('attempted_at')}) as delivered,
-        count(*) filter (where ${within('at')}) as made, ${PRINT} filter (where ${within('at')}) as print
-      from delivery_log.deliveries
-      where ${OF_CLIENT} and at >= ${FROM} - ${SKEW} and at < ${UNTIL} + ${SKEW} group by subscription
-    ) d cross join lateral (values ('delivered', delivered, null), ('made', made, print)) as each (kind, count, print)
-    union all
-    select subscription, kind, count(*), null from delivery_log.attempts a
-    where ${ENDED} and kind not in ('exhausted', 'dropped') and not (kind = 'delivered' and attempt = 1 and exists (
-      select from delivery_log.deliveries d where d.delivery = a.delivery and d.attempted_at = a.at
-        and d.at >= a.at - ${SKEW} and d.at < a.at + ${SKEW}))
-    group by subscription, kind
-    union all
-    select subscription, kind, count(*), null from delivery_log.attempts
-    where ${ENDED} and kind in ('exhausted', 'dropped') group by subscription, kind
-  ) c
-  join unnest($2::uuid[], $6::text[]) as s (subscription, action) using (subscription)
+  select s.action, c.kind, sum(c.count)::float8 as count
+  from (${ended(NOT_DELIVERED)} union all ${ended(DELIVERED_OR_RETRIED)}) c
+  join unnest($3::uuid[], $4::text[]) as s (subscription, action) using (subscription)
   group by s.action, c.kind
   union all
-  select action, 'kept', count::float8, print::text from (
-    select e.action, count(*), ${PRINT} as print from ${KEPT} group by e.action
-  ) k`;
+  select asked.action, 'suppressed', count(*)::float8 from unnest($6::text[]) as asked (action)
+  cross join lateral (
+    select from delivery_log.events e
+    where e.account = $5 and e.action = $7 || '.' || asked.action and ${within('e.at')} and e.place is not null
+      and not coalesce(e.subscriptions && $3::uuid[], false) offset 0
+  ) e group by asked.action`;
 
-/** Counts suppressed events of some actions, by action. */
-const SUPPRESSED = `
-  select e.action, count(*)::float8 from ${KEPT}
-  where not exists (
-    select from delivery_log.deliveries d
-    where d.event = e.event and d.at = e.at and d.${OF_CLIENT} and ${within('d.at')})
-  group by e.action`;
-
-type CountRow = { action: string; kind: string; count: number; print: string | null };
+/** The name of what a kind of attempt counts as. */
+const COUNTED_AS: Record<string, keyof Counts> = {
+  delivered: 'delivered',
+  failed: 'retried',
+  exhausted: 'given_up',
+  dropped: 'given_up',
+  suppressed: 'suppressed',
+};
 
 /** Counts a time range by action, without actions that have nothing. Reads every row of the client in it. */
-export async function countsWithin(postgres: Queryable, asked: CountQuery): Promise<ReadonlyMap<string, Counts>> {
-  // Unnamed: the number of rows varies so much that Postgres must plan each query by itself.
-  const { rows } = await postgres.query<CountRow>(COUNT, valuesOf(asked));
-  const counts = new Map<string, Counts>();
-  const compared: string[] = [];
-  for (const [action, ofAction] of Map.groupBy(rows, (row) => row.action)) {
-    const kinds = new Map(ofAction.map((row) => [row.kind, row]));
-    const [kept, made] = [kinds.get('kept'), kinds.get('made')];
-    const count = (kind: string): number => kinds.get(kind)?.count ?? 0;
-    const isAllMade = count('kept') === count('made') && kept?.print === made?.print;
-    const isNothingMade = count('made') === 0;
-    if (count('kept') > 0 && !isAllMade && !isNothingMade) compared.push(action);
-    counts.set(action, {
-      delivered: count('delivered'),
-      retried: count('failed'),
-      given_up: count('exhausted') + count('dropped'),
-      suppressed: isNothingMade ? count('kept') : 0,
-    });
-  }
-  for (const { action, count } of await suppressedOf(postgres, asked, compared))
-    counts.set(action, { ...(counts.get(action) ?? noCounts()), suppressed: count });
-  return new Map([...counts].filter(([, each]) => Object.values(each).some((count) => count > 0)));
-}
-
-async function suppressedOf(
+export async function countsWithin(
   postgres: Queryable,
-  asked: CountQuery,
-  actions: string[],
-): Promise<Omit<CountRow, 'kind' | 'print'>[]> {
-  if (actions.length === 0) return [];
-  return (await postgres.query<CountRow>(SUPPRESSED, valuesOf({ ...asked, actions }).slice(0, 5))).rows;
-}
-
-function valuesOf({ account, subscriptions, actions, from, until }: CountQuery): unknown[] {
+  { reader, subscriptions, actions, from, until }: CountQuery,
+): Promise<ReadonlyMap<string, Counts>> {
   const guids = subscriptions.map(({ subscription }) => subscription);
   const theirActions = subscriptions.map(({ action }) => action);
-  return [account, guids, actions, from, until, theirActions];
+  // Unnamed: the number of rows varies so much that Postgres must plan each query by itself.
+  const { rows } = await postgres.query<{ action: string; kind: string; count: number }>(COUNT, [
+    from,
+    until,
+    guids,
+    theirActions,
+    reader.account,
+    actions,
+    reader.interface,
+  ]);
+  const counts = new Map<string, Counts>();
+  for (const { action, kind, count } of rows) {
+    const of = counts.get(action) ?? noCounts();
+    const name = COUNTED_AS[kind];
+    if (name !== undefined) of[name] += count;
+    counts.set(action, of);
+  }
+  return counts;
 }
 
 export const noCounts = (): Counts => ({ delivered: 0, retried: 0, given_up: 0, suppressed: 0 });

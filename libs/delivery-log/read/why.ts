@@ -53,7 +53,7 @@ async function tellOf(postgres: Queryable, found: SearchMatch, paging: PageReque
       return { kind: 'events', of: found, page: await timelineOf(postgres, { about, reader: 'operator', ...paging }) };
     }
     case 'delivery': {
-      const delivery = await deliveryHistory(postgres, found.delivery, 'operator');
+      const delivery = await deliveryHistory(postgres, found, 'operator');
       return delivery === undefined ? { kind: 'nothing' } : { kind: 'delivery', delivery };
     }
     case 'subscription': {
@@ -75,8 +75,7 @@ async function latestOf(
   subscriptions: readonly SubscriptionEntry[],
   { limit }: PageRequest,
 ): Promise<DeliveryEntry[]> {
-  const guids = subscriptions.map(({ subscription }) => subscription);
-  return withAttempts(postgres, await latestDeliveries(postgres, guids, limit));
+  return withAttempts(postgres, await latestDeliveries(postgres, subscriptions, limit));
 }
 
 function accountsIn(told: WhyResult): string[] {

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { LotSize } from './lot-size.ts';
+import { BatchSize } from './batch-size.ts';
 
 /** The result of one statement. `slow`: it exceeded its limit; `error` is the one for Postgres being away. */
 export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
@@ -21,13 +21,13 @@ const TOO_SLOW = `takes longer than DATABASE_TIMEOUT, alone, ${SLOW_TIMES} times
 export class AdaptiveWriter<R> {
   readonly #write: (records: readonly R[]) => Promise<WriteResult>;
   readonly #clock: Clock;
-  readonly #size: LotSize;
-  #lotsWritten = 0;
+  readonly #size: BatchSize;
+  #batchesWritten = 0;
 
   constructor(write: (records: readonly R[]) => Promise<WriteResult>, options: AdaptiveWriterOptions) {
     this.#write = write;
     this.#clock = options.clock ?? systemClock;
-    this.#size = new LotSize(options.timeoutMs);
+    this.#size = new BatchSize(options.timeoutMs);
   }
 
   /** Writes records. Resolves with why each was not written, undefined if it was. Throws if none can be: Postgres is away. */
@@ -38,20 +38,20 @@ export class AdaptiveWriter<R> {
   async #reasonsOfSome(some: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
     const reasons: (string | undefined)[] = [];
     while (reasons.length < some.length) {
-      const lot = some.slice(reasons.length, reasons.length + this.#size.most);
-      reasons.push(...(await this.#reasonsOfLot(lot, all)));
+      const batch = some.slice(reasons.length, reasons.length + this.#size.most);
+      reasons.push(...(await this.#reasonsOfBatch(batch, all)));
     }
     return reasons;
   }
 
-  async #reasonsOfLot(lot: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
-    const written = await this.#try(lot);
-    if (written.kind === 'written') return lot.map(() => undefined);
-    if (written.kind === 'slow') return this.#reasonsOfSlow(lot, all);
-    if (lot.length === 1) return [written.reason];
-    const middle = Math.ceil(lot.length / 2);
-    const reasons = await this.#reasonsOfLot(lot.slice(0, middle), all);
-    return [...reasons, ...(await this.#reasonsOfLot(lot.slice(middle), all))];
+  async #reasonsOfBatch(batch: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
+    const written = await this.#try(batch);
+    if (written.kind === 'written') return batch.map(() => undefined);
+    if (written.kind === 'slow') return this.#reasonsOfSlow(batch, all);
+    if (batch.length === 1) return [written.reason];
+    const middle = Math.ceil(batch.length / 2);
+    const reasons = await this.#reasonsOfBatch(batch.slice(0, middle), all);
+    return [...reasons, ...(await this.#reasonsOfBatch(batch.slice(middle), all))];
   }
 
   /** Writes a batch that was too slow again, in smaller ones, unless nothing can be written. */
@@ -68,7 +68,7 @@ export class AdaptiveWriter<R> {
 
   /** Finds out whether a record that was too slow alone is so again while others are not. */
   async #reasonOfSlow(record: R, all: readonly R[]): Promise<string | undefined> {
-    const before = this.#lotsWritten;
+    const before = this.#batchesWritten;
     let error: Error | undefined;
     for (let times = 1; times < SLOW_TIMES; times += 1) {
       const written = await this.#try([record]);
@@ -76,7 +76,7 @@ export class AdaptiveWriter<R> {
       error = written.error;
     }
     const others = all.filter((each) => each !== record);
-    if (this.#lotsWritten === before) await this.#assertWriting(anyOf(others), error);
+    if (this.#batchesWritten === before) await this.#assertWriting(anyOf(others), error);
     return TOO_SLOW;
   }
 
@@ -85,12 +85,12 @@ export class AdaptiveWriter<R> {
     if (other === undefined || (await this.#try([other])).kind === 'slow') throw error;
   }
 
-  async #try(lot: readonly R[]): Promise<WriteResult> {
+  async #try(batch: readonly R[]): Promise<WriteResult> {
     const beganAt = this.#clock.now();
-    const written = await this.#write(lot);
+    const written = await this.#write(batch);
     if (written.kind === 'written') {
-      this.#lotsWritten += 1;
-      this.#size.wrote(lot.length, this.#clock.now() - beganAt);
+      this.#batchesWritten += 1;
+      this.#size.wrote(batch.length, this.#clock.now() - beganAt);
     }
     return written;
   }

@@ -1,65 +1,139 @@
-import { isAttempted, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
-import type { LogRows } from '../tables.ts';
-import { firstOf, type DeliveryInHand, type LogRecord } from './merging.ts';
+import { randomBytes } from 'node:crypto';
+import {
+  isAttempted,
+  type Attempted,
+  type Deactivated,
+  type Outcome,
+  type Rejected,
+  type Routed,
+  type Suppression,
+} from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { packChunk } from '../chunk.ts';
+import { numberOfKey, PREFIX_BYTES, writeAction, type AttemptPart, type EventPart, type LogRows } from '../tables.ts';
 import { dayOf } from './partitions.ts';
 
-type LogRowsInHand = Omit<LogRows, 'deliveries'> & { deliveries: DeliveryInHand[] };
+/** Rows that records make by themselves; `rowsOf` adds those that follow from them. */
+export type LogParts = { events: EventPart[]; attempts: AttemptPart[]; deactivations: Deactivated[] };
 
-export type RowsOptions = {
-  /** First day whose bodies are kept. */
-  oldestBodies: number;
-  /** Whether attempts may be stored in the rows of their deliveries. */
-  merges: boolean;
-};
+export function partsOf(outcomes: readonly Outcome[]): LogParts {
+  const parts: LogParts = { events: [], attempts: [], deactivations: [] };
+  for (const outcome of outcomes) {
+    if (isAttempted(outcome)) parts.attempts.push({ record: outcome });
+    else if (outcome.kind === 'deactivated') parts.deactivations.push(outcome);
+    else parts.events.push(...eventParts(outcome));
+  }
+  return parts;
+}
 
-/** Makes each table's rows from records. */
-export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: LogRowsInHand = {
-    events: [],
-    keys: [],
-    deliveries: [],
-    attempts: [],
-    bodies: [],
-    kept_events: [],
-    deactivations: [],
+function eventParts(record: Routed | Rejected): EventPart[] {
+  const action = writeAction(record.interface, record.action);
+  const partOf = (account: string, delivery: string) => numberOfKey(`${action} ${account} ${delivery}`);
+  if (record.kind === 'rejected') {
+    const part = { record, subscriptions: [], suppressed: [] };
+    const accounts = record.receivers.length === 0 ? [undefined] : record.receivers;
+    return accounts.map((account) => ({
+      ...part,
+      part: partOf(account ?? '', record.delivery ?? ''),
+      ...(account !== undefined && { account }),
+    }));
+  }
+  const { receivers, deliveries, suppressed } = record;
+  if (receivers.length === 0) return [{ record, subscriptions: [], suppressed, part: partOf('', '') }];
+  return receivers.map((account) => ({
+    record,
+    account,
+    part: partOf(account, ''),
+    subscriptions: deliveries.filter((each) => each.account === account).map(({ subscription }) => subscription),
+    suppressed: suppressed.filter((each) => (each.account ?? account) === account && !isImplied(each)),
+  }));
+}
+
+/** The row of an account without deliveries and suppressions says it. */
+const isImplied = ({ reason, account, client }: Suppression): boolean =>
+  reason === 'no_subscription' && account !== undefined && client === undefined;
+
+/** Makes each table's rows, with bodies in chunks. `oldestBodies`: the first day whose bodies are kept. */
+export function rowsOf({ events, attempts, deactivations }: LogParts, oldestBodies: number): LogRows {
+  const chunks = new Chunks(oldestBodies);
+  return {
+    events: events.map((part) => chunks.withEvent(part)),
+    keys: keysOf(events),
+    attempts: attempts.map(({ record }) => chunks.withBody(record)),
+    chunks: chunks.rows(),
+    deactivations,
   };
-  for (const { outcome, isRepeat } of records) {
-    if (outcome.kind === 'routed' || outcome.kind === 'rejected')
-      addEvent(rows, outcome, { isRepeat, isKept: dayOf(outcome.at) >= oldestBodies });
-    if (outcome.kind === 'deactivated') rows.deactivations.push(outcome);
-  }
-  // Chooses the first row if an event was routed twice.
-  const byGuid = new Map(merges ? rows.deliveries.toReversed().map((row) => [row.delivery, row]) : []);
-  for (const record of records) {
-    const { outcome } = record;
-    if (!isAttempted(outcome)) continue;
-    addBody(rows, outcome, oldestBodies);
-    const row = byGuid.get(outcome.delivery);
-    const first = row && firstOf(row, record);
-    if (row !== undefined && first !== undefined) row.first = first;
-    else rows.attempts.push(outcome);
-  }
-  return rows;
 }
 
-function addEvent(
-  rows: LogRowsInHand,
-  outcome: Routed | Rejected,
-  { isRepeat, isKept }: { isRepeat: boolean; isKept: boolean },
-): void {
-  const { at, event } = outcome;
-  rows.events.push(outcome);
-  for (const { kind, key } of outcome.keys) rows.keys.push({ kind, key, at, event });
-  if (outcome.kind === 'rejected') return;
-  const { interface: interfaceName, action } = outcome;
-  for (const delivery of outcome.deliveries)
-    rows.deliveries.push({ ...delivery, at, event, interface: interfaceName, action, isRepeat });
-  const { kept } = outcome;
-  if (kept === undefined || !isKept) return;
-  for (const account of kept.accounts)
-    rows.kept_events.push({ account, kept, at, event, interface: interfaceName, action });
+/** An event has each number once, for however many accounts it is. */
+function keysOf(events: readonly EventPart[]): LogRows['keys'] {
+  return [...new Set(events.map(({ record }) => record))].flatMap(({ at, event, keys }) =>
+    [...new Set(keys.map(({ key }) => numberOfKey(key)))].map((number) => ({ number, at, event })),
+  );
 }
 
-function addBody(rows: LogRows, { at, delivery, body }: Attempted, oldestBodies: number): void {
-  if (body !== undefined && dayOf(at) >= oldestBodies) rows.bodies.push({ at, delivery, body: body.toString() });
+/** Limit of a chunk's bytes before they are compressed, unless one body alone has more. */
+const CHUNK_BYTES = 2 ** 20;
+
+type OpenChunk = { chunk: string; at: number; until: number; deliveries: string[]; bodies: Buffer[]; bytes: number };
+
+/** The chunks of a batch: those of a day are dropped with it. */
+class Chunks {
+  readonly #oldestDay: number;
+  readonly #full: OpenChunk[] = [];
+  readonly #byDay = new Map<number, OpenChunk>();
+
+  constructor(oldestDay: number) {
+    this.#oldestDay = oldestDay;
+  }
+
+  withEvent(part: EventPart): EventPart {
+    const { record, account, subscriptions } = part;
+    const kept =
+      record.kind === 'routed' && account !== undefined && record.kept?.accounts.includes(account)
+        ? record.kept
+        : undefined;
+    if (dayOf(record.at) < this.#oldestDay || (kept === undefined && subscriptions.length === 0)) return part;
+    const open = this.#openAt(record.at, kept?.body.length ?? 0);
+    for (const subscription of subscriptions)
+      open.deliveries.push(messageGuid(record.event, subscription).slice(0, 2 * PREFIX_BYTES));
+    return { ...part, chunk: open.chunk, ...(kept !== undefined && { place: put(open, kept.body) }) };
+  }
+
+  withBody(record: Attempted): AttemptPart {
+    const { at, body } = record;
+    if (body === undefined || dayOf(at) < this.#oldestDay) return { record };
+    const open = this.#openAt(at, body.length);
+    return { record, stored: { chunk: open.chunk, place: put(open, body) } };
+  }
+
+  rows(): LogRows['chunks'] {
+    return [...this.#full, ...this.#byDay.values()].map(({ chunk, at, until, deliveries, bodies }) => ({
+      chunk,
+      at,
+      until,
+      deliveries: Buffer.from(deliveries.join(''), 'hex'),
+      bytes: packChunk(bodies),
+    }));
+  }
+
+  #openAt(at: number, bytes: number): OpenChunk {
+    const day = dayOf(at);
+    let open = this.#byDay.get(day);
+    if (open !== undefined && open.bytes > 0 && open.bytes + bytes > CHUNK_BYTES) {
+      this.#full.push(open);
+      open = undefined;
+    }
+    open ??= { chunk: randomBytes(8).readBigInt64BE().toString(), at, until: at, deliveries: [], bodies: [], bytes: 0 };
+    this.#byDay.set(day, open);
+    open.at = Math.min(open.at, at);
+    open.until = Math.max(open.until, at);
+    return open;
+  }
+}
+
+function put(open: OpenChunk, body: string | Buffer): number {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  open.bytes += bytes.length;
+  return open.bodies.push(bytes) - 1;
 }

@@ -87,11 +87,7 @@ async function createPartition(postgres: Postgres, table: TableName, day: number
       'select relispartition as is_attached from pg_class where oid = to_regclass($1)',
       [name],
     );
-    if (rows.length === 0) {
-      await client.query(`create table ${name} (like delivery_log.${table} including all)`);
-      // Bodies are short, but worth compressing.
-      if (isShortLived(table)) await client.query(`alter table ${name} set (toast_tuple_target = 128)`);
-    }
+    if (rows.length === 0) await client.query(`create table ${name} (like delivery_log.${table} including all)`);
     if (rows[0]?.is_attached !== true) {
       await client.query(
         `alter table delivery_log.${table} attach partition ${name}

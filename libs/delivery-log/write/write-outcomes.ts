@@ -9,27 +9,19 @@ import {
 } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Outcome } from '@waybell/line/outcomes';
-import { copiesOf } from './copies.ts';
-import { inLots } from './in-lots.ts';
-import { insertRows } from './insert-rows.ts';
-import type { LogMetrics } from './log-metrics.ts';
-import type { LogRows } from '../tables.ts';
-import { rowsOf } from './log-rows.ts';
-import { incomplete, type LogRecord } from './merging.ts';
-import { dayOf, type Partitions } from './partitions.ts';
 import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
+import { copiesOf } from './copies.ts';
+import { gather } from './gather.ts';
+import type { LogMetrics } from './log-metrics.ts';
+import { partsOf, rowsOf, type LogParts } from './log-rows.ts';
+import { dayOf, type Partitions } from './partitions.ts';
+import { unwritten } from './unwritten.ts';
 
 /** A record that Postgres refuses, with its error. */
 export type RefusedRecord = { outcome: Outcome; reason: string };
 
-/**
- * Writes records. Resolves, after the commit, with the refused ones. Throws `Unavailable`. `isRepeat`: the records may be written
- * already.
- */
-export type WriteOutcomes = (
-  outcomes: readonly Outcome[],
-  how?: { isRepeat: boolean },
-) => Promise<readonly RefusedRecord[]>;
+/** Writes records. Resolves, after the commit, with the refused ones. Throws `Unavailable`. */
+export type WriteOutcomes = (outcomes: readonly Outcome[]) => Promise<readonly RefusedRecord[]>;
 
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
@@ -40,15 +32,14 @@ export type WriteOptions = {
   gatherMs?: number;
 };
 
-/** Size of a batch that is written at once. */
+/** Number of messages that are written at once. */
 const LARGEST = 100;
-/**
- * Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. The router's record may stay for a second
- * batch.
- */
+/** Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. */
 const GATHER_MS = 250;
 /** One batch is prepared while Postgres writes another. */
 const AT_ONCE = 2;
+/** Rows that exist are left out; others may come to exist meanwhile, which is rarer still. */
+const MOST_CONFLICTS = 3;
 
 const NO_PARTITION = '23514';
 // Classes 22 (data), 23 (constraints) and 54 (limits). Postgres would give any other error (no disk, no right, no such table)
@@ -60,43 +51,38 @@ export function writeOutcomesTo(
   postgres: Postgres,
   { partitions, figures, timeoutMs, gatherMs = GATHER_MS }: WriteOptions,
 ): WriteOutcomes {
-  async function insert(records: readonly LogRecord[]): Promise<void> {
-    const kept = records.filter(({ outcome }) => !(dayOf(outcome.at) < partitions.oldest()));
-    const rowsMerging = (merges: boolean) => rowsOf(kept, { oldestBodies: partitions.oldest('bodies'), merges });
+  const copiesOfParts = (parts: LogParts) => copiesOf(rowsOf(parts, partitions.oldest('chunks')));
+
+  async function insert(outcomes: readonly Outcome[]): Promise<void> {
+    const kept = outcomes.filter(({ at }) => !(dayOf(at) < partitions.oldest()));
+    const parts = partsOf(kept);
     // Before Postgres is used: an error thrown here is the record's fault.
-    const copies = copiesOf(rowsMerging(true));
-    const outcomes = kept.map(({ outcome }) => outcome);
-    await partitions.ensure(outcomes.map(({ at }) => at));
-    if (kept.length > 0) await whenAvailable(postgres, () => writeRows(copies, () => rowsMerging(false)), isAway);
-    figures.written(outcomes);
-    figures.outdated(records.length - kept.length);
+    const copies = copiesOfParts(parts);
+    await partitions.ensure(kept.map(({ at }) => at));
+    await whenAvailable(postgres, () => writeRows(parts, copies), isAway);
+    figures.written(kept);
+    figures.outdated(outcomes.length - kept.length);
   }
 
-  /** Rows that exist stay as they are: an attempt merged into the row of such a delivery would be lost. */
-  async function writeRows(copies: readonly Copy[], rowsApart: () => LogRows): Promise<void> {
-    try {
-      if (!(await isCopied(copies))) await postgres.query(insertRows(rowsApart()));
-    } catch (error) {
-      // Dropped at midnight or by hand, or missing from a restored backup: it is created again, if its day is still kept.
-      if (sqlStateOf(error) === NO_PARTITION) partitions.lookAgain();
-      throw error;
+  /** Rows that exist stay as they are: which they are is asked only when there is one. */
+  async function writeRows(parts: LogParts, copies: readonly Copy[]): Promise<void> {
+    let [left, rows] = [parts, copies];
+    for (let conflicts = 1; rows.length > 0; conflicts += 1) {
+      try {
+        return await copyAll(postgres, rows);
+      } catch (error) {
+        // Dropped at midnight or by hand, or missing from a restored backup: it is created again, if its day is still kept.
+        if (sqlStateOf(error) === NO_PARTITION) partitions.lookAgain();
+        if (!isConflict(error) || conflicts > MOST_CONFLICTS) throw error;
+      }
+      left = await unwritten(postgres, left);
+      rows = copiesOfParts(left);
     }
   }
 
-  /** False if a row exists already, which is rare. */
-  async function isCopied(copies: readonly Copy[]): Promise<boolean> {
+  async function tryToInsert(outcomes: readonly Outcome[]): Promise<WriteResult> {
     try {
-      await copyAll(postgres, copies);
-      return true;
-    } catch (error) {
-      if (isConflict(error)) return false;
-      throw error;
-    }
-  }
-
-  async function tryToInsert(records: readonly LogRecord[]): Promise<WriteResult> {
-    try {
-      await insert(records);
+      await insert(outcomes);
       return { kind: 'written' };
     } catch (error) {
       if (error instanceof Unavailable && isTooSlow(error.cause)) return { kind: 'slow', error };
@@ -106,11 +92,14 @@ export function writeOutcomesTo(
   }
 
   const fitting = new AdaptiveWriter(tryToInsert, { timeoutMs });
-  const reasonsOf = (records: readonly LogRecord[]) => fitting.reasonsOf(records);
-  const writeRecords = inLots(reasonsOf, { largest: LARGEST, gatherMs, atOnce: AT_ONCE, stay: incomplete });
+  const reasonsOf = gather((outcomes: readonly Outcome[]) => fitting.reasonsOf(outcomes), {
+    largest: LARGEST,
+    gatherMs,
+    atOnce: AT_ONCE,
+  });
 
-  return async (outcomes, { isRepeat } = { isRepeat: false }) => {
-    const reasons = await writeRecords(outcomes.map((outcome) => ({ outcome, isRepeat })));
+  return async (outcomes) => {
+    const reasons = await reasonsOf(outcomes);
     return outcomes.flatMap((outcome, place) => {
       const reason = reasons[place];
       return reason === undefined ? [] : [{ outcome, reason }];

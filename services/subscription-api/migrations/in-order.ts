@@ -27,6 +27,7 @@ import { RetriedTests } from './0028-retried-tests.ts';
 import { Listeners } from './0029-listeners.ts';
 import { DueDeactivations } from './0030-due-deactivations.ts';
 import { ParkedBusy } from './0031-parked-busy.ts';
+import { LogOfRows } from './0032-log-of-rows.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -63,4 +64,5 @@ export const migrations = [
   Listeners,
   DueDeactivations,
   ParkedBusy,
+  LogOfRows,
 ];

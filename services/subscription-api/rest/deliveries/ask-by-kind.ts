@@ -1,5 +1,5 @@
 import { nearestNames } from '@waybell/catalog/nearest-names';
-import { hasKind } from '@waybell/delivery-log/read/has-kind';
+import { keysNamed } from '@waybell/delivery-log/read/find-anything';
 import { keyKinds } from '@waybell/events/key-kinds';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
@@ -26,7 +26,7 @@ export async function askByKind<T>(
 
 async function isKind(postgres: Queryable, { key, kind }: KeyQuery): Promise<boolean> {
   if (kind === undefined || keyKinds.includes(kind)) return true;
-  return key !== undefined && (await hasKind(postgres, { key, kind }));
+  return key !== undefined && (await keysNamed(postgres, key)).some(({ keyKind }) => keyKind === kind);
 }
 
 function unknownKind(kind: string): Problem {

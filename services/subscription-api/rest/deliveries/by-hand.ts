@@ -110,7 +110,7 @@ function addTest(router: Router, { authenticate, database }: ByHandRouteOptions)
         if (asked.kind === 'refused') throw refusal(asked, 'not-subscribed');
         const gone = new AbortController();
         response.once('close', () => gone.abort());
-        const look = () => database.askLog((postgres) => deliveryHistory(postgres, asked.delivery, client));
+        const look = () => database.askLog((postgres) => deliveryHistory(postgres, asked, client));
         const entry = await untilAnswered(look, gone.signal);
         answerObject(caller, response, deliveryDetailView(entry, sentRequest(entry, asked.body)));
       });

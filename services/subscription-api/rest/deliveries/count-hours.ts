@@ -18,7 +18,7 @@ const SETTLED_MS = 300_000;
 const MOST_KEPT = 20_000;
 
 type OfHour = ReadonlyMap<string, Counts>;
-type HoursQuery = ClientReader & { subscriptions: readonly Counted[]; actions: readonly string[] };
+type HoursQuery = { reader: ClientReader; subscriptions: readonly Counted[]; actions: readonly string[] };
 type Bucket = Counts & { at: number };
 
 /** Times are milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export function countHours(): CountHours {
     asked: HoursQuery,
     { at, now }: { at: number; now: number },
   ): Promise<OfHour> {
-    const name = JSON.stringify([asked.account, asked.client, at]);
+    const name = JSON.stringify([asked.reader.account, asked.reader.client, at]);
     const known = kept.get(name);
     if (known !== undefined) return known;
     const until = at + HOUR_MS;
@@ -53,7 +53,7 @@ export function countHours(): CountHours {
 
   return async (postgres, { reader, actions, now }) => {
     const subscriptions = await subscriptionsToCount(postgres, reader);
-    const asked = { ...reader, subscriptions, actions };
+    const asked = { reader, subscriptions, actions };
     const since = Math.floor(now / HOUR_MS) * HOUR_MS - HOURS * HOUR_MS;
     const hours: { at: number; counts: OfHour }[] = [];
     // One by one: none takes long, and those that were counted are kept whatever becomes of the others.

@@ -2,7 +2,7 @@ import { timelineParameters } from '@waybell/contracts/openapi/delivery-log-path
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { bodyOf } from '@waybell/delivery-log/read/log-tables';
+import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import { Router, type Request } from 'express';
 import { answerFor, answerObject } from '../http/answer-for.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
@@ -72,7 +72,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: DeliveryL
 /** Throws a Problem (404) where there is none, as where it is another client's. */
 async function findDelivery(database: DeliveryLogRouteOptions['database'], delivery: string, reader: ClientReader) {
   const found = await database.askLog(async (postgres) => {
-    const entry = await deliveryHistory(postgres, delivery, reader);
+    const entry = await deliveryHistory(postgres, { delivery }, reader);
     return entry && { entry, body: await bodyOf(postgres, delivery) };
   });
   if (found !== undefined) return found;

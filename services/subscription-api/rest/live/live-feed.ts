@@ -1,6 +1,5 @@
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { latestOf, type LiveFound } from '@waybell/delivery-log/read/live';
-import type { Database } from '../../database.ts';
+import type { LiveFound, LiveLook } from '@waybell/delivery-log/read/live';
 import { liveRecord, type LiveRecord } from './live-record.ts';
 import type { LiveStream } from './live-stream.ts';
 
@@ -8,45 +7,54 @@ import type { LiveStream } from './live-stream.ts';
 const OVERLAP_MS = 30_000;
 /** After Postgres was away, what was held up meanwhile comes within about so long. */
 const CATCHING_UP_MS = 60_000;
-/** Rows of each kind that one look reads. */
-const MOST_ROWS = 1_000;
-
-export type LiveFeedOptions = { database: Pick<Database, 'askLog'>; reader: ClientReader; actions: readonly string[] };
+/** Rows of each kind that one look reads for a client. */
+export const MOST_ROWS = 1_000;
 
 /** The live entries of one client, for all of its streams. */
 export class LiveFeed {
   readonly streams = new Set<LiveStream>();
-  readonly #options: LiveFeedOptions;
+  readonly #reader: ClientReader;
+  readonly #actions: readonly string[];
   /** What was looked into lately: each row once, whoever reads it. */
   readonly #known = new Map<string, { at: number; records: LiveRecord[] }>();
   /** From when on each look reads again, but for streams that are behind. */
   #fromMs = 0;
+  /** Those for which the look is that is under way: one that comes meanwhile may want more. */
+  #looking: LiveStream[] = [];
   #isAway = false;
   #caughtUpMs = 0;
 
-  constructor(options: LiveFeedOptions) {
-    this.#options = options;
+  /** `actions`: those of the reader's interface. */
+  constructor(reader: ClientReader, actions: readonly string[]) {
+    this.#reader = reader;
+    this.#actions = actions;
   }
 
-  /** Tells each stream what is new to it. Throws Unavailable while Postgres is away, and then has told them so. */
-  async look(nowMs: number): Promise<void> {
-    // One that comes meanwhile may want more than this look reads.
-    const streams = [...this.streams];
-    const found = await this.#find(this.#firstMs(streams, nowMs)).catch((error: unknown) => {
-      if (!this.#isAway)
-        for (const stream of streams) stream.say('the delivery log cannot be read; the feed goes on by itself');
-      this.#isAway = true;
-      throw error;
-    });
+  /** Returns what its streams lack. */
+  look(nowMs: number): LiveLook {
+    this.#looking = [...this.streams];
+    const fromMs = this.#firstMs(this.#looking, nowMs);
+    return { reader: this.#reader, actions: this.#actions, fromMs, isKnown: (key) => this.#known.has(key) };
+  }
+
+  /** Tells each stream what is new to it. */
+  tell(found: LiveFound, nowMs: number): void {
     if (this.#isAway) this.#caughtUpMs = nowMs + CATCHING_UP_MS;
     this.#isAway = false;
     for (const { key, at, entries } of found.looked) this.#known.set(key, { at, records: entries.map(liveRecord) });
     const records = [...this.#known.values()]
       .flatMap((each) => each.records)
       .toSorted((one, other) => one.at - other.at);
-    for (const stream of streams) stream.tell({ records, unreadBefore: found.unreadBefore, nowMs });
+    for (const stream of this.#looking) stream.tell({ records, unreadBefore: found.unreadBefore, nowMs });
     if (nowMs >= this.#caughtUpMs) this.#fromMs = nowMs - OVERLAP_MS;
-    this.#forget(streams);
+    this.#forget(this.#looking);
+  }
+
+  /** The look failed: Postgres is away. Each stream is told so once. */
+  sayAway(): void {
+    if (!this.#isAway)
+      for (const stream of this.#looking) stream.say('the delivery log cannot be read; the feed goes on by itself');
+    this.#isAway = true;
   }
 
   /** The earliest time of which a stream may lack something. */
@@ -57,12 +65,6 @@ export class LiveFeed {
         Math.max(position.floorMs + 1, Math.min(overlapping, seenMs - OVERLAP_MS)),
       ),
     );
-  }
-
-  #find(fromMs: number): Promise<LiveFound> {
-    const { database, reader, actions } = this.#options;
-    const look = { reader, actions, fromMs, most: MOST_ROWS };
-    return database.askLog((postgres) => latestOf(postgres, look, (key) => this.#known.has(key)));
   }
 
   #forget(streams: readonly LiveStream[]): void {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Action } from '@waybell/catalog/action';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { latestOf } from '@waybell/delivery-log/read/live';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
-import { Budget } from '@waybell/runtime/budget';
 import type { Database } from '../../database.ts';
-import { LiveFeed } from './live-feed.ts';
+import { LiveFeed, MOST_ROWS } from './live-feed.ts';
 import { LiveStream, type LiveFilter } from './live-stream.ts';
 import type { FeedPosition } from './position.ts';
 import type { StreamRoom } from './stream-room.ts';
@@ -32,43 +32,41 @@ export type Live = AsyncDisposable & {
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** Looks of all feeds together take so many connections of the delivery log's, so that requests find one. */
-const LOOKS_AT_ONCE = 2;
 const BUFFER_BYTES = 2 ** 20;
 
-type Looking = { feed: LiveFeed; loop: AsyncDisposable };
-
-/** Looks once a second for each client that has a stream, however many those are, and for no other. */
+/** Looks once a second, for all clients that have a stream together, and while there is none not at all. */
 export function openLive({ database, catalog, room: streams, log, lookEveryMs = LOOK_EVERY_MS }: LiveOptions): Live {
-  const looking = new Map<string, Looking>();
-  const looks = new Budget(LOOKS_AT_ONCE);
+  const feeds = new Map<string, LiveFeed>();
+  let looking: AsyncDisposable | undefined;
 
-  async function look(feed: LiveFeed, stop: AbortSignal): Promise<void> {
-    await looks.take(1);
+  async function look(): Promise<void> {
+    const asking = [...feeds.values()];
+    const nowMs = Date.now();
+    const looks = asking.map((feed) => feed.look(nowMs));
     try {
-      if (!stop.aborted) await feed.look(Date.now());
-    } finally {
-      looks.giveBack(1);
+      const found = await database.askLog((postgres) => latestOf(postgres, looks, MOST_ROWS));
+      for (const [place, feed] of asking.entries()) feed.tell(found[place] ?? { looked: [] }, nowMs);
+    } catch (error) {
+      for (const feed of asking) feed.sayAway();
+      throw error;
     }
   }
 
-  /** A feed looks from its first stream on. */
   function join(stream: LiveStream, key: string, reader: ClientReader): void {
-    const found = looking.get(key);
-    if (found !== undefined) return void found.feed.streams.add(stream);
     const actions = catalog.filter((action) => action.interface === reader.interface).map(({ name }) => name);
-    const feed = new LiveFeed({ database, reader, actions });
+    const feed = feeds.get(key) ?? new LiveFeed(reader, actions);
     feed.streams.add(stream);
-    const options = { intervalMs: lookEveryMs, beginsAtOnce: true, complaint: 'live.look-failed', log };
-    looking.set(key, { feed, loop: runEvery((stop) => look(feed, stop), options) });
+    feeds.set(key, feed);
+    looking ??= runEvery(look, { intervalMs: lookEveryMs, beginsAtOnce: true, complaint: 'live.look-failed', log });
   }
 
-  function close(key: string, stream: LiveStream): void {
-    const found = looking.get(key);
-    found?.feed.streams.delete(stream);
-    if (found === undefined || found.feed.streams.size > 0) return;
-    looking.delete(key);
-    void found.loop[Symbol.asyncDispose]();
+  function leave(stream: LiveStream, key: string): void {
+    const feed = feeds.get(key);
+    feed?.streams.delete(stream);
+    if (feed?.streams.size === 0) feeds.delete(key);
+    if (feeds.size > 0) return;
+    void looking?.[Symbol.asyncDispose]();
+    looking = undefined;
   }
 
   return {
@@ -77,11 +75,9 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
       const stream = streams.enter(reader, response, begin);
       const key = JSON.stringify([reader.account, reader.client]);
       join(stream, key, reader);
-      response.once('close', () => close(key, stream));
+      response.once('close', () => leave(stream, key));
       return stream;
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...looking.values()].map(({ loop }) => loop[Symbol.asyncDispose]()));
-    },
+    [Symbol.asyncDispose]: async () => looking?.[Symbol.asyncDispose](),
   };
 }

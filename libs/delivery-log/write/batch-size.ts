@@ -3,7 +3,7 @@ const ROOM = 1 / 2;
 const GROWTH = 1.25;
 
 /** Size of a batch: halves after one that was too slow, and grows again while there is time. */
-export class LotSize {
+export class BatchSize {
   readonly #quickMs: number;
   #most = Infinity;
 

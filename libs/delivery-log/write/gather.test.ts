@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { inLots, type InLotsOptions } from './in-lots.ts';
+import { inLots, type InLotsOptions } from './gather.ts';
 
 const GATHER_MS = 100;
 

@@ -1,0 +1,130 @@
+import { messageGuid } from '@waybell/notifications/message-guid';
+import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms } from '../columns.ts';
+import { numberOfKey, PREFIX_BYTES } from '../tables.ts';
+import type { Reader } from './entries.ts';
+import { eventByGuid, type EventRow } from './events.ts';
+import { isOfReader } from './is-of-reader.ts';
+
+/** A delivery that an event caused. */
+export type DeliveryRow = {
+  /** When the router made it, in milliseconds since the epoch. */
+  at: number;
+  delivery: string;
+  event: string;
+  interface: InterfaceName;
+  action: string;
+  subscription: string;
+  account: string;
+  client: string;
+};
+
+/** Returns the deliveries that these events caused and that the reader may see, by guid. */
+export async function deliveriesOf(
+  postgres: Queryable,
+  rows: readonly EventRow[],
+  reader: Reader,
+): Promise<DeliveryRow[]> {
+  const clients = await clientsOf(
+    postgres,
+    rows.flatMap(({ subscriptions }) => subscriptions ?? []),
+  );
+  return rows
+    .flatMap(({ at, event, interface: interfaceName, action, account, subscriptions }) =>
+      (subscriptions ?? []).flatMap((subscription) =>
+        interfaceName === null || account === null
+          ? []
+          : [
+              {
+                at,
+                delivery: messageGuid(event, subscription),
+                event,
+                interface: interfaceName,
+                action,
+                subscription,
+                account,
+                client: clients.get(subscription) ?? '',
+              },
+            ],
+      ),
+    )
+    .filter((row) => isOfReader(row, reader))
+    .toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1));
+}
+
+/** Rows of subscriptions stay when they end. */
+async function clientsOf(postgres: Queryable, subscriptions: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (subscriptions.length === 0) return new Map();
+  const { rows } = await postgres.query<{ guid: string; client: string }>({
+    name: 'history-clients',
+    text: 'select guid, client_id as client from waybell.subscriptions where guid = any ($1::uuid[])',
+    values: [[...new Set(subscriptions)]],
+  });
+  return new Map(rows.map(({ guid, client }) => [guid, client]));
+}
+
+/** A delivery, and its event where that is known: without an attempt, a delivery is long to find by its guid alone. */
+export type AskedDelivery = { delivery: string; event?: string };
+
+/** Finds a delivery; several, the first one first, if its event was routed again. */
+export async function deliveriesByGuid(
+  postgres: Queryable,
+  { delivery, event: known }: AskedDelivery,
+  reader: Reader,
+): Promise<DeliveryRow[]> {
+  const event = known ?? (await eventOfDelivery(postgres, delivery));
+  if (event === undefined) return [];
+  const rows = await deliveriesOf(postgres, await eventByGuid(postgres, event, reader), reader);
+  return rows.filter((row) => row.delivery === delivery).toSorted((one, other) => one.at - other.at);
+}
+
+const EVENT_OF_ATTEMPT = `
+  select event from delivery_log.attempts where delivery = $1
+  union all
+  -- The guid of a delivery that was rejected is a key.
+  select e.event from delivery_log.keys k join delivery_log.events e using (event, at)
+  where k.number = $2 and e.rejected_delivery = $1
+  limit 1`;
+
+async function eventOfDelivery(postgres: Queryable, delivery: string): Promise<string | undefined> {
+  const { rows } = await postgres.query<{ event: string }>({
+    name: 'history-event-of-delivery',
+    text: EVENT_OF_ATTEMPT,
+    values: [delivery, numberOfKey(delivery)],
+  });
+  return rows[0]?.event ?? (await eventOfUnattempted(postgres, delivery));
+}
+
+/** A delivery is attempted, or ended without an attempt, within a day: DELIVERY_MAX_AGE, and time to spare. */
+const LONGEST_UNATTEMPTED = "interval '26 hours'";
+
+/** Chunks list the deliveries of their events by the first bytes of their guids, which may be found between two of them, too. */
+const LISTED = `
+  select e.event, e.subscriptions from delivery_log.chunks c
+  join delivery_log.events e on e.chunk = c.chunk and e.at between c.at and c.until
+  where c.at > now() - ${LONGEST_UNATTEMPTED} and position($1::bytea in c.deliveries) > 0 and e.subscriptions is not null`;
+
+async function eventOfUnattempted(postgres: Queryable, delivery: string): Promise<string | undefined> {
+  const prefix = Buffer.from(delivery.slice(0, 2 * PREFIX_BYTES), 'hex');
+  const { rows } = await postgres.query<{ event: string; subscriptions: string[] }>(LISTED, [prefix]);
+  return rows.find(({ event, subscriptions }) => subscriptions.some((each) => messageGuid(event, each) === delivery))
+    ?.event;
+}
+
+/** Finds which of these deliveries switched their subscription off: when, and by which rule. */
+export async function deactivationsBy(
+  postgres: Queryable,
+  deliveries: readonly Pick<DeliveryRow, 'delivery'>[],
+): Promise<{ delivery: string; at: number; rule: string }[]> {
+  if (deliveries.length === 0) return [];
+  const { rows } = await postgres.query<{ delivery: string; at: number; rule: string }>({
+    name: 'history-deactivations',
+    text: `select o.delivery, ${ms('o.at')} as at, o.rule from unnest($1::uuid[]) as wanted (delivery)
+           cross join lateral (
+             select * from delivery_log.deactivations where delivery = wanted.delivery offset 0
+           ) o`,
+    values: [deliveries.map(({ delivery }) => delivery)],
+  });
+  return rows;
+}

@@ -1,0 +1,217 @@
+import type { Key } from '@waybell/line/outcomes';
+import { normalizedKey } from '@waybell/events/keys';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, selected, time } from '../columns.ts';
+import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
+import type { Cursor, Page, PageRequest } from './cursor.ts';
+import type { Reader } from './entries.ts';
+import { lookThrough } from './look-through.ts';
+
+const { part: _, contentType: __, chunk: ___, place: ____, ...TOLD } = tables.events.columns;
+const EVENT = selected(TOLD, 'e');
+
+type StoredEventRow = Pick<TableRow<'events'>, keyof typeof TOLD>;
+
+/** What an event came to for one account; its interface is null if a rejected event does not name it. */
+export type EventRow = Omit<StoredEventRow, 'keys'> & { keys: Key[] } & ReturnType<typeof readAction>;
+
+const eventRow = ({ action, keys, ...row }: StoredEventRow): EventRow => ({
+  ...row,
+  ...readAction(action),
+  keys: keys.map(readKey),
+});
+
+/** Selects events that a reader may see: an account sees only those that it receives. */
+const OF_READER = `($1::uuid is null or (e.account = $1 and starts_with(e.action, $2)))`;
+
+function readerValues(reader: Reader): [string | null, string | null] {
+  return reader === 'operator' ? [null, null] : [reader.account, `${reader.interface}.`];
+}
+
+/** A key to search for, as `normalizedKey` writes it, and its kind if given. */
+export type AskedKey = { key: string; kind?: string | undefined };
+
+/** Whether an event has the key: few numbers of keys are shared, but a key may be one of several kinds. */
+export function hasKey({ keys }: Pick<EventRow, 'keys'>, { key, kind }: AskedKey): boolean {
+  return keys.some((each) => normalizedKey(each.key) === key && (kind === undefined || each.kind === kind));
+}
+
+/** Returns the rows of each event that has a key, newest first. A page may hold few or none without being the last. */
+export async function eventsAbout(
+  postgres: Queryable,
+  { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
+): Promise<Page<EventRow[]>> {
+  return lookThrough({
+    ...paging,
+    find: async (before, limit) => {
+      const { rows } = await postgres.query<StoredEventRow & { placedAt: number; placedEvent: string }>({
+        name: 'history-of-key',
+        text: `select ${EVENT}, ${ms('k.at')} as "placedAt", k.event as "placedEvent" from (${eventsOfKey('$3', '$6', time('$4'), '$5')}) k
+               left join delivery_log.events e on e.event = k.event and e.at = k.at and ${OF_READER}
+               order by k.at desc, k.event desc, e.part`,
+        values: [...readerValues(reader), numberOfKey(about.key), before.at, before.guid, limit],
+      });
+      const byPlace = Map.groupBy(rows, ({ placedAt, placedEvent }) => `${placedAt} ${placedEvent}`);
+      const candidates = [...byPlace.values()].flatMap((ofEvent) => {
+        const [first] = ofEvent;
+        const found = ofEvent.filter(({ event }) => event !== null).map(eventRow);
+        return first === undefined ? [] : [{ place: { at: first.placedAt, guid: first.placedEvent }, found }];
+      });
+      return { candidates, isLast: candidates.length < limit };
+    },
+    entriesOf: async (candidates) =>
+      candidates.map(({ found }) => {
+        const having = found.filter((row) => hasKey(row, about));
+        return having.length === 0 ? [] : [having];
+      }),
+  });
+}
+
+/** Builds a query for the events of a key, newest first, after a place; each parameter as SQL. */
+export const eventsOfKey = (number: string, limit: string, beforeAt: string, beforeEvent: string): string => `
+  select at, event from delivery_log.keys
+  where number = ${number} and (at, event) < (${beforeAt}, ${beforeEvent}::uuid)
+  order by at desc, event desc limit ${limit}`;
+
+/** Finds every record of an event, newest first. */
+export async function eventByGuid(postgres: Queryable, event: string, reader: Reader): Promise<EventRow[]> {
+  const { rows } = await postgres.query<StoredEventRow>({
+    name: 'history-of-event',
+    text: `select ${EVENT} from delivery_log.events e where ${OF_READER} and e.event = $3 order by e.at desc, e.part`,
+    values: [...readerValues(reader), event],
+  });
+  return rows.map(eventRow);
+}
+
+/** An event near a time, in milliseconds since the epoch: that of an attempt, or of its record. */
+export type WantedEvent = { event: string; at: number };
+
+/** Most deliveries end within a day, or two. */
+const SOON_MS = 2 * 86_400_000;
+/** Limit of the difference of two clocks: each may differ from Postgres' by CLOCK_LIMIT, half a minute by default. */
+export const SKEW_MS = 60_000;
+
+/**
+ * Finds the rows of events that caused attempts at these times. Every day is a table, and each look into one may read from disk:
+ * so it looks at the days before the attempt, and further only for what it does not find.
+ */
+export async function eventsBefore(
+  postgres: Queryable,
+  wanted: readonly WantedEvent[],
+  reader: Reader,
+): Promise<EventRow[]> {
+  const found: EventRow[] = [];
+  for (const withinMs of [SOON_MS, Infinity]) {
+    const known = new Set(found.map(({ event }) => event));
+    const left = wanted.filter(({ event }) => !known.has(event));
+    const until = withinMs === Infinity ? Infinity : SKEW_MS;
+    found.push(...(await eventsWithin(postgres, left, reader, { withinMs, untilMs: until })));
+  }
+  return found;
+}
+
+/** Finds the rows of these records. */
+export const eventsAt = (postgres: Queryable, wanted: readonly WantedEvent[], reader: Reader): Promise<EventRow[]> =>
+  eventsWithin(postgres, wanted, reader, { withinMs: 0, untilMs: 0 });
+
+async function eventsWithin(
+  postgres: Queryable,
+  wanted: readonly WantedEvent[],
+  reader: Reader,
+  { withinMs, untilMs }: { withinMs: number; untilMs: number },
+): Promise<EventRow[]> {
+  if (wanted.length === 0) return [];
+  // Many attempts of one event are looked for as one.
+  const ranges = [...Map.groupBy(wanted, ({ event }) => event)].map(([event, of]) => {
+    const times = of.map(({ at }) => at);
+    return { event, from: Math.min(...times) - withinMs, until: Math.max(...times) + untilMs };
+  });
+  const { rows } = await postgres.query<StoredEventRow>({
+    name: 'history-events-within',
+    // `offset 0` keeps Postgres from reading whole days for the join.
+    text: `select ${EVENT} from unnest($3::uuid[], $4::float8[], $5::float8[]) as wanted (event, from_ms, until_ms)
+           cross join lateral (
+             select * from delivery_log.events m
+             where m.event = wanted.event and m.at >= ${time('from_ms')} and m.at <= ${time('until_ms')} offset 0
+           ) e
+           where ${OF_READER} order by e.at desc, e.part`,
+    values: [
+      ...readerValues(reader),
+      ranges.map(({ event }) => event),
+      ranges.map(({ from }) => from),
+      ranges.map(({ until }) => until),
+    ],
+  });
+  return rows.map(eventRow);
+}
+
+type NamedRecord = Pick<EventRow, 'event' | 'at' | 'interface' | 'action'>;
+
+/** Names a record: rows of one event are of one record, however many accounts it is for. */
+export const recordOf = ({ event, at, interface: interfaceName, action }: NamedRecord): string =>
+  `${event} ${at} ${interfaceName ?? ''}.${action}`;
+
+/** An event's row for an account that has some subscriptions to an action. */
+export type SubscribedRow = { at: number; event: string; account: string; action: string; subscriptions: string[] };
+
+/** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
+export type AccountAction = { account: string; action: string; untilMs: number };
+
+export type SubscribedQuery = {
+  of: readonly AccountAction[];
+  subscriptions: readonly string[];
+  /** Milliseconds since the epoch; `until` is exclusive. */
+  since: number;
+  until: number;
+  before: Cursor;
+  limit: number;
+};
+
+/** Finds events of accounts' actions, newest first, with those of the given subscriptions that they caused deliveries to. */
+export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuery): Promise<SubscribedRow[]> {
+  const { of, subscriptions, since, until, before, limit } = asked;
+  if (of.length === 0) return [];
+  const { rows } = await postgres.query<SubscribedRow>({
+    name: 'history-of-actions',
+    text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
+             array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
+           from unnest($1::uuid[], $2::text[], $3::float8[]) as asked (account, action, until_ms)
+           cross join lateral (
+             select * from delivery_log.events e
+             where e.account = asked.account and e.action = asked.action and e.at >= ${time('$5')} and e.at < ${time('$6')}
+               and e.at < ${time('asked.until_ms')} and (e.at, e.event) < (${time('$7')}, $8::uuid)
+             order by e.at desc, e.event desc limit $9
+           ) e
+           order by e.at desc, e.event desc limit $9`,
+    values: [
+      of.map(({ account }) => account),
+      of.map(({ action }) => action),
+      of.map(({ untilMs }) => untilMs),
+      subscriptions,
+      since,
+      until,
+      before.at,
+      before.guid,
+      limit,
+    ],
+  });
+  return rows;
+}
+
+/** Finds why deliveries of these were rejected; the first reason comes last. */
+export async function rejectionsOf(
+  postgres: Queryable,
+  deliveries: readonly { delivery: string; event: string }[],
+): Promise<{ delivery: string; reason: string }[]> {
+  if (deliveries.length === 0) return [];
+  const { rows } = await postgres.query<{ delivery: string; reason: string }>({
+    name: 'history-rejections',
+    text: `select e.rejected_delivery as delivery, e.rejected_reason as reason
+           from unnest($1::uuid[], $2::uuid[]) as wanted (delivery, event)
+           cross join lateral (select * from delivery_log.events where event = wanted.event offset 0) e
+           where e.rejected_delivery = wanted.delivery and e.rejected_reason is not null
+           order by e.at desc`,
+    values: [deliveries.map(({ delivery }) => delivery), deliveries.map(({ event }) => event)],
+  });
+  return rows;
+}

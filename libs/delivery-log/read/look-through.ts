@@ -1,0 +1,41 @@
+import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
+
+type Placed = { place: Cursor };
+
+type LookThrough<C extends Placed, T> = PageRequest & {
+  /** Finds candidates after a place, in order; `isLast`: there are no more. */
+  find: (before: Cursor, limit: number) => Promise<{ candidates: C[]; isLast: boolean }>;
+  /** Returns the entries of each candidate, few or none. */
+  entriesOf: (candidates: readonly C[]) => Promise<(readonly T[])[]>;
+  /** Whether few candidates may have an entry. */
+  isRare?: boolean;
+};
+
+/** Number of candidates read together if not each has an entry, and for one page. */
+const TOGETHER = 200;
+const LOOKED_AT = 1_000;
+
+/**
+ * Finds a page of entries among candidates. Looks at a bounded number: a page may hold few or none without being the last.
+ * `next` is the place of the last candidate that was looked at.
+ */
+export async function lookThrough<C extends Placed, T>(asked: LookThrough<C, T>): Promise<Page<T>> {
+  const { find, entriesOf, before = LATEST, limit, isRare = false } = asked;
+  const entries: T[] = [];
+  let place = before;
+  let together = isRare ? TOGETHER : limit;
+  for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += together) {
+    if (lookedAt > 0) together = TOGETHER;
+    const { candidates, isLast } = await find(place, together);
+    const found = await entriesOf(candidates);
+    for (const [index, candidate] of candidates.entries()) {
+      const own = found[index] ?? [];
+      if (entries.length > 0 && entries.length + own.length > limit) return { entries, next: place };
+      entries.push(...own);
+      place = candidate.place;
+    }
+    if (isLast) return { entries };
+    if (entries.length >= limit) return { entries, next: place };
+  }
+  return { entries, next: place };
+}
