@@ -61,7 +61,6 @@ function routedFor({ event, delivery, subscription, action, at }: Attempted, pla
     receivers: [account],
     deliveries: [{ delivery, subscription, account, client: 'default' }],
     suppressed: [],
-    unknownMembers: 0,
   };
 }
 

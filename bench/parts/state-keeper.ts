@@ -88,7 +88,6 @@ function aReport(shipper: string, vehicle: string): LocationReport {
     longitude: new JsonNumber('13.4'),
     recordedAt: Date.now(),
     address: '',
-    unknownMembers: 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { forget } from '@waybell/delivery-log/ask/forget';
+import { forget } from '@waybell/delivery-log/forget';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import type { AskedKey } from '@waybell/delivery-log/read/events';
 import { normalizedKey } from '@waybell/events/keys';

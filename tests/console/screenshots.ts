@@ -149,7 +149,7 @@ async function logADay({ carrier, subscription }: Furnished): Promise<void> {
       ...aDeliveredEvent({ carrier, subscription, action: 'order.created', at }),
       ...aDeliveredEvent({ carrier, subscription: others, action: 'order.updated', at }),
     ]).flat();
-    await log.write(records, { isRepeat: false });
+    await log.write(records);
   }
 }
 

@@ -26,7 +26,7 @@ export function tenThousand(): void {
         const records = Array.from({ length: LOT }, (_none, place) =>
           aDeliveredEvent({ carrier, subscription, action: 'order.assigned', at: now - written - place, order }),
         );
-        await log.write(records.flat(), { isRepeat: false });
+        await log.write(records.flat());
         oldest = records.at(-1)?.[0].event ?? '';
       }
       const { page } = await signedIn({ token: carrier.token });
@@ -67,7 +67,7 @@ export function tenThousand(): void {
           aDeliveredEvent({ carrier, subscription, action: 'order.assigned', at }),
         );
         if (written === 0) for (const [, { delivery }] of records) oldest.add(delivery);
-        await log.write(records.flat(), { isRepeat: false });
+        await log.write(records.flat());
         await until(`${written + LOT} are in the list`, async () => {
           return (await row.getAttribute('aria-setsize', { timeout: 1_000 })) === String(written + LOT);
         });

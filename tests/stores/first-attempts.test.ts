@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
-import { forget } from '@waybell/delivery-log/ask/forget';
+import { forget } from '@waybell/delivery-log/forget';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { askForResend } from '@waybell/delivery-log/ask/by-hand';
-import { countReplay } from '@waybell/delivery-log/ask/replays';
+import { askForResend } from '@waybell/subscription-api/by-hand/ask';
+import { countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Attempted, Delivered, Outcome, Routed } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';

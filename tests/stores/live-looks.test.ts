@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { latestOf } from '@waybell/delivery-log/read/live';
+import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { LiveStand, type Us } from './live-stand.ts';

@@ -34,7 +34,7 @@ export class LiveStand implements AsyncDisposable {
     const { token: _, ...whose } = us;
     return this.log.log(
       attempts.map((each) => ({ ...each, at })),
-      { ...whose, at, delivery: randomUUID() },
+      { ...whose, at },
     );
   }
 
@@ -43,7 +43,7 @@ export class LiveStand implements AsyncDisposable {
     const event = randomUUID();
     const kept = { accounts: [account], body: Buffer.from('{}') };
     const routed = aRouted({ event, at: wallClockMs(), receivers: [account], kept, action: 'order.updated', ...what });
-    await this.log.write([routed], { isRepeat: false });
+    await this.log.write([routed]);
     return event;
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/write/partitions';
 import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
@@ -54,22 +55,35 @@ export class LogStand implements AsyncDisposable {
     return (await this.store.postgres.query<R>(text, values)).rows;
   }
 
-  /** Writes an event about a subject, the one delivery that it caused, and these attempts at that: all in rows of their own, if it is a repeat. */
-  async log(attempts: readonly Attempted[], given: Partial<Logged> = {}, isRepeat = false): Promise<Logged> {
-    const logged = { ...aLogged(), ...given };
-    const { at, interface: interfaceName, event, subject, delivery, subscription, account, client } = logged;
-    const deliveries = [{ delivery, subscription, account, client }];
+  /** Writes an event about a subject, the one delivery that it caused, and these attempts at that. */
+  async log(attempts: readonly Attempted[], given: Partial<Logging> = {}): Promise<Logged> {
+    const logging = { ...aLogged(), ...given };
+    const { at, interface: interfaceName, event, subject, subscription, account } = logging;
+    const delivery = messageGuid(event, subscription);
     const routed = aRouted({
       event,
       at,
       interface: interfaceName,
       keys: [{ kind: 'order_guid', key: subject }],
       receivers: [account],
-      deliveries,
+      deliveries: [{ subscription, account }],
     });
-    const attempted = attempts.map((attempt) => ({ ...attempt, event, delivery, subscription }));
-    await this.write([routed, ...attempted], { isRepeat });
-    return logged;
+    await this.own(logging, routed.action);
+    await this.write([routed, ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription }))]);
+    return { ...logging, delivery };
+  }
+
+  /** Makes sure that there is this subscription, which says whose its deliveries are. */
+  async own(of: Pick<Logging, 'interface' | 'subscription' | 'account' | 'client'>, action: string): Promise<void> {
+    await this.rows(
+      `with account as (
+         insert into waybell.accounts (guid, interface) values ($1, $2) on conflict do nothing
+       )
+       insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
+         verification_token_sealed, verification_token_key_id, is_active, ended_at)
+       values ($3, $2, $1, $4, $5, 'https://a.test', '\\x00', 'k', false, now()) on conflict do nothing`,
+      [of.account, of.interface, of.subscription, of.client, action],
+    );
   }
 
   /** A subscription of the account's default client, which is never called; resolves with its guid. */
@@ -94,15 +108,15 @@ function connectAsLog({ url }: TestDatabase, timeoutMs: number): Postgres {
   return connectPostgres({ url, role: 'waybell_log', poolSize: 5, timeoutMs, log: silentLog });
 }
 
-type Logged = Pick<Routed, 'at' | 'interface'> &
-  Record<'event' | 'subject' | 'delivery' | 'subscription' | 'account' | 'client', string>;
+type Logging = Pick<Routed, 'at' | 'interface'> &
+  Record<'event' | 'subject' | 'subscription' | 'account' | 'client', string>;
+type Logged = Logging & { delivery: string };
 
-const aLogged = (): Logged => ({
+const aLogged = (): Logging => ({
   at: START,
   interface: 'carrier',
   event: randomUUID(),
   subject: randomUUID(),
-  delivery: randomUUID(),
   subscription: randomUUID(),
   account: randomUUID(),
   client: 'default',
@@ -132,7 +146,6 @@ export const aRouted = (what: Partial<Routed> = {}): Routed => ({
   receivers: [],
   deliveries: [],
   suppressed: [],
-  unknownMembers: 0,
   ...what,
 });
 

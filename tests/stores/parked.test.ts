@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeEndpoint, describeInAll } from '@waybell/cli/parked/describe-parked';
 import { describeDelivery } from '@waybell/cli/why/describe-history';
-import { forget } from '@waybell/delivery-log/ask/forget';
+import { forget } from '@waybell/delivery-log/forget';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { parkedEndpoints, parkedInAll } from '@waybell/delivery-log/read/parked';
 import { aDelivered, aFailed, anExhausted, LogStand, START } from './log-stand.ts';

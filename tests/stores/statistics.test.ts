@@ -37,13 +37,11 @@ async function counted(action = 'order.created', { now = START, count = countHou
 const ofClient = () => ({ account: reader.account, subscription });
 
 /** The router's verdict on an event that is kept, with or without a delivery. */
-async function routed(at: number, given: { delivery?: string; client?: string; subscription?: string } = {}) {
-  const { account, client } = { ...reader, ...given };
-  const { delivery } = given;
-  const to = given.subscription ?? subscription;
-  const deliveries = delivery === undefined ? [] : [{ delivery, subscription: to, account, client }];
+async function routed(at: number, to?: string) {
+  const { account } = reader;
+  const deliveries = to === undefined ? [] : [{ subscription: to, account }];
   const kept = { accounts: [account], body: '{}', contentType: 'application/json' };
-  await stand.write([aRouted({ at, receivers: [account], deliveries, kept })], { isRepeat: false });
+  await stand.write([aRouted({ at, receivers: [account], deliveries, kept })]);
 }
 
 describe('what became of deliveries', () => {
@@ -70,7 +68,7 @@ describe('what became of deliveries', () => {
 
   test('counts once what was written twice', async () => {
     const logged = await stand.log([aDelivered({ at: START })], ofClient());
-    await stand.log([aDelivered({ at: START })], logged, true);
+    await stand.log([aDelivered({ at: START })], logged);
     const rows = await stand.rows('select from delivery_log.attempts where delivery = $1', [logged.delivery]);
     expect(rows).toHaveLength(1);
     expect(await counted()).toEqual({ 0: { ...NONE, delivered: 1 } });
@@ -95,17 +93,16 @@ describe('what became of deliveries', () => {
 
 describe('events', () => {
   test('count as suppressed where they made no delivery for the client', async () => {
-    const other = { client: 'other', subscription: randomUUID() };
-    await routed(START, { delivery: randomUUID() });
+    await routed(START, subscription);
     await routed(START - HOUR_MS);
-    await routed(START - HOUR_MS, { ...other, delivery: randomUUID() });
+    await routed(START - HOUR_MS, randomUUID());
     expect(await counted()).toEqual({ 1: { ...NONE, suppressed: 2 } });
   });
 });
 
 describe('events of an action that is subscribed', () => {
   test('count where as many deliveries were made of others', async () => {
-    await routed(START, { delivery: randomUUID() });
+    await routed(START, subscription);
     await routed(START);
     await stand.log([], ofClient());
     expect(await counted()).toEqual({ 0: { ...NONE, suppressed: 1 } });

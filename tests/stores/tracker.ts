@@ -112,7 +112,6 @@ export function aReport(
     occurredAt,
     longitude: new JsonNumber('13.4'),
     address: '',
-    unknownMembers: 0,
     latitude: new JsonNumber(String(latitude)),
     vehicles: vehicles.map((guid) => ({ guid, isPickedUp })),
     ...rest,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { oldestUndelivered } from '@waybell/delivery-log/read/failing';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { latestOf } from '@waybell/delivery-log/read/live';
-import { findMissed } from '@waybell/delivery-log/ask/missed';
+import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';
+import { findMissed } from '@waybell/subscription-api/by-hand/missed';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from './log-stand.ts';
 

@@ -22,7 +22,7 @@ const dropped = (attempt: number): Attempted => {
   return { ...facts, delivery: 'd', attempt, at: 9, kind: 'dropped', reason: 'deactivated' };
 };
 const { event, interface: side, action } = facts;
-const routed = { kind: 'routed', event, interface: side, action, at: 0, keys: [], unknownMembers: 0 } as const;
+const routed = { kind: 'routed', event, interface: side, action, at: 0, keys: [] } as const;
 const suppressed = (reason: Suppression['reason'], other: Partial<Suppression> = { account: 'a' }): Routed => ({
   ...routed,
   receivers: ['a'],

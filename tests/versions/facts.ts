@@ -52,7 +52,7 @@ const times = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 9, body: 'no' };
 const keys = [{ kind: 'order_id', key: '4711' }];
 
 export const outcomes: Outcome[] = [
-  { kind: 'routed', ...about, keys: [], receivers: [], deliveries: [], suppressed: [], unknownMembers: 0 },
+  { kind: 'routed', ...about, keys: [], receivers: [], deliveries: [], suppressed: [] },
   {
     kind: 'routed',
     ...about,
@@ -61,7 +61,6 @@ export const outcomes: Outcome[] = [
     kept: { accounts: [ACCOUNT], body: '{"guid":"é"}', contentType: 'application/json' },
     deliveries: [{ delivery: GUID, subscription: SUBSCRIPTION, account: ACCOUNT, client: 'default' }],
     suppressed: [{ reason: 'feature_off', account: ACCOUNT, client: 'other', subscription: EVENT }],
-    unknownMembers: 2,
   },
   { kind: 'rejected', ...about, interface: null, keys, receivers: [ACCOUNT], reason: 'not_json', detail: 'at 1' },
   { kind: 'rejected', ...about, keys, receivers: [], reason: 'not_a_delivery', detail: 'a note', delivery: GUID },

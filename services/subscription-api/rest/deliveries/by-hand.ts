@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
-import { askForResend, askForTest, type SendRefusal } from '@waybell/delivery-log/ask/by-hand';
-import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
+import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
+import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';

@@ -1,11 +1,5 @@
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import {
-  countsWithin,
-  noCounts,
-  subscriptionsToCount,
-  type Counted,
-  type Counts,
-} from '@waybell/delivery-log/read/statistics';
+import { countsWithin, noCounts, subscriptionsToCount, type Counted, type Counts } from './counts.ts';
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '@waybell/runtime/postgres';
 

@@ -1,7 +1,7 @@
 import { actionsOf } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
-import type { ReplayRequest } from '@waybell/delivery-log/ask/replays';
+import type { ReplayRequest } from '../../by-hand/replays.ts';
 import { momentOf, readTimestamp } from '@waybell/events/timestamp';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';

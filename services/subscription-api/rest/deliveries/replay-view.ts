@@ -1,4 +1,4 @@
-import type { AskedReplay, Replay } from '@waybell/delivery-log/ask/replays';
+import type { AskedReplay, Replay } from '../../by-hand/replays.ts';
 import { Problem } from '../http/problem.ts';
 
 /** With how far it has come. Throws a Problem (404) where there is none, as where it is another client's. */

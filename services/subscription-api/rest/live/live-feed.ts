@@ -1,5 +1,5 @@
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import type { LiveFound, LiveLook } from '@waybell/delivery-log/read/live';
+import type { LiveFound, LiveLook } from './latest-entries.ts';
 import { liveRecord, type LiveRecord } from './live-record.ts';
 import type { LiveStream } from './live-stream.ts';
 

@@ -1,5 +1,5 @@
 import type { LiveKind } from '@waybell/contracts/openapi/live-paths';
-import type { LiveEntry } from '@waybell/delivery-log/read/live';
+import type { LiveEntry } from './latest-entries.ts';
 import { attemptView, eventView, verdictView } from '../deliveries/history-view.ts';
 import type { Placed } from './position.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Action } from '@waybell/catalog/action';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { latestOf } from '@waybell/delivery-log/read/live';
+import { latestOf } from './latest-entries.ts';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';

@@ -1,4 +1,4 @@
-import { askForTrigger } from '@waybell/delivery-log/ask/trigger';
+import { askForTrigger } from '../../by-hand/trigger.ts';
 import type { Interface } from '@waybell/catalog/action';
 import type { EventLimits } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';

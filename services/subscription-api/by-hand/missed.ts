@@ -1,14 +1,14 @@
 /** Finds deliveries of an action that a client did not get, over all its subscriptions. */
 import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
-import type { ClientReader } from '../read/entries.ts';
-import { writeAction } from '../tables.ts';
-import { isStored } from '../read/bodies.ts';
-import { SKEW_MS } from '../read/events.ts';
-import { causeOf, stretchesWithout } from '../read/no-subscription.ts';
-import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
-import { isUnderWay } from './by-hand.ts';
+import { ms, time } from '@waybell/delivery-log/columns';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { writeAction } from '@waybell/delivery-log/tables';
+import { isStored } from '@waybell/delivery-log/read/bodies';
+import { SKEW_MS } from '@waybell/delivery-log/read/events';
+import { causeOf, stretchesWithout } from '@waybell/delivery-log/read/no-subscription';
+import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import { isUnderWay } from './ask.ts';
 
 /** Asks about one action in a time range, in milliseconds since the epoch. */
 export type MissedQuery = {

@@ -1,11 +1,11 @@
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { packChunk, unpackChunk } from '../chunk.ts';
-import { ms, time } from '../columns.ts';
-import { hasKey, eventsOfKey, type AskedKey } from '../read/events.ts';
-import { LATEST, type Cursor } from '../read/cursor.ts';
-import { placesOf } from '../read/parked.ts';
-import { numberOfKey, readKey } from '../tables.ts';
+import { packChunk, unpackChunk } from './chunk.ts';
+import { ms, time } from './columns.ts';
+import { hasKey, eventsOfKey, type AskedKey } from './read/events.ts';
+import { LATEST, type Cursor } from './read/cursor.ts';
+import { placesOf } from './read/parked.ts';
+import { numberOfKey, readKey } from './tables.ts';
 
 /** Numbers of deleted rows; and of rows on their way to the broker or to a second attempt, whatever they are about. */
 export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };

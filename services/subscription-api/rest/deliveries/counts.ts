@@ -1,8 +1,8 @@
 /** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import type { Queryable } from '@waybell/runtime/postgres';
-import { time } from '../columns.ts';
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
-import type { ClientReader } from './entries.ts';
+import { time } from '@waybell/delivery-log/columns';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '@waybell/delivery-log/tables';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 
 export const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
 

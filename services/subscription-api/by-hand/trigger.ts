@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { isOfOwner, ownerOf } from '../listener-client.ts';
-import type { ClientReader } from '../read/entries.ts';
-import type { SendRefusal } from './by-hand.ts';
+import { isOfOwner, ownerOf } from '@waybell/delivery-log/listener-client';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import type { SendRefusal } from './ask.ts';
 
 /** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
 export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;

@@ -1,11 +1,11 @@
 /** Reads what happens to clients now: their attempts, and their events without a delivery. */
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '@waybell/delivery-log/tables';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
-import { attemptColumns, type AttemptRow } from './attempts.ts';
-import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from './entries.ts';
-import { eventsAt } from './events.ts';
-import { attemptEntry, eventEntry, explainNoSubscription } from './history.ts';
+import { ms, time } from '@waybell/delivery-log/columns';
+import { attemptColumns, type AttemptRow } from '@waybell/delivery-log/read/attempts';
+import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from '@waybell/delivery-log/read/entries';
+import { eventsAt } from '@waybell/delivery-log/read/events';
+import { attemptEntry, eventEntry, explainNoSubscription } from '@waybell/delivery-log/read/history';
 
 /** Something that happened, at a time in milliseconds since the epoch. The same record always has the same key. */
 export type LiveEntry = { key: string; at: number } & (

@@ -1,9 +1,9 @@
 /** Explains why nothing can be sent again, and says what there is instead. */
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
-import { isStored } from '../read/bodies.ts';
-import { subscriptionsOf } from '../read/subscriptions.ts';
-import { isUnderWay } from './by-hand.ts';
+import { ms } from '@waybell/delivery-log/columns';
+import { isStored } from '@waybell/delivery-log/read/bodies';
+import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
+import { isUnderWay } from './ask.ts';
 import { findMissed, type MissedQuery } from './missed.ts';
 
 type FailedCounts = {

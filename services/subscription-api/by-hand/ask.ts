@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { isStored } from '../read/bodies.ts';
-import type { ClientReader } from '../read/entries.ts';
-import { deliveryHistory, isMade } from '../read/history.ts';
+import { isStored } from '@waybell/delivery-log/read/bodies';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { deliveryHistory, isMade } from '@waybell/delivery-log/read/history';
 
 /** Why nothing is sent. */
 export type SendRefusal = {

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { refused, targetOf, type SendRefusal } from './by-hand.ts';
+import { refused, targetOf, type SendRefusal } from './ask.ts';
 import { explainEmptyReplay } from './explain-empty-replay.ts';
 import { findMissed, type Missed, type MissedQuery } from './missed.ts';
-import type { ClientReader } from '../read/entries.ts';
-import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { LARGEST_REPLAY, LISTED_REPLAYS } from '@waybell/delivery-log/read/limits';
 
 /**
  * Requests an action, or the action of one of the client's subscriptions, current or not. Covers all its subscriptions to the
