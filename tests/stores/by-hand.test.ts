@@ -107,9 +107,10 @@ describe('a resend', () => {
     const asked = await Promise.all([again(delivery), again(delivery)]);
     expect(asked.map(({ kind }) => kind).toSorted()).toEqual(['asked', 'refused']);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    await send();
+    const [sent] = await send();
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    await stand.write([anExhausted({ delivery, subscription, attempt: 5, at: wallClockMs(), byHand: 'resend' })]);
+    const of = { event: sent?.event ?? '', delivery, subscription, at: wallClockMs() };
+    await stand.write([anExhausted({ ...of, attempt: 5, byHand: 'resend' })]);
     expect(await again(delivery)).toMatchObject({ kind: 'asked', fromAttempt: 6 });
     await send();
   });
@@ -277,10 +278,10 @@ describe('a test', () => {
   test('is not sent again: without its header the receiver would take it for something that happened', async () => {
     const asked = await askForOne();
     if (asked.kind !== 'asked') throw new Error(asked.why);
-    const { delivery } = asked;
+    const { delivery, event } = asked;
     const [body] = (await send()).map((sent) => sent.body.toString());
-    const at = wallClockMs();
-    await stand.write([anExhausted({ delivery, subscription, attempt: 1, at, byHand: 'test', body: String(body) })]);
+    const of = { delivery, event, subscription, at: wallClockMs() };
+    await stand.write([anExhausted({ ...of, byHand: 'test', body: String(body) })]);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'a_test' });
     expect(await send()).toEqual([]);
   });

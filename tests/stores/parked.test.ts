@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stand[Symbol.asyncDispose]());
 
 const tables = () => stand.store.postgres;
-const whatIsTold = (delivery: string) => deliveryHistory(tables(), delivery, 'operator');
+const whatIsTold = (delivery: string) => deliveryHistory(tables(), { delivery }, 'operator');
 
 /** A delivery in the log, with these attempts, that is parked. */
 async function parkedDelivery(attempts: Parameters<LogStand['log']>[0] = []) {
