@@ -58,8 +58,8 @@ describe('timelineOf', () => {
     // Two chains ran after a crash: what was delivered is delivered.
     ['delivered', [aDelivered(), anExhausted({ at: START + 5 })]],
   ])('knows how a delivery stands that is %s', async (status, attempts) => {
-    const { delivery } = await stand.log(attempts);
-    expect(await deliveryHistory(stand.store.postgres, { delivery }, 'operator')).toMatchObject({ status });
+    const { delivery, event } = await stand.log(attempts);
+    expect(await deliveryHistory(stand.store.postgres, { delivery, event }, 'operator')).toMatchObject({ status });
   });
 
   test('tells each account and each client of its own, and why there is nothing', async () => {

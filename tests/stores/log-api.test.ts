@@ -300,7 +300,7 @@ describe('GET /v1/deliveries/{guid}', () => {
 
   test("answers of another's delivery as of one that is not there", async () => {
     const us = await someone();
-    const { delivery } = await stand.log([], us);
+    const { delivery } = await stand.logLately([], us);
     const client = await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'other' });
     const asked = [
       await show(delivery, client),
