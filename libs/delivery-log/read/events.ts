@@ -36,7 +36,7 @@ export function hasKey({ keys }: Pick<EventRow, 'keys'>, { key, kind }: AskedKey
   return keys.some((each) => normalizedKey(each.key) === key && (kind === undefined || each.kind === kind));
 }
 
-/** Returns the rows of each event that has a key, newest first. A page may hold few or none without being the last. */
+/** Returns the rows of each record of an event that has a key, newest first. A page may hold few or none without being the last. */
 export async function eventsAbout(
   postgres: Queryable,
   { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
@@ -60,10 +60,12 @@ export async function eventsAbout(
       return { candidates, isLast: candidates.length < limit };
     },
     entriesOf: async (candidates) =>
-      candidates.map(({ found }) => {
-        const having = found.filter((row) => hasKey(row, about));
-        return having.length === 0 ? [] : [having];
-      }),
+      candidates.map(({ found }) => [
+        ...Map.groupBy(
+          found.filter((row) => hasKey(row, about)),
+          recordOf,
+        ).values(),
+      ]),
   });
 }
 
