@@ -85,6 +85,12 @@ describe('a resend', () => {
     expect(await send()).toEqual([]);
   });
 
+  test.each([Buffer.from([0xff, 0x00, 0x80]), Buffer.alloc(0)])('sends the bytes that were sent: %j', async (body) => {
+    const delivery = await delivered(anExhausted({ body }));
+    await again(delivery);
+    expect((await send()).map((sent) => sent.body)).toEqual([body]);
+  });
+
   test('goes to the subscription that has taken the place of the one that was ended', async () => {
     const delivery = await inVain();
     await end(subscription);
