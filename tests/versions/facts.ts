@@ -59,7 +59,7 @@ export const outcomes: Outcome[] = [
     keys,
     receivers: [ACCOUNT],
     kept: { accounts: [ACCOUNT], body: '{"guid":"é"}', contentType: 'application/json' },
-    deliveries: [{ delivery: GUID, subscription: SUBSCRIPTION, account: ACCOUNT, client: 'default' }],
+    deliveries: [{ subscription: SUBSCRIPTION, account: ACCOUNT }],
     suppressed: [{ reason: 'feature_off', account: ACCOUNT, client: 'other', subscription: EVENT }],
   },
   { kind: 'rejected', ...about, interface: null, keys, receivers: [ACCOUNT], reason: 'not_json', detail: 'at 1' },
