@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/delivery-log/read/switched-off';
+import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/switched-off';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { counted } from '../amounts.ts';

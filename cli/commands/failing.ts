@@ -5,7 +5,7 @@ import {
   type FailingOrigin,
   type Undelivered,
 } from '@waybell/delivery-log/read/failing';
-import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
+import { parkedEndpoints } from '@waybell/subscription-api/parked-endpoints';
 import { formatDuration } from '@waybell/runtime/duration';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
+import { parkedEndpoints } from '@waybell/subscription-api/parked-endpoints';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { namesOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';

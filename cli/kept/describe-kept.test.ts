@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KeptFor } from '@waybell/delivery-log/read/kept';
+import type { KeptFor } from '@waybell/line/kept/kept-in-all';
 import { describeKept } from './describe-kept.ts';
 
 const kept = (keptBy: string, routingKey: string, minute: number): KeptFor => ({

@@ -1,4 +1,4 @@
-import type { KeptFor } from '@waybell/delivery-log/read/kept';
+import type { KeptFor } from '@waybell/line/kept/kept-in-all';
 import { services } from '@waybell/stack/services';
 import { counted, sizeOf } from '../amounts.ts';
 

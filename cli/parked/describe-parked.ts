@@ -1,4 +1,4 @@
-import type { ParkedEndpoint, ParkedInAll } from '@waybell/delivery-log/read/parked';
+import type { ParkedEndpoint, ParkedInAll } from '@waybell/subscription-api/parked-endpoints';
 import { accountCalled, type NameOf } from '../account-called.ts';
 import { counted, sizeOf } from '../amounts.ts';
 

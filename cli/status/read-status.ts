@@ -1,6 +1,6 @@
-import { keptInAll, type KeptFor } from '@waybell/delivery-log/read/kept';
-import { countHeld } from '@waybell/delivery-log/read/switched-off';
-import { parkedInAll, type ParkedInAll } from '@waybell/delivery-log/read/parked';
+import { keptInAll, type KeptFor } from '@waybell/line/kept/kept-in-all';
+import { countHeld } from '@waybell/subscription-api/switched-off';
+import { parkedInAll, type ParkedInAll } from '@waybell/subscription-api/parked-endpoints';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';

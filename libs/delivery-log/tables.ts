@@ -229,7 +229,9 @@ export const tableNames = Object.keys(tables) as TableName[];
 export type LogRows = { [T in TableName]: Parts[T][] };
 
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
-export type AttemptRow = TableRow<'attempts'>;
+
+/** An attempt without the place of what was sent. */
+export type AttemptRow = Omit<TableRow<'attempts'>, 'chunk' | 'place'>;
 
 export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { keptInAll } from '@waybell/delivery-log/read/kept';
+import { keptInAll } from '@waybell/line/kept/kept-in-all';
 import type { KeptKey, KeptStore } from '@waybell/line/kept/kept-store';
 import { aPublication, bodyOf } from '@waybell/line/kept/testing/some-broker';
 import { KeptStand } from './kept-stand.ts';

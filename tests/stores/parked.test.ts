@@ -4,7 +4,7 @@ import { describeEndpoint, describeInAll } from '@waybell/cli/parked/describe-pa
 import { describeDelivery } from '@waybell/cli/why/describe-history';
 import { forget } from '@waybell/delivery-log/forget';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
-import { parkedEndpoints, parkedInAll } from '@waybell/delivery-log/read/parked';
+import { parkedEndpoints, parkedInAll } from '@waybell/subscription-api/parked-endpoints';
 import { aDelivered, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
 import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
 import { watchPlans } from './watch-plans.ts';

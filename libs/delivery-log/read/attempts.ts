@@ -1,12 +1,10 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { selected, time } from '../columns.ts';
-import { tables, type TableRow } from '../tables.ts';
+import { tables, type AttemptRow } from '../tables.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { SKEW_MS } from './events.ts';
 
 const { chunk: _, place: __, ...TOLD } = tables.attempts.columns;
-
-export type AttemptRow = Pick<TableRow<'attempts'>, keyof typeof TOLD>;
 
 /** Whether attempts include receivers' answers, some KiB each: lists omit them. */
 export type AttemptDetail = { withAnswers: boolean };

@@ -4,7 +4,7 @@
  */
 import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
-import type { AttemptRow } from './attempts.ts';
+import type { AttemptRow } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
 /** A reader is an API client, which sees only its own entries, or an operator. */

@@ -3,6 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import { readAction } from '../tables.ts';
 import { LATEST, type Cursor } from './cursor.ts';
+import { SKEW_MS } from './events.ts';
 import { lookThrough } from './look-through.ts';
 
 /** An origin of one account at which attempts fail. */
@@ -40,17 +41,20 @@ export async function failingOrigins(
 }
 
 /**
- * Deliveries made since a time without an end, the oldest first, after a place. An attempt may be recorded before its delivery, by
- * a wrong clock; and it may be one to another subscription, if somebody sent the delivery again.
+ * Events since a time, the oldest first, after a place, with the subscriptions to which no delivery seems to have ended. It may
+ * have: by an attempt to another subscription, if somebody sent it again, or one that a wrong clock dates before.
  */
 const UNENDED = `
-  select ${ms('e.at')} as at, e.event, e.action, e.account, s.guid as subscription from delivery_log.events e
-  cross join lateral unnest(e.subscriptions) as s (guid)
-  where e.at >= ${time('$1')} and (e.at, e.event) > (${time('$3')}, $4::uuid) and ($2::uuid is null or e.account = $2)
-    and not exists (
-      select from delivery_log.attempts a
-      where a.event = e.event and a.subscription = s.guid and a.kind <> 'failed' and a.at >= ${time('$1')} - interval '12 hours')
-  order by e.at, e.event limit $5`;
+  select ${ms('at')} as at, event, action, account, array_agg(subscription) as subscriptions from (
+    select e.at, e.event, e.action, e.account, s.guid as subscription from delivery_log.events e
+    cross join lateral unnest(e.subscriptions) as s (guid)
+    where e.at >= ${time('$1')} and (e.at, e.event) > (${time('$3')}, $4::uuid) and ($2::uuid is null or e.account = $2)
+      and not exists (
+        select from delivery_log.attempts a
+        where a.event = e.event and a.subscription = s.guid and a.kind <> 'failed'
+          and a.at >= ${time('$1')} - interval '${SKEW_MS} milliseconds')
+  ) unended
+  group by unended.at, event, action, account order by unended.at, event limit $5`;
 
 /** Of these deliveries: those that have ended, or that were tests by hand or rejected. */
 const ENDED = `
@@ -63,7 +67,7 @@ const ENDED = `
   left join delivery_log.attempts a on a.delivery = wanted.delivery
   group by wanted.delivery, wanted.event`;
 
-type Unended = Omit<Undelivered, 'delivery' | 'attempts'> & { event: string; subscription: string };
+type Unended = { at: number; event: string; action: string; account: string; subscriptions: string[] };
 
 /** Finds the oldest deliveries made since a time that have not ended, without tests by hand. */
 export async function oldestUndelivered(
@@ -80,21 +84,29 @@ export async function oldestUndelivered(
       return { candidates, isLast: rows.length < most };
     },
     entriesOf: async (candidates) => {
-      const made = candidates.map(({ event, subscription }) => messageGuid(event, subscription));
-      const events = candidates.map(({ event }) => event);
-      const { rows } = await postgres.query<{ delivery: string; attempts: number; hasEnded: boolean }>(ENDED, [
-        made,
-        events,
-      ]);
-      const known = new Map(rows.map((row) => [row.delivery, row]));
-      return candidates.map(({ at, account: owner, action }, place) => {
-        const row = known.get(made[place] ?? '');
-        if (row === undefined || row.hasEnded) return [];
-        return [
-          { delivery: row.delivery, account: owner, action: readAction(action).action, at, attempts: row.attempts },
-        ];
-      });
+      const made = candidates.map((each) => deliveriesIn(each));
+      const attempts = await attemptsOfUnended(postgres, made.flat());
+      return made.map((each) =>
+        each.flatMap(({ delivery, account: owner, action, at }) => {
+          const count = attempts.get(delivery);
+          return count === undefined ? [] : [{ delivery, account: owner, action, at, attempts: count }];
+        }),
+      );
     },
   });
-  return entries;
+  return entries.slice(0, limit);
+}
+
+const deliveriesIn = ({ at, event, action, account, subscriptions }: Unended) =>
+  subscriptions.map((each) => ({ delivery: messageGuid(event, each), event, account, ...readAction(action), at }));
+
+/** Returns the numbers of attempts of those that have not ended. */
+async function attemptsOfUnended(
+  postgres: Queryable,
+  deliveries: readonly { delivery: string; event: string }[],
+): Promise<ReadonlyMap<string, number>> {
+  const events = new Map(deliveries.map(({ delivery, event }) => [delivery, event]));
+  const values = [[...events.keys()], [...events.values()]];
+  const { rows } = await postgres.query<{ delivery: string; attempts: number; hasEnded: boolean }>(ENDED, values);
+  return new Map(rows.flatMap(({ delivery, attempts, hasEnded }) => (hasEnded ? [] : [[delivery, attempts]])));
 }

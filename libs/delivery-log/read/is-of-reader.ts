@@ -1,10 +1,9 @@
 import { ownerOf } from '../listener-client.ts';
-import type { DeliveryRow } from './deliveries.ts';
-import type { Reader } from './entries.ts';
+import type { ClientReader, Reader } from './entries.ts';
 
 /** Whether the reader may see a delivery: an API client sees its own, and its listeners' if it asks for them. */
 export function isOfReader(
-  { account, client, interface: interfaceName }: Pick<DeliveryRow, 'account' | 'client' | 'interface'>,
+  { account, client, interface: interfaceName }: Pick<ClientReader, 'account' | 'client' | 'interface'>,
   reader: Reader,
 ): boolean {
   if (reader === 'operator') return true;

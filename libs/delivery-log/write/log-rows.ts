@@ -65,11 +65,14 @@ export function rowsOf({ events, attempts, deactivations }: LogParts, oldestBodi
   };
 }
 
-/** An event has each number once, for however many accounts it is. */
+/** An event has each number once, for however many accounts it is. A rejected delivery is found by its guid. */
 function keysOf(events: readonly EventPart[]): LogRows['keys'] {
-  return [...new Set(events.map(({ record }) => record))].flatMap(({ at, event, keys }) =>
-    [...new Set(keys.map(({ key }) => numberOfKey(key)))].map((number) => ({ number, at, event })),
-  );
+  return [...new Set(events.map(({ record }) => record))].flatMap((record) => {
+    const keys = record.keys.map(({ key }) => key);
+    if (record.kind === 'rejected' && record.delivery !== undefined) keys.push(record.delivery);
+    const { at, event } = record;
+    return [...new Set(keys.map(numberOfKey))].map((number) => ({ number, at, event }));
+  });
 }
 
 /** Limit of a chunk's bytes before they are compressed, unless one body alone has more. */

@@ -1,8 +1,8 @@
 /** Reads what happens to clients now: their attempts, and their events without a delivery. */
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '@waybell/delivery-log/tables';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED, type AttemptRow } from '@waybell/delivery-log/tables';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
-import { attemptColumns, type AttemptRow } from '@waybell/delivery-log/read/attempts';
+import { attemptColumns } from '@waybell/delivery-log/read/attempts';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from '@waybell/delivery-log/read/entries';
 import { eventsAt } from '@waybell/delivery-log/read/events';
 import { attemptEntry, eventEntry, explainNoSubscription } from '@waybell/delivery-log/read/history';
@@ -90,7 +90,8 @@ async function latestAttempts(postgres: Queryable, looks: readonly LiveLook[], m
   return rows;
 }
 
-function attemptLooked({ look: _, action, callbackUrl, ...row }: AttemptFound): LookedUpKey {
+function attemptLooked(found: AttemptFound): LookedUpKey {
+  const { look: _, action, callbackUrl, ...row } = found;
   const { delivery, event, at, attempt, subscription } = row;
   const key = `${delivery} ${at} ${attempt}`;
   const told = { delivery, event, action, subscription, callbackUrl, attempt: attemptEntry(row) };

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { KeptFor } from '@waybell/delivery-log/read/kept';
+import type { KeptFor } from '@waybell/line/kept/kept-in-all';
 import { decodeBody } from '@waybell/events/decode-body';
 import type { NamedState } from '@waybell/line/broker/depth';
 import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';

@@ -1,4 +1,4 @@
-import { keptInAll } from '@waybell/delivery-log/read/kept';
+import { keptInAll } from '@waybell/line/kept/kept-in-all';
 import type { EventLimits } from '@waybell/events/read-event';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
 import { RejectedQueueTaken } from '@waybell/line/operating/rejected-queue';

@@ -10,9 +10,9 @@ import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths'
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
-import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
+import { parkedEndpoints } from '../../parked-endpoints.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
-import { subscriptionsHeld, subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
+import { subscriptionsHeld, subscriptionsSwitchedOff } from '../../switched-off.ts';
 import { why } from '@waybell/delivery-log/read/why';
 import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';

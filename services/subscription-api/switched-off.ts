@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms } from '@waybell/delivery-log/columns';
 
 /** A subscription to which a rule applied. Times are milliseconds since the epoch. */
 type RuledSubscription = {
