@@ -134,15 +134,15 @@ describe('routeEvent', () => {
     });
     const caused = await route(arrival, { [SHIPPER]: [aSubscription()], [BROKER]: [aSubscription({ guid: SECOND })] });
     const published = publishedOf(caused);
-    expect(published).toHaveLength(2);
+    expect(published.map(({ messageId }) => messageId)).toEqual([FIRST, SECOND].map((each) => messageGuid(GUID, each)));
     expect(recordOf(caused)).toMatchObject([
       {
         kind: 'routed',
         event: GUID,
         at: NOW,
         deliveries: [
-          { delivery: published[0]?.messageId, subscription: FIRST },
-          { delivery: published[1]?.messageId, subscription: SECOND },
+          { subscription: FIRST, account: SHIPPER },
+          { subscription: SECOND, account: BROKER },
         ],
         suppressed: [],
       },

@@ -135,7 +135,7 @@ describe('more than half of those that had deliveries, each of another host', ()
     const had = (at: string) =>
       query(
         `insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
-         select now() - $2::interval, gen_random_uuid(), 0, $3, 'carrier.a', '{}', array[guid] from unnest($1::uuid[]) guid`,
+         select now() - $2::interval, gen_random_uuid(), 0, $3, 'carrier.a.' || guid, '{}', array[guid] from unnest($1::uuid[]) guid`,
         [others.slice(2), at, carrier],
       );
     await had('6 minutes');

@@ -40,7 +40,7 @@ export const ends: DeliveryEnd[] = [
 
 const about = { event: EVENT, interface: 'carrier', action: 'order.created', at: AT } as const;
 const attempted = { ...about, delivery: GUID, subscription: SUBSCRIPTION, generation: 3, attempt: 1 } as const;
-const attemptedFully = { ...attempted, parked: 'hung', byHand: 'test', body: '{"order":"é"}' } as const;
+const attemptedFully = { ...attempted, parked: 'hung', byHand: 'test', body: Buffer.from('{"order":"é"}') } as const;
 const answer = {
   durationMs: 12,
   status: 500,
@@ -58,7 +58,7 @@ export const outcomes: Outcome[] = [
     ...about,
     keys,
     receivers: [ACCOUNT],
-    kept: { accounts: [ACCOUNT], body: '{"guid":"é"}', contentType: 'application/json' },
+    kept: { accounts: [ACCOUNT], body: Buffer.from('{"guid":"é"}'), contentType: 'application/json' },
     deliveries: [{ subscription: SUBSCRIPTION, account: ACCOUNT }],
     suppressed: [{ reason: 'feature_off', account: ACCOUNT, client: 'other', subscription: EVENT }],
   },

@@ -13,7 +13,7 @@ import {
   hasKey,
   SKEW_MS,
   type AskedKey,
-  type SubscribedRow,
+  type EventOfAction,
 } from './events.ts';
 import { lookThrough } from './look-through.ts';
 import type { SubscriptionEntry } from './subscriptions.ts';
@@ -95,7 +95,7 @@ function actionsOf(own: readonly OwnSubscription[]) {
 
 function madeTo(
   own: readonly OwnSubscription[],
-  { at, event, action: written, subscriptions }: SubscribedRow,
+  { at, event, action: written, subscriptions }: EventOfAction,
 ): DeliveryRow[] {
   const { action } = readAction(written);
   return own

@@ -32,7 +32,7 @@ function answerTests({ store: { postgres } }: TestApi): AsyncDisposable {
   const answer = async () => {
     while (!isOver) {
       const { rows } = await postgres.query(
-        `with asked as (delete from delivery_log.sendings where why = 'test' returning event, account, interface, subscription)
+        `with asked as (delete from delivery_log.sendings where why = 'test' and not is_retried returning event, account, interface, subscription)
          select *, pg_sleep(0.05) from asked right join (select 1) as always on true`,
       );
       for (const { event, account, interface: interfaceName, subscription } of rows)

@@ -69,7 +69,7 @@ describe('why', () => {
     expect((await ask(`why/${guid}`)).body).toMatchObject({
       kind: 'subscription',
       subscription: { guid, account: acme, standing: 'active', url: 'https://hooks.test/a' },
-      deliveries: [],
+      deliveries: [{ guid: delivery.delivery, status: 'exhausted' }],
     });
   });
 
