@@ -13,7 +13,7 @@ import {
   hasKey,
   SKEW_MS,
   type AskedKey,
-  type EventOfAction,
+  type SubscribedRow,
 } from './events.ts';
 import { lookThrough } from './look-through.ts';
 import type { SubscriptionEntry } from './subscriptions.ts';
@@ -95,7 +95,7 @@ function actionsOf(own: readonly OwnSubscription[]) {
 
 function madeTo(
   own: readonly OwnSubscription[],
-  { at, event, action: written, subscriptions }: EventOfAction,
+  { at, event, action: written, subscriptions }: SubscribedRow,
 ): DeliveryRow[] {
   const { action } = readAction(written);
   return own

@@ -152,7 +152,7 @@ export const recordOf = ({ event, at, interface: interfaceName, action }: NamedR
   `${event} ${at} ${interfaceName ?? ''}.${action}`;
 
 /** An event's row for an account that has some subscriptions to an action. */
-export type EventOfAction = { at: number; event: string; account: string; action: string; subscriptions: string[] };
+export type SubscribedRow = { at: number; event: string; account: string; action: string; subscriptions: string[] };
 
 /** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
 export type AccountAction = { account: string; action: string; untilMs: number };
@@ -168,10 +168,10 @@ export type SubscribedQuery = {
 };
 
 /** Finds events of accounts' actions, newest first, with those of the given subscriptions that they caused deliveries to. */
-export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuery): Promise<EventOfAction[]> {
+export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuery): Promise<SubscribedRow[]> {
   const { of, subscriptions, since, until, before, limit } = asked;
   if (of.length === 0) return [];
-  const { rows } = await postgres.query<EventOfAction>({
+  const { rows } = await postgres.query<SubscribedRow>({
     name: 'history-of-actions',
     text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
              array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
