@@ -61,7 +61,7 @@ async function eventsFrom(postgres: Queryable, { key }: AskedKey, before: Cursor
   return rows.map((row) => ({ ...row, keys: row.keys.map(readKey) }));
 }
 
-type Stored = { chunk: string | null; place: number | null };
+type StoredBody = { chunk: string | null; place: number | null };
 
 /** Forgets what was sent of these events, also by deliveries to other subscriptions, and what was answered. */
 async function forgetAttempts(
@@ -69,7 +69,7 @@ async function forgetAttempts(
   events: readonly ForgottenEvent[],
   sent: readonly SentDelivery[],
 ): Promise<Pick<Forgotten, 'bodies' | 'answers'>> {
-  const attempts = await postgres.query<Stored & { answer: boolean }>(
+  const attempts = await postgres.query<StoredBody & { answer: boolean }>(
     `with gone as (
        select a.delivery, a.at, a.attempt, a.chunk, a.place, a.answer from unnest($1::uuid[]) as sent (guid)
        cross join lateral (
@@ -84,7 +84,7 @@ async function forgetAttempts(
     [[...new Set(sent.map(({ delivery }) => delivery))]],
   );
   // Of its deliveries as well: when those were rejected, what they are about was not put down again.
-  const kept = await postgres.query<Stored>(
+  const kept = await postgres.query<StoredBody>(
     `with gone as (
        select e.event, e.at, e.part, e.chunk, e.place from unnest($1::uuid[]) as forgotten (guid)
        cross join lateral (
@@ -108,7 +108,7 @@ async function forgetAttempts(
 /** Chunks are read and written a few at a time: each may have a MiB. */
 const CHUNKS_TOGETHER = 20;
 
-async function blank(postgres: Queryable, stored: readonly Stored[]): Promise<void> {
+async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promise<void> {
   const places = Map.groupBy(
     stored.filter(({ place }) => place !== null),
     ({ chunk }) => chunk ?? '',

@@ -71,7 +71,7 @@ export const numberOfKey = (key: string): string =>
   hash('sha256', normalizedKey(key), 'buffer').readBigInt64BE(0).toString();
 
 /** The parts that each table's rows are made from. */
-type Parts = {
+type TableParts = {
   events: EventPart;
   keys: { number: string; at: number; event: string };
   attempts: AttemptPart;
@@ -99,8 +99,8 @@ type OneTable<C> = {
 
 /** Declares the parts that a table's rows are made from. */
 const table =
-  <T extends keyof Parts>(_name: T) =>
-  <C extends Columns<Parts[T]>>(described: OneTable<C>) =>
+  <T extends keyof TableParts>(_name: T) =>
+  <C extends Columns<TableParts[T]>>(described: OneTable<C>) =>
     described;
 
 /** Conditions on attempts. Postgres uses the partial index of a condition only for queries with the same text. */
@@ -140,7 +140,7 @@ export const tables = {
     indexes: {
       // Deliveries of a subscription are found by this too: one that has no attempt yet is nowhere else.
       events_of_account: '(account, action, at)',
-      events_by_time: 'using brin (at)',
+      events_by_time: 'using brin (at) with (autosummarize = on)',
     },
   }),
 
@@ -186,7 +186,7 @@ export const tables = {
       attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
       // Each row is in exactly one of the two indexes: together they find all attempts of a subscription by time.
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
-      attempts_by_time: 'using brin (at)',
+      attempts_by_time: 'using brin (at) with (autosummarize = on)',
     },
   }),
 
@@ -221,12 +221,12 @@ export const tables = {
   }),
 };
 
-export type TableName = keyof Parts;
+export type TableName = keyof TableParts;
 
 // `keys` does not type its result: every member is a table of `tables`.
 export const tableNames = Object.keys(tables) as TableName[];
 
-export type LogRows = { [T in TableName]: Parts[T][] };
+export type LogRows = { [T in TableName]: TableParts[T][] };
 
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
 
@@ -235,7 +235,7 @@ export type AttemptRow = Omit<TableRow<'attempts'>, 'chunk' | 'place'>;
 
 export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 
-export type AnyPart = Parts[TableName];
+export type AnyPart = TableParts[TableName];
 
 /** Columns and parts of one table match, which their union type cannot express. */
 export function columnsOf(name: TableName): Columns<AnyPart> {

@@ -11,6 +11,8 @@ export type Postgres = pg.Pool & AsyncDisposable;
 
 export type Queryable = Pick<pg.Pool, 'query'>;
 
+type Connecting = Pick<pg.Pool, 'connect'>;
+
 export type PostgresOptions = ServerAddress & {
   role: string;
   poolSize: number;
@@ -51,7 +53,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
  * Runs statements on one connection. Closes it after an error, so that nobody else gets it: its transaction may be open, a
  * setting changed, a statement still under way.
  */
-export async function onConnection<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function onConnection<T>(postgres: Connecting, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await postgres.connect();
   try {
     const result = await work(client);
@@ -138,7 +140,7 @@ export function isConflict(error: unknown): boolean {
 export type Copy = { text: string; data: string };
 
 /** Runs all copies in one transaction. Throws the error of Postgres, also if a row exists already. */
-export async function copyAll(postgres: Postgres, copies: readonly Copy[]): Promise<void> {
+export async function copyAll(postgres: Connecting, copies: readonly Copy[]): Promise<void> {
   await onConnection(
     postgres,
     (client) =>

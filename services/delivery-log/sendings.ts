@@ -66,7 +66,7 @@ const CLAIM = {
     ) kept on true`,
 };
 
-type ClaimedRow = Omit<ManualSending, 'kept'> &
+type ClaimedSending = Omit<ManualSending, 'kept'> &
   Omit<KeptForSending, 'body'> & {
     sentIn: Buffer | null;
     sentAt: number | null;
@@ -74,7 +74,15 @@ type ClaimedRow = Omit<ManualSending, 'kept'> &
     keptAt: number | null;
   };
 
-function sendingOf({ sentIn, sentAt, keptIn, keptAt, contentType, auditFieldSet, ...row }: ClaimedRow): ManualSending {
+function sendingOf({
+  sentIn,
+  sentAt,
+  keptIn,
+  keptAt,
+  contentType,
+  auditFieldSet,
+  ...row
+}: ClaimedSending): ManualSending {
   const kept = bodyIn({ bytes: keptIn, place: keptAt });
   return {
     ...row,
@@ -87,7 +95,9 @@ export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number })
   return {
     claimMs,
     async claim() {
-      const { rows } = await whenAvailable(postgres, () => postgres.query<ClaimedRow>({ ...CLAIM, values: [claimMs] }));
+      const { rows } = await whenAvailable(postgres, () =>
+        postgres.query<ClaimedSending>({ ...CLAIM, values: [claimMs] }),
+      );
       return rows.map(sendingOf);
     },
     async settle(sendings) {

@@ -20,7 +20,7 @@ export type FindSubscriptions = (action: Action, account: string) => Promise<rea
 
 type SubscriptionQuery = { action: Action; account: string };
 
-type SubscribedRow = {
+type FoundSubscriptionRow = {
   /** Index of the account among those queried, from 1. */
   place: number;
 } & ({ subscription_guid: null } | SubscriberRow);
@@ -46,7 +46,9 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
   const find = microBatch<SubscriptionQuery, ActiveSubscription[] | undefined>(
     async (wanted) => {
       const values = columnsOf(wanted);
-      const { rows } = await whenAvailable(postgres, () => postgres.query<SubscribedRow>({ ...SUBSCRIPTIONS, values }));
+      const { rows } = await whenAvailable(postgres, () =>
+        postgres.query<FoundSubscriptionRow>({ ...SUBSCRIPTIONS, values }),
+      );
       const found = wanted.map((): ActiveSubscription[] | undefined => undefined);
       for (const row of rows) {
         const of = (found[row.place - 1] ??= []);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { readDelivery } from '@waybell/line/delivery';
 import { type Message, type Outgoing } from '@waybell/line/messages';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { ActiveSubscription } from './find-subscriptions.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival } from './route-event.ts';
 
@@ -78,7 +79,9 @@ describe('routeEvent of an event for many', () => {
     const made = parts.flatMap(publishedOf).map(({ messageId }) => messageId);
     expect(new Set(made).size).toBe(600);
     const [record] = parts.flatMap(recordOf);
-    expect(record?.kind === 'routed' && record.deliveries.map(({ delivery }) => delivery)).toEqual(made);
+    expect(
+      record?.kind === 'routed' && record.deliveries.map(({ subscription }) => messageGuid(GUID, subscription)),
+    ).toEqual(made);
     end();
   });
 
@@ -131,15 +134,15 @@ describe('routeEvent', () => {
     });
     const caused = await route(arrival, { [SHIPPER]: [aSubscription()], [BROKER]: [aSubscription({ guid: SECOND })] });
     const published = publishedOf(caused);
-    expect(published).toHaveLength(2);
+    expect(published.map(({ messageId }) => messageId)).toEqual([FIRST, SECOND].map((each) => messageGuid(GUID, each)));
     expect(recordOf(caused)).toMatchObject([
       {
         kind: 'routed',
         event: GUID,
         at: NOW,
         deliveries: [
-          { delivery: published[0]?.messageId, subscription: FIRST },
-          { delivery: published[1]?.messageId, subscription: SECOND },
+          { subscription: FIRST, account: SHIPPER },
+          { subscription: SECOND, account: BROKER },
         ],
         suppressed: [],
       },

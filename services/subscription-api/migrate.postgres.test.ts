@@ -71,7 +71,7 @@ describe('migrate', () => {
     expect(await migrate({ url: owner.url, log })).toEqual(names);
     const client = new pg.Client({ connectionString: owner.url });
     await client.connect();
-    const { rows } = await client.query('select count(*)::int as made from delivery_log.deliveries');
+    const { rows } = await client.query('select count(*)::int as made from delivery_log.events');
     await client.end();
     expect(rows).toEqual([{ made: 0 }]);
   });
@@ -128,9 +128,9 @@ describe('migrate', () => {
 
   test('waits for a lock so that nobody waits behind it, and has it once it is free', async () => {
     await using store = await createTestDatabase();
-    await store.postgres.query('drop index delivery_log.events_once');
+    await store.postgres.query('drop index delivery_log.events_of_account');
     await forgetTables(store);
-    const row = `insert into delivery_log.events (at, event, action, receivers, keys) values (now(), gen_random_uuid(), 'a', '{}', '{}')`;
+    const row = `insert into delivery_log.events (at, event, part, action, keys) values (now(), gen_random_uuid(), 0, 'a', '{}')`;
     await store.postgres.query('create table delivery_log.events_all partition of delivery_log.events default');
     const client = await store.postgres.connect();
     await client.query(`begin; ${row}`);
@@ -143,7 +143,7 @@ describe('migrate', () => {
     await client.query('commit');
     client.release();
     await migrating;
-    expect(await indexesOf(store, 'events_all')).toContain('events_all_of_events_once');
+    expect(await indexesOf(store, 'events_all')).toContain('events_all_of_events_of_account');
   });
 
   test('makes a new index of the delivery log for each day that is there, and again what was left half-way', async () => {
@@ -153,14 +153,15 @@ describe('migrate', () => {
       await postgres.query(`create table delivery_log.attempts_202611${day} partition of delivery_log.attempts
         for values from ('2026-11-${day} 00:00Z') to ('2026-11-${day + 1} 00:00Z')`);
     }
-    await postgres.query('drop index delivery_log.attempts_in_vain');
+    await postgres.query('drop index delivery_log.attempts_in_vain, delivery_log.attempts_by_time');
     await postgres.query(`create index attempts_20261120_of_attempts_in_vain on delivery_log.attempts_20261120 (at);
       update pg_index set indisvalid = false where indexrelid = 'delivery_log.attempts_20261120_of_attempts_in_vain'::regclass`);
     await forgetTables(store);
     await migrate({ url: store.url, log });
     for (const day of [20, 21]) {
       const name = `attempts_202611${day}`;
-      expect(await indexesOf(store, name)).toContain(`${name}_of_attempts_in_vain`);
+      const made = ['in_vain', 'by_time'].map((index) => `${name}_of_attempts_${index}`);
+      expect(await indexesOf(store, name)).toEqual(expect.arrayContaining(made));
     }
     const { rows } = await postgres.query(
       `select indisvalid, pg_get_indexdef(indexrelid) like '%(subscription, at)%' as is_anew from pg_index
@@ -200,13 +201,12 @@ describe('migrate', () => {
     const { postgres } = store;
     await postgres.query(`create table delivery_log.attempts_20261120 partition of delivery_log.attempts
       for values from ('2026-11-20 00:00Z') to ('2026-11-21 00:00Z')`);
-    await postgres.query('drop view delivery_log.all_attempts');
     await postgres.query('alter table delivery_log.attempts drop column tls_ms');
-    await postgres.query(`insert into delivery_log.attempts (at, delivery, attempt, kind, subscription)
-      values ('2026-11-20 09:30Z', gen_random_uuid(), 1, 'failed', gen_random_uuid())`);
+    await postgres.query(`insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription)
+      values ('2026-11-20 09:30Z', gen_random_uuid(), 1, 'failed', gen_random_uuid(), gen_random_uuid())`);
     for (const statement of schemaStatements('waybell_log')) await postgres.query(statement);
     for (const statement of schemaStatements('waybell_log')) await postgres.query(statement);
-    const { rows } = await postgres.query('select attempt, tls_ms from delivery_log.all_attempts');
+    const { rows } = await postgres.query('select attempt, tls_ms from delivery_log.attempts');
     expect(rows).toEqual([{ attempt: 1, tls_ms: null }]);
   });
 });

@@ -15,11 +15,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   // One partition for all: no midnight matters.
+  await store.postgres.query('create table if not exists delivery_log.any partition of delivery_log.events default');
   await store.postgres.query(
-    'create table if not exists delivery_log.any partition of delivery_log.deliveries default',
-  );
-  await store.postgres.query(
-    'delete from waybell.subscriptions; delete from waybell.deactivations; delete from waybell.due_deactivations; delete from delivery_log.deliveries',
+    'delete from waybell.subscriptions; delete from waybell.deactivations; delete from waybell.due_deactivations; delete from delivery_log.events',
   );
 });
 
@@ -136,8 +134,8 @@ describe('more than half of those that had deliveries, each of another host', ()
     await end(others.slice(0, 2), { delivered: true });
     const had = (at: string) =>
       query(
-        `insert into delivery_log.deliveries (at, delivery, event, interface, action, subscription, account, client)
-         select now() - $2::interval, gen_random_uuid(), gen_random_uuid(), 'carrier', 'a', guid, $3, 'c' from unnest($1::uuid[]) guid`,
+        `insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
+         select now() - $2::interval, gen_random_uuid(), 0, $3, 'carrier.a.' || guid, '{}', array[guid] from unnest($1::uuid[]) guid`,
         [others.slice(2), at, carrier],
       );
     await had('6 minutes');

@@ -72,7 +72,9 @@ async function route(message: Published, subscriptions: Audience['subscriptions'
   });
   const outgoing = await handle(arrival);
   if ('next' in outgoing) throw new Error('it is made in parts');
-  return [`gate ${arrival.event.action.feature ?? 'none'}`, ...outgoing.flatMap(told)].toSorted();
+  const { action, unknownMembers } = arrival.event;
+  const event = [`gate ${action.feature ?? 'none'}`, `unknown members ${unknownMembers.count}`];
+  return [...event, ...outgoing.flatMap(told)].toSorted();
 }
 
 /** What the router did, in the words of `Audience.expected`. */
@@ -80,11 +82,8 @@ function told(outgoing: Outgoing): string[] {
   if (outgoing.kind === 'reject') return [`rejected ${outgoing.reason} ${outgoing.detail}`];
   if (outgoing.kind === 'outcome') {
     if (outgoing.outcome.kind !== 'routed') return [outgoing.outcome.kind];
-    const { suppressed, unknownMembers } = outgoing.outcome;
-    return [
-      `unknown members ${unknownMembers}`,
-      ...suppressed.map(({ account, subscription = account, reason }) => `${subscription} ${reason}`),
-    ];
+    const { suppressed } = outgoing.outcome;
+    return suppressed.map(({ account, subscription = account, reason }) => `${subscription} ${reason}`);
   }
   if (outgoing.kind !== 'publish') return [outgoing.kind];
   const delivery = readDelivery({ ...asMessage({ contentType: '', ...outgoing }), ...outgoing });

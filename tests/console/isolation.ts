@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
+import { deliveriesOf } from './deliveries-of.ts';
 import { furnish, type Furnished } from './furnished.ts';
 import { untilLoaded } from './page-checks.ts';
 import { button, dialog, to } from './places.ts';
@@ -38,15 +39,14 @@ export function isolation(): void {
 
 /** All that is the client's own: guids, and what its notifications are signed with. */
 async function madeFor({ carrier }: Furnished) {
-  const guids = async (text: string) => {
-    const { rows } = await stack.postgres.query<{ guid: string }>(text, [carrier.account]);
-    return rows.map(({ guid }) => guid);
-  };
-  const of = "= $1 and client_id = 'default'";
-  const [deliveries, subscriptions] = await Promise.all([
-    guids("select delivery as guid from delivery_log.deliveries where account = $1 and client = 'default'"),
-    guids(`select guid from waybell.subscriptions where account_guid ${of}`),
-  ]);
+  const { rows } = await stack.postgres.query<{ guid: string }>(
+    "select guid from waybell.subscriptions where account_guid = $1 and client_id = 'default'",
+    [carrier.account],
+  );
+  const subscriptions = rows.map(({ guid }) => guid);
+  const deliveries = (await deliveriesOf(carrier))
+    .filter(({ subscription }) => subscriptions.includes(subscription))
+    .map(({ delivery }) => delivery);
   expect(Math.min(deliveries.length, subscriptions.length)).toBe(2);
   return { deliveries, subscriptions, secrets: await carrier.signingSecrets() };
 }

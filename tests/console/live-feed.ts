@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
+import { deliveriesOf } from './deliveries-of.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, stack, subscribed, type Account } from './stand.ts';
@@ -91,12 +92,9 @@ const shown = async (page: Page): Promise<string[]> =>
   page.locator('.feed-line .guid').evaluateAll((all) => all.map((each) => each.getAttribute('title') ?? ''));
 
 /** Waits until the deliveries of exactly these events are shown, each once. */
-async function untilShown(page: Page, events: readonly string[], { account }: Account): Promise<void> {
+async function untilShown(page: Page, events: readonly string[], account: Account): Promise<void> {
   await until('each is shown', async () => (await shown(page)).length >= events.length);
-  const { rows } = await stack.postgres.query<{ delivery: string }>(
-    'select delivery from delivery_log.deliveries where account = $1 and event = any ($2::uuid[])',
-    [account, events],
-  );
-  expect((await shown(page)).toSorted()).toEqual(rows.map(({ delivery }) => delivery).toSorted());
-  expect(rows).toHaveLength(events.length);
+  const made = (await deliveriesOf(account)).filter(({ event }) => events.includes(event));
+  expect((await shown(page)).toSorted()).toEqual(made.map(({ delivery }) => delivery).toSorted());
+  expect(made).toHaveLength(events.length);
 }

@@ -25,7 +25,7 @@ export async function missingInLog(stack: TestStack, ledger: Ledger, since = 0):
 async function notAsRecorded({ postgres }: TestStack, ledger: Ledger, since: number): Promise<string[]> {
   const recorded = ledger.recorded().filter(({ at }) => at >= since);
   const { rows } = await postgres.query<Row>(
-    `select delivery, attempt, kind, round(extract(epoch from at) * 1000)::float8 as at from delivery_log.all_attempts
+    `select delivery, attempt, kind, round(extract(epoch from at) * 1000)::float8 as at from delivery_log.attempts
      where at >= to_timestamp($1::float8 / 1000)`,
     // Not Math.min(...): a long run has more records than a call takes arguments.
     [recorded.reduce((earliest, { at }) => Math.min(earliest, at), Infinity)],

@@ -62,7 +62,7 @@ describe('a delivery that is sent again by hand', () => {
     line.receivers.set(subscription.guid, ({ attempt }) => ({ status: attempt < 9 ? 500 : 200 }));
     const { outcomes } = await run(line, again);
     expect(outcomes.map(({ kind, attempt, byHand, body }) => ({ kind, attempt, byHand, body }))).toEqual([
-      { kind: 'failed', attempt: 7, byHand: 'resend', body: again.body.toString() },
+      { kind: 'failed', attempt: 7, byHand: 'resend', body: again.body },
       { kind: 'failed', attempt: 8, byHand: 'resend', body: undefined },
       { kind: 'delivered', attempt: 9, byHand: 'resend', body: undefined },
     ]);
@@ -126,7 +126,7 @@ describe('a test of a subscription', () => {
         body: Buffer.from('{}'),
       });
       expect(requests).toHaveLength(1);
-      expect(outcomes).toMatchObject([{ kind: 'exhausted', attempt: 1, byHand: 'test', body: '{}' }]);
+      expect(outcomes).toMatchObject([{ kind: 'exhausted', attempt: 1, byHand: 'test', body: Buffer.from('{}') }]);
       expect(line.subscriptions.deactivations).toEqual([]);
     },
   );

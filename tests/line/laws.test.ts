@@ -107,7 +107,7 @@ const always: Laws = {
       const expected = owed.get(delivery);
       const isKept = attempt === 1 || kind === 'exhausted' || kind === 'dropped';
       same(
-        [subscription, generation, body],
+        [subscription, generation, body?.toString()],
         [expected?.row.guid, expected?.row.generation, isKept ? expected?.body : undefined],
       );
     }

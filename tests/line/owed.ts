@@ -58,7 +58,9 @@ const isRepeat = ({ suppressed }: Routed) => suppressed.some(({ reason }) => rea
 export function verdictOn({ event }: Told, { routed }: Happened) {
   const records = routed.filter((record) => record.event === event.guid);
   const first = records.filter((record) => !isRepeat(record));
-  const made = first.flatMap(({ deliveries }) => deliveries.map((each) => `${each.subscription} ${each.delivery}`));
+  const made = first.flatMap(({ deliveries }) =>
+    deliveries.map(({ subscription }) => `${subscription} ${messageGuidOf(event.guid, subscription)}`),
+  );
   const suppressed = first.flatMap((record) =>
     record.suppressed.map(({ account, subscription = account, reason }) => `${subscription} ${reason}`),
   );

@@ -22,7 +22,7 @@ describe('a carrier notification', () => {
       attempt: 4,
       beganAt: line.requests[0]?.at,
       answer: { reason: 'response_timeout', durationMs: 3_000 },
-      body: line.requests[0]?.body.toString(),
+      body: line.requests[0]?.body,
     });
   });
 });

@@ -10,7 +10,7 @@ const HEALTHY = 3;
 /** How many deliveries of a subscription ended so. */
 async function ended(subscription: string, ends: string[]): Promise<number> {
   const { rows } = await stack.postgres.query<{ count: number }>(
-    'select count(distinct delivery)::int from delivery_log.all_attempts where subscription = $1 and kind = any($2)',
+    'select count(distinct delivery)::int from delivery_log.attempts where subscription = $1 and kind = any($2)',
     [subscription, ends],
   );
   return rows[0]?.count ?? 0;

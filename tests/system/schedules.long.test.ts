@@ -41,7 +41,7 @@ async function attemptsAt(path: string, count: number): Promise<Attempt[]> {
   return until(`${count} attempts at ${path} are written down`, async () => {
     const { rows } = await stack.postgres.query<Attempt>(
       `select kind, reason, connect_ms is not null as "isConnected", ended::float8 as "endedAt", (ended - duration_ms)::float8 as "beganAt"
-       from (select *, extract(epoch from at) * 1000 as ended from delivery_log.all_attempts where subscription = $1) a
+       from (select *, extract(epoch from at) * 1000 as ended from delivery_log.attempts where subscription = $1) a
        order by attempt`,
       [subscription],
     );

@@ -139,6 +139,7 @@ export function bodyOwed(event: PublishedEvent, messageGuid: string): string {
       envelope: object([['occurred_at', same(JSON.stringify(moment))]]),
       payload: object(Object.entries(payload).map(([name, value]) => [name, same(JSON.stringify(value))])),
       revision: null,
+      unknownMembers: 0,
     },
     { auditFieldSet: null, messageGuid },
   );

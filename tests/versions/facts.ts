@@ -40,7 +40,7 @@ export const ends: DeliveryEnd[] = [
 
 const about = { event: EVENT, interface: 'carrier', action: 'order.created', at: AT } as const;
 const attempted = { ...about, delivery: GUID, subscription: SUBSCRIPTION, generation: 3, attempt: 1 } as const;
-const attemptedFully = { ...attempted, parked: 'hung', byHand: 'test', body: '{"order":"é"}' } as const;
+const attemptedFully = { ...attempted, parked: 'hung', byHand: 'test', body: Buffer.from('{"order":"é"}') } as const;
 const answer = {
   durationMs: 12,
   status: 500,
@@ -58,8 +58,8 @@ export const outcomes: Outcome[] = [
     ...about,
     keys,
     receivers: [ACCOUNT],
-    kept: { accounts: [ACCOUNT], body: '{"guid":"é"}', contentType: 'application/json' },
-    deliveries: [{ delivery: GUID, subscription: SUBSCRIPTION, account: ACCOUNT, client: 'default' }],
+    kept: { accounts: [ACCOUNT], body: Buffer.from('{"guid":"é"}'), contentType: 'application/json' },
+    deliveries: [{ subscription: SUBSCRIPTION, account: ACCOUNT }],
     suppressed: [{ reason: 'feature_off', account: ACCOUNT, client: 'other', subscription: EVENT }],
   },
   { kind: 'rejected', ...about, interface: null, keys, receivers: [ACCOUNT], reason: 'not_json', detail: 'at 1' },

@@ -1,8 +1,8 @@
 import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
 
-type Placed = { place: Cursor };
+type AtPlace = { place: Cursor };
 
-type LookThrough<C extends Placed, T> = PageRequest & {
+type LookThrough<C extends AtPlace, T> = PageRequest & {
   /** Finds candidates after a place, in order; `isLast`: there are no more. */
   find: (before: Cursor, limit: number) => Promise<{ candidates: C[]; isLast: boolean }>;
   /** Returns the entries of each candidate, few or none. */
@@ -19,7 +19,7 @@ const LOOKED_AT = 1_000;
  * Finds a page of entries among candidates. Looks at a bounded number: a page may hold few or none without being the last.
  * `next` is the place of the last candidate that was looked at.
  */
-export async function lookThrough<C extends Placed, T>(asked: LookThrough<C, T>): Promise<Page<T>> {
+export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>): Promise<Page<T>> {
   const { find, entriesOf, before = LATEST, limit, isRare = false } = asked;
   const entries: T[] = [];
   let place = before;

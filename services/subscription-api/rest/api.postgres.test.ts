@@ -478,7 +478,9 @@ describe('a process', () => {
     await using slow = await startApi({ beside: api, timeoutMs: 1_000 });
     const { token } = await signUp(slow, { interface: 'carrier' });
     const holder = await api.store.postgres.connect();
-    await holder.query('begin; lock table delivery_log.deliveries, delivery_log.sendings in access exclusive mode');
+    await holder.query(
+      'begin; lock table delivery_log.events, delivery_log.attempts, delivery_log.sendings in access exclusive mode',
+    );
     const asks = ['/v1/statistics', '/v1/deliveries', `/v1/deliveries/${randomUUID()}`].map((path) =>
       slow.ask('GET', path, { token }),
     );

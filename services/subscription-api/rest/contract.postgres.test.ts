@@ -131,7 +131,7 @@ async function sendByHand(): Promise<void> {
   const [first, bodiless, last] = [await log(), await log(), await log()];
   await resend(first);
   await resend(first);
-  await postgres.query('delete from delivery_log.bodies where delivery = $1', [bodiless.delivery]);
+  await postgres.query('update delivery_log.attempts set place = null where delivery = $1', [bodiless.delivery]);
   await resend(bodiless);
   await resend(await log({ byHand: 'test' }));
 
@@ -144,9 +144,9 @@ async function sendByHand(): Promise<void> {
 
   const tryOut = () => api.ask('POST', `/v1/subscriptions/${subscription}/test`, { token });
   const tried = tryOut();
-  const delivery = await untilAskedForTest();
+  const event = await untilAskedForTest();
   await tryOut();
-  await log({ delivery });
+  await log({ event });
   await tried;
   await postgres.query(
     "update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1",
@@ -204,9 +204,9 @@ async function listen(): Promise<void> {
 async function untilAskedForTest(): Promise<string> {
   return until('it is to be sent', async () => {
     const { rows } = await api.store.postgres.query(
-      "select delivery from delivery_log.sendings where why = 'test' and not is_retried",
+      "select event from delivery_log.sendings where why = 'test' and not is_retried",
     );
-    return rows[0]?.delivery;
+    return rows[0]?.event;
   });
 }
 

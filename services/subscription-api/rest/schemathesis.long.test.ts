@@ -32,13 +32,13 @@ function answerTests({ store: { postgres } }: TestApi): AsyncDisposable {
   const answer = async () => {
     while (!isOver) {
       const { rows } = await postgres.query(
-        `with asked as (delete from delivery_log.sendings where why = 'test' returning delivery, account, interface, subscription)
+        `with asked as (delete from delivery_log.sendings where why = 'test' and not is_retried returning event, account, interface, subscription)
          select *, pg_sleep(0.05) from asked right join (select 1) as always on true`,
       );
-      for (const { delivery, account, interface: interfaceName, subscription } of rows)
-        if (delivery !== null)
+      for (const { event, account, interface: interfaceName, subscription } of rows)
+        if (event !== null)
           await logDelivery(postgres, {
-            delivery,
+            event,
             account,
             interface: interfaceName,
             subscription,

@@ -1,43 +1,81 @@
 import { randomUUID } from 'node:crypto';
+import { copiesOf } from '@waybell/delivery-log/write/copies';
+import { partsOf, rowsOf } from '@waybell/delivery-log/write/log-rows';
+import type { ByHand } from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import type { Queryable } from '@waybell/runtime/postgres';
+import { copyAll } from '@waybell/runtime/postgres';
+import type pg from 'pg';
 
 type What = {
   account: string;
   client?: string;
   interface: 'shipper' | 'carrier';
   mark: string;
-  delivery?: string | undefined;
+  event?: string;
+  /** By default the client's own, or one that has ended. */
   subscription?: string;
-  byHand?: 'resend' | 'test';
+  byHand?: ByHand;
 };
 export type LoggedDelivery = { subject: string; event: string; delivery: string };
 
+const ACTION = 'order.created';
+
 /** An exhausted delivery in the delivery log, as that service would have written it. `mark` is in what is told of it and its attempt. */
 export async function logDelivery(
-  postgres: Queryable,
-  { account, interface: interfaceName, mark, ...given }: What,
+  postgres: pg.Pool,
+  { account, client = 'default', interface: interfaceName, mark, byHand, ...given }: What,
 ): Promise<LoggedDelivery> {
-  const { delivery = randomUUID(), subscription = randomUUID(), client = 'default', byHand } = given;
-  const [subject, event] = [randomUUID(), randomUUID()];
-  for (const table of ['events', 'keys', 'deliveries', 'attempts', 'bodies'])
+  const { event = randomUUID() } = given;
+  const subscription = given.subscription ?? (await subscriptionOf(postgres, [account, client, interfaceName, ACTION]));
+  const [subject, delivery] = [randomUUID(), messageGuid(event, subscription)];
+  for (const table of ['events', 'keys', 'attempts', 'chunks'])
     await postgres.query(
       `create table if not exists delivery_log.${table}_of_tests partition of delivery_log.${table} default`,
     );
-  await postgres.query(
-    `with event as (
-       insert into delivery_log.events (at, event, interface, action, receivers, keys, suppressed, unknown_members)
-       values ($8, $2, $6, 'order.created', array[$5::uuid], array['order_guid=' || $1], '[]', 0)
-     ), subject as (
-       insert into delivery_log.keys values ($1, 'order_guid', $8, $2)
-     ), attempt as (
-       insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, reason, url, answer, by_hand)
-       values ($8, $3, 1, 'exhausted', $4, 'reset', $7, $7, $9)
-     ), body as (
-       insert into delivery_log.bodies values ($8, $3, $7)
-     )
-     insert into delivery_log.deliveries values ($8, $3, $2, $6, 'order.created', $4, $5, $10)`,
-    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(wallClockMs()), byHand, client],
-  );
+  const about = { event, interface: interfaceName, action: ACTION, at: wallClockMs() };
+  const parts = partsOf([
+    {
+      kind: 'routed',
+      ...about,
+      keys: [{ kind: 'order_guid', key: subject }],
+      receivers: [account],
+      deliveries: [{ subscription, account }],
+      suppressed: [],
+    },
+    {
+      kind: 'exhausted',
+      ...about,
+      delivery,
+      subscription,
+      generation: 1,
+      attempt: 1,
+      beganAt: about.at,
+      body: mark,
+      answer: { durationMs: 1, reason: 'reset', url: mark, body: mark },
+      ...(byHand !== undefined && { byHand }),
+    },
+  ]);
+  await copyAll(postgres, copiesOf(rowsOf(parts, 0)));
   return { subject, event, delivery };
+}
+
+async function subscriptionOf(postgres: pg.Pool, whose: string[]): Promise<string> {
+  const { rows } = await postgres.query<{ guid: string }>(
+    `select guid from waybell.subscriptions where account_guid = $1 and client_id = $2 and interface = $3 and action = $4
+     order by ended_at desc nulls first limit 1`,
+    whose,
+  );
+  return rows[0]?.guid ?? (await endedSubscription(postgres, whose));
+}
+
+async function endedSubscription(postgres: pg.Pool, whose: string[]): Promise<string> {
+  const guid = randomUUID();
+  await postgres.query(
+    `insert into waybell.subscriptions (account_guid, client_id, interface, action, guid, callback_url,
+       verification_token_sealed, verification_token_key_id, ended_at)
+     values ($1, $2, $3, $4, $5, 'https://hooks.test', '\\x00', 'k', now())`,
+    [...whose, guid],
+  );
+  return guid;
 }

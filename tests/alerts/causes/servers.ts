@@ -87,7 +87,7 @@ export const logBehind: Cause = {
   instead: { WaybellLogBehind: ['> 10000', '> 20'] },
   async begin(scene) {
     const client = await scene.stack.postgres.connect();
-    await client.query('begin; lock table delivery_log.attempts, delivery_log.deliveries in access exclusive mode');
+    await client.query('begin; lock table delivery_log.attempts, delivery_log.events in access exclusive mode');
     // More than the log takes in hand.
     const load = await flow(scene, { eventsPerSecond: 150 });
     return async () => {

@@ -92,7 +92,7 @@ async function untilEnded({ postgres }: Stage['stack'], deliveries: readonly str
     'each is in the log with its end',
     async () => {
       const { rows } = await postgres.query<{ delivery: string; kind: string }>(
-        `select delivery, kind from delivery_log.all_attempts where kind <> 'failed' and delivery = any ($1::uuid[])`,
+        `select delivery, kind from delivery_log.attempts where kind <> 'failed' and delivery = any ($1::uuid[])`,
         [deliveries],
       );
       found = new Map(rows.map(({ delivery, kind }) => [delivery, kind]));

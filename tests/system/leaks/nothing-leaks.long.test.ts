@@ -71,7 +71,7 @@ function deliveriesOf({ subscription }: Subscribed, spy: MessageSpy): string[] {
 /** Counts the subscriptions of which the delivery log has a delivery that ended. */
 async function countEnded({ postgres }: TestStack): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
-    `select count(distinct subscription)::int from delivery_log.all_attempts where kind <> 'failed'`,
+    `select count(distinct subscription)::int from delivery_log.attempts where kind <> 'failed'`,
   );
   return rows[0]?.count ?? 0;
 }

@@ -13,10 +13,10 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** The deliveries of tests that were asked for, the latest last. */
+/** The events of tests that were asked for, the latest last. */
 async function testsAskedFor(): Promise<string[]> {
-  const asked = "select delivery from delivery_log.sendings where why = 'test' order by requested_at";
-  return (await api.store.postgres.query(asked)).rows.map(({ delivery }) => delivery);
+  const asked = "select event from delivery_log.sendings where why = 'test' order by requested_at";
+  return (await api.store.postgres.query(asked)).rows.map(({ event }) => event);
 }
 
 describe('a test of a subscription', () => {
@@ -27,13 +27,13 @@ describe('a test of a subscription', () => {
     const { rows } = await api.store.postgres.query('select guid from waybell.subscriptions');
     const subscription = String(rows[0].guid);
     const ask = () => api.ask('POST', `/v1/subscriptions/${subscription}/test`, { token });
-    const answer = (delivery: string | undefined) =>
+    const answer = (event = '') =>
       logDelivery(api.store.postgres, {
         account,
         interface: 'carrier',
         mark: 'x',
         subscription,
-        delivery,
+        event,
         byHand: 'test',
       });
 
