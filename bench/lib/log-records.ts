@@ -41,12 +41,13 @@ export const attemptAlone: RecordsOf = (place, atMs) => [
   place % FAILED_ONE_IN === 1 ? failed(delivered(place, atMs)) : delivered(place, atMs),
 ];
 
-/** An event of 300 bytes about two things, for one account and one subscriber, and the attempt with what was sent. */
+/** An event of 300 bytes about an order and a vehicle of its account, for one account and one subscriber, and the attempt with what was sent. */
 export const wholeDelivery: RecordsOf = (place, atMs) => {
   const attempt = delivered(place, atMs);
   const { event, subscription, action, at } = attempt;
   const account = accountGuid(place % SUBSCRIPTIONS);
-  const [order, vehicle] = [randomUUID(), randomUUID()];
+  const order = randomUUID();
+  const vehicle = accountGuid(SUBSCRIPTIONS + (place % SUBSCRIPTIONS));
   const notified = { interface: 'shipper', action, occurred_at: '2026-11-20T09:30:00.123456Z' } as const;
   const payload = { order_guid: order, vehicle_guid: vehicle, status: 'paid', amount: place % 1_000 };
   const parties = { shipper: account };
