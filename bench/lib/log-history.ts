@@ -98,6 +98,8 @@ async function fillDay(postgres: pg.Pool, { table, day, columns, from }: Day): P
   await postgres.query(`vacuum analyze ${name}`);
 }
 
+const ACTION = `(array['shipper.order.created', 'shipper.order.delivered', 'shipper.offer.sent', 'shipper.order.updated'])[e % 4 + 1]`;
+
 /** The rows of each table for that day, counted from the first. */
 function rowsOf(history: LogHistory, place: number): Record<string, Rows> {
   const { eventsPerDay, firstDay } = history;
@@ -118,9 +120,9 @@ function rowsOf(history: LogHistory, place: number): Record<string, Rows> {
       columns: {
         at: 'at',
         event: 'event',
-        part: numberOf('account::text'),
+        part: numberOf(`${ACTION} || ' ' || account || ' '`),
         account: 'account',
-        action: `(array['shipper.order.created', 'shipper.order.delivered', 'shipper.offer.sent', 'shipper.order.updated'])[e % 4 + 1]`,
+        action: ACTION,
         keys: `array['order_guid=' || about, 'vehicle_guid=' || vehicle]`,
         subscriptions: 'array[one, other]',
         ...STORED,
@@ -137,7 +139,7 @@ function rowsOf(history: LogHistory, place: number): Record<string, Rows> {
 
 const subscriptionOf = (delivery: string): string => `(${delivery}) % ${SUBSCRIPTIONS}`;
 
-/** As `numberOfKey` makes it. */
+/** As `numberOfKey` makes it of a normalized key. */
 const numberOf = (text: string): string =>
   `('x' || encode(substr(sha256((${text})::bytea), 1, 8), 'hex'))::bit(64)::bigint`;
 

@@ -2,7 +2,7 @@ import type { Key } from '@waybell/line/outcomes';
 import { normalizedKey } from '@waybell/events/keys';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
-import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
+import { numberOfKey, partOf, readAction, readKey, tables, type TableRow } from '../tables.ts';
 import type { Cursor, Page, PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 import { lookThrough } from './look-through.ts';
@@ -175,10 +175,10 @@ export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuer
     name: 'history-of-actions',
     text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
              array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
-           from unnest($1::uuid[], $2::text[], $3::float8[]) as asked (account, action, until_ms)
+           from unnest($1::uuid[], $2::text[], $3::float8[], $10::bigint[]) as asked (account, action, until_ms, part)
            cross join lateral (
              select * from delivery_log.events e
-             where e.account = asked.account and e.action = asked.action and e.at >= ${time('$5')} and e.at < ${time('$6')}
+             where e.part = asked.part and e.account = asked.account and e.action = asked.action and e.at >= ${time('$5')} and e.at < ${time('$6')}
                and e.at < ${time('asked.until_ms')} and (e.at, e.event) < (${time('$7')}, $8::uuid)
              order by e.at desc, e.event desc limit $9
            ) e
@@ -193,6 +193,7 @@ export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuer
       before.at,
       before.guid,
       limit,
+      of.map(({ account, action }) => partOf(account, action)),
     ],
   });
   return rows;
