@@ -1,6 +1,6 @@
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import type { Dice } from '@waybell/tests/actions/generate/dice';
-import { countsOf, DELIVERIES_PER_EVENT, guidOf, type LogHistory } from './log-history.ts';
+import { countsOf, deliveryGuid, DELIVERIES_PER_EVENT, orderGuid, type LogHistory } from './log-history.ts';
 import { connectAs } from './log-writer.ts';
 
 /** As many as a page of the API holds. */
@@ -19,7 +19,7 @@ export function lookupsIn(url: string, history: LogHistory): Lookups {
   const someOf = (dice: Dice, first: number, count: number) => first + dice.below(count - first);
   return {
     async timeline(dice) {
-      const subject = guidOf('order', someOf(dice, history.eventsPerDay, orders));
+      const subject = orderGuid(someOf(dice, history.eventsPerDay, orders));
       const beganAt = performance.now();
       const { entries } = await timelineOf(postgres, { about: { key: subject }, reader: 'operator', limit: PAGE });
       const tookMs = performance.now() - beganAt;
@@ -31,7 +31,7 @@ export function lookupsIn(url: string, history: LogHistory): Lookups {
       return tookMs;
     },
     async delivery(dice) {
-      const delivery = guidOf('delivery', someOf(dice, history.eventsPerDay * DELIVERIES_PER_EVENT, deliveries));
+      const delivery = deliveryGuid(someOf(dice, history.eventsPerDay * DELIVERIES_PER_EVENT, deliveries));
       const beganAt = performance.now();
       const told = await deliveryHistory(postgres, { delivery }, 'operator');
       const tookMs = performance.now() - beganAt;

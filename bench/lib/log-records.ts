@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isAttempted, type Answer, type Attempted, type Outcome, type Routed } from '@waybell/line/outcomes';
+import { isAttempted, type Delivered, type Failed, type Outcome, type Routed } from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { accountGuid } from './workload.ts';
 
 /** As the deliverer publishes them. */
@@ -13,82 +14,90 @@ const REFUSAL = JSON.stringify({ error: 'unavailable', detail: 'x'.repeat(163) }
 
 export type RecordsOf = (place: number, atMs: number) => Outcome[];
 
+/** Batches between an event's and its attempt's, so that they are not written together: under load they never are. */
+const LATER = 100;
+
 /**
- * So many batches of records, twenty of which ended in each millisecond from `fromMs` on. Verdicts and attempts come from
- * different services, and so in batches of their own, beside each other.
+ * Records of so many hundred deliveries, twenty of which ended in each millisecond from `fromMs` on. Verdicts and attempts come
+ * from different services, and so in batches of their own.
  */
-export function batchesOf(batches: number, recordsOf: RecordsOf, fromMs: number): Outcome[][] {
-  const made: Outcome[][] = [];
-  for (let place = 0; made.length < batches;) {
-    const records: Outcome[] = [];
-    for (let count = 0; count < BATCH; count += 1, place += 1)
-      records.push(...recordsOf(place, fromMs + Math.floor(place / 20)));
-    const [verdicts, attempts] = [false, true].map((isIt) => records.filter((each) => isAttempted(each) === isIt));
-    made.push(...[verdicts ?? [], attempts ?? []].filter(({ length }) => length > 0));
+export function batchesOf(hundreds: number, recordsOf: RecordsOf, fromMs: number): Outcome[][] {
+  const verdicts: Outcome[][] = [];
+  const attempts: Outcome[][] = [];
+  for (let hundred = 0; hundred < hundreds; hundred += 1) {
+    const records = Array.from({ length: BATCH }, (_, count) => hundred * BATCH + count).flatMap((place) =>
+      recordsOf(place, fromMs + Math.floor(place / 20)),
+    );
+    verdicts.push(records.filter((each) => !isAttempted(each)));
+    attempts.push(records.filter(isAttempted));
   }
-  return made;
+  return Array.from({ length: hundreds + LATER }, (_, turn) => [verdicts[turn] ?? [], attempts[turn - LATER] ?? []])
+    .flat()
+    .filter(({ length }) => length > 0);
 }
 
 /** Attempts, and nothing of what they belong to. */
-export const attemptAlone: RecordsOf = (place, atMs) => [anAttempt(place, atMs)];
+export const attemptAlone: RecordsOf = (place, atMs) => [
+  place % FAILED_ONE_IN === 1 ? failed(delivered(place, atMs)) : delivered(place, atMs),
+];
 
-/** An event of 300 bytes about two things, for one subscriber: the verdict, and the first attempt with what was sent. */
+/** An event of 300 bytes about an order and a vehicle of its account, for one account and one subscriber, and the attempt with what was sent. */
 export const wholeDelivery: RecordsOf = (place, atMs) => {
-  const attempt = anAttempt(place, atMs);
-  const body = JSON.stringify({
-    guid: attempt.delivery,
-    interface: 'shipper',
-    action: attempt.action,
-    occurred_at: '2026-11-20T09:30:00.123456Z',
-    order_guid: randomUUID(),
-    parties: { shipper: accountGuid(place % SUBSCRIPTIONS) },
-  });
-  return [routedFor(attempt, place), { ...attempt, body }];
-};
-
-function routedFor({ event, delivery, subscription, action, at }: Attempted, place: number): Routed {
+  const attempt = delivered(place, atMs);
+  const { event, subscription, action, at } = attempt;
   const account = accountGuid(place % SUBSCRIPTIONS);
-  return {
+  const order = randomUUID();
+  const vehicle = accountGuid(SUBSCRIPTIONS + (place % SUBSCRIPTIONS));
+  const notified = { interface: 'shipper', action, occurred_at: '2026-11-20T09:30:00.123456Z' } as const;
+  const payload = { order_guid: order, vehicle_guid: vehicle, status: 'paid', amount: place % 1_000 };
+  const parties = { shipper: account };
+  const routed: Routed = {
     kind: 'routed',
     event,
     interface: 'shipper',
     action,
     at: at - 5,
     keys: [
-      { kind: 'order_guid', key: randomUUID() },
-      { kind: 'vehicle_guid', key: randomUUID() },
+      { kind: 'order_guid', key: order },
+      { kind: 'vehicle_guid', key: vehicle },
     ],
     receivers: [account],
-    deliveries: [{ delivery, subscription, account, client: 'default' }],
+    kept: { accounts: [account], body: JSON.stringify({ guid: event, ...notified, parties, payload }) },
+    deliveries: [{ subscription, account }],
     suppressed: [],
   };
-}
+  return [routed, { ...attempt, body: JSON.stringify({ guid: attempt.delivery, ...notified, ...payload, parties }) }];
+};
 
-function anAttempt(place: number, at: number): Attempted {
-  const facts = {
-    delivery: randomUUID(),
-    subscription: accountGuid(place % SUBSCRIPTIONS),
+function delivered(place: number, at: number): Delivered {
+  const event = randomUUID();
+  const subscription = accountGuid(place % SUBSCRIPTIONS);
+  return {
+    kind: 'delivered',
+    delivery: messageGuid(event, subscription),
+    subscription,
     generation: 1,
-    event: randomUUID(),
+    event,
     interface: 'shipper',
     action: ACTIONS[place % ACTIONS.length] ?? '',
     attempt: 1,
     at,
     beganAt: at - 40,
-  } as const;
-  const answer: Answer = {
-    durationMs: 40,
-    firstByteMs: 39,
-    ip: '203.0.113.7',
-    url: `https://receiver.example/webhooks/${place % SUBSCRIPTIONS}`,
-    status: 200,
-    ...(place % CONNECTED_ONE_IN === 0 && { dnsMs: 2, connectMs: 9, tlsMs: 14 }),
-  };
-  if (place % FAILED_ONE_IN !== 1) return { ...facts, kind: 'delivered', answer: { ...answer, body: 'ok' } };
-  return {
-    ...facts,
-    kind: 'failed',
-    retryAt: at + 1_000,
-    answer: { ...answer, status: 503, reason: 'http_5xx', body: REFUSAL },
+    answer: {
+      durationMs: 40,
+      firstByteMs: 39,
+      ip: '203.0.113.7',
+      url: `https://receiver.example/webhooks/${place % SUBSCRIPTIONS}`,
+      status: 200,
+      body: 'ok',
+      ...(place % CONNECTED_ONE_IN === 0 && { dnsMs: 2, connectMs: 9, tlsMs: 14 }),
+    },
   };
 }
+
+const failed = ({ answer, ...attempt }: Delivered): Failed => ({
+  ...attempt,
+  kind: 'failed',
+  retryAt: attempt.at + 1_000,
+  answer: { ...answer, status: 503, reason: 'http_5xx', body: REFUSAL },
+});

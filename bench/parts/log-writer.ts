@@ -24,9 +24,9 @@ const commands = {
     return writer.partitions.turnOver();
   },
 
-  /** Makes batches of records to be written, as often as wanted. */
-  make({ mix, batches }: { mix: LogMix; batches: number }): void {
-    made.set(mix, batchesOf(batches, MIXES[mix], Date.now()).map(writeOutcomes));
+  /** Makes records of so many hundred deliveries to be written, as often as wanted. */
+  make({ mix, hundreds }: { mix: LogMix; hundreds: number }): void {
+    made.set(mix, batchesOf(hundreds, MIXES[mix], Date.now()).map(writeOutcomes));
   },
 
   /** Writes them all; resolves with the milliseconds that took. */

@@ -37,7 +37,7 @@ export const logCost: Scenario = {
         {
           what: 'deliveries per second, of those without the log',
           figure: ratios(runs, waybell.name, withoutLog.name, ({ perSecond }) => perSecond),
-          bar: { atLeast: 0.85 },
+          bar: { atLeast: 0.9 },
         },
         {
           what: 'CPU of a delivery for its log, µs',

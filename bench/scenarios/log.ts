@@ -8,6 +8,7 @@ import { BATCH } from '../lib/log-records.ts';
 import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPart } from '../lib/part.ts';
 import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
+import type { BarCheck } from '../lib/report.ts';
 import type { Table } from '../lib/table.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
@@ -18,12 +19,13 @@ const ATTEMPTS = 'delivery_log.attempts';
 
 /** `count`: rows, or whole deliveries. `run` resolves with the milliseconds that they took. */
 type LogTurn = { name: string; pid: number; count: number; run: () => Promise<number> };
-type LogResult = { perSecond: number; cpuMicros: number; postgresMicros: number };
+type LogResult = { perSecond: number; cpuMicros: number; postgresMicros: number; walBytes: number };
 type LogResults = ReadonlyMap<string, readonly LogResult[]>;
 
 export const log: Scenario = {
   name: 'log',
-  description: 'attempts a second that the delivery log writes down, beside COPY of the same rows',
+  description:
+    'attempts a second that the delivery log writes down, beside COPY of the same rows; and what a delivery costs',
   async run({ isQuick, rounds, tell }) {
     const attempts = isQuick ? 60_000 : 300_000;
     const deliveries = attempts / 4;
@@ -34,8 +36,8 @@ export const log: Scenario = {
     try {
       await Promise.all([writer.call('connect', stand.url), copier.call('connect', stand.url)]);
       const rows = { table: ATTEMPTS, file: join(folder, 'attempts') };
-      await writer.call('make', { mix: 'attempts', batches: attempts / BATCH });
-      await writer.call('make', { mix: 'deliveries', batches: (deliveries * 2) / BATCH });
+      await writer.call('make', { mix: 'attempts', hundreds: attempts / BATCH });
+      await writer.call('make', { mix: 'deliveries', hundreds: deliveries / BATCH });
       const write = (mix: 'attempts' | 'deliveries') => writer.call('write', mix);
       const alone = { name: 'attempts', pid: writer.pid, count: attempts, run: () => write('attempts') };
       const copied = { name: 'COPY', pid: copier.pid, count: attempts, run: () => copier.call('copy', rows) };
@@ -47,17 +49,18 @@ export const log: Scenario = {
       await copier.call('dump', rows);
       const runs = await inTurn({ contenders: [alone, copied, whole], rounds, tell }, (turn) => take(stand, turn));
       return {
-        workload: `Batches of ${BATCH} records, as many in hand as the service holds, written by one process: ${attempts} attempts, one in ten failed with an answer of 200 bytes; beside them COPY of the same rows into the same empty tables with the same indexes; and ${deliveries} whole deliveries, each with its event's verdict, about two things, its attempt and its body of 300 bytes. Postgres as it comes, every commit on disk.`,
+        workload: `Batches of ${BATCH} records, as many in hand as the service holds, written by one process: ${attempts} attempts, one in ten failed with an answer of 200 bytes; beside them COPY of the same rows into the same empty tables with the same indexes; and ${deliveries} whole deliveries, each with its event of 300 bytes, about two things and kept for one account, and one attempt with its body, written later. Postgres as it comes, every commit on disk.`,
         settings: { rounds, attempts, deliveries },
         rounds: { ...Object.fromEntries(runs), sizes },
-        tables: [speedTable(runs), sizesTable(sizes, deliveries)],
+        tables: [speedTable(runs), costTable(sizes, deliveries)],
         checks: [
-          { what: 'attempts a second', figure: perSecond(runs, 'attempts'), bar: { atLeast: 20_000 } },
+          { what: 'attempts a second', figure: perSecond(runs, 'attempts'), bar: { atLeast: 90_000 } },
           {
             what: 'attempts a second, of COPY',
             figure: ratios(runs, 'attempts', 'COPY', (each) => each.perSecond),
             bar: { atLeast: 0.85 },
           },
+          ...costChecks(runs, sizes, deliveries),
         ],
       };
     } finally {
@@ -67,15 +70,28 @@ export const log: Scenario = {
   },
 };
 
-/** Into empty tables, and with nothing left to be written of what was there before. */
+/** Into empty tables, and with nothing left to be written of what was there before: no checkpoint comes within. */
 async function take(stand: PostgresStand, { pid, count, run }: LogTurn): Promise<LogResult> {
   await stand.postgres.query(`truncate ${tableNames.map((table) => `delivery_log.${table}`).join(', ')}`);
   await stand.postgres.query('checkpoint');
   const cpu = () => cpuOf({ process: [pid], postgres: [stand.pid()] });
-  const before = cpu();
+  const [before, walBefore] = [cpu(), await walOf(stand)];
   const ms = await run();
   const { process = 0, postgres = 0 } = cpuBetween(before, cpu());
-  return { perSecond: (count / ms) * 1_000, cpuMicros: process / count, postgresMicros: postgres / count };
+  return {
+    perSecond: (count / ms) * 1_000,
+    cpuMicros: process / count,
+    postgresMicros: postgres / count,
+    walBytes: ((await walOf(stand)) - walBefore) / count,
+  };
+}
+
+/** Bytes of the write-ahead log so far. Statistics of Postgres tell them seconds later. */
+async function walOf({ postgres }: PostgresStand): Promise<number> {
+  const { rows } = await postgres.query<{ bytes: number }>(
+    `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`,
+  );
+  return rows[0]?.bytes ?? Number.NaN;
 }
 
 async function sizesOf({ postgres }: PostgresStand): Promise<Size[]> {
@@ -91,21 +107,44 @@ function speedTable(runs: LogResults): Table {
   const of = (name: string, figure: (result: LogResult) => number) => spread((runs.get(name) ?? []).map(figure));
   return {
     title: 'One process writing',
-    columns: ['', 'a second', 'CPU of the process, µs', 'CPU of Postgres, µs'],
+    columns: ['', 'a second', 'CPU of the process, µs', 'CPU of Postgres, µs', 'WAL, bytes'],
     rows: [...runs.keys()].map((name) => [
       name,
       perSecond(runs, name),
       of(name, (each) => each.cpuMicros),
       of(name, (each) => each.postgresMicros),
+      of(name, (each) => each.walBytes),
     ]),
   };
 }
 
-function sizesTable(sizes: readonly Size[], deliveries: number): Table {
-  const per = (bytes: number) => Math.round(bytes / deliveries);
+function costTable(sizes: readonly Size[], deliveries: number): Table {
+  const all = { table: 'all', ...totalOf(sizes) };
   return {
-    title: 'On disk, bytes per delivery',
-    columns: ['table', 'all', 'of that indexes'],
-    rows: sizes.map(({ table, heapBytes, indexBytes }) => [table, per(heapBytes + indexBytes), per(indexBytes)]),
+    title: 'One delivery',
+    columns: ['table', 'rows', 'bytes on disk', 'of that indexes'],
+    rows: [...sizes, all].map(({ table, rows, heapBytes, indexBytes }) => [
+      table,
+      rows / deliveries,
+      Math.round((heapBytes + indexBytes) / deliveries),
+      Math.round(indexBytes / deliveries),
+    ]),
   };
+}
+
+function costChecks(runs: LogResults, sizes: readonly Size[], deliveries: number): BarCheck[] {
+  // Thousands have one chunk.
+  const { rows } = totalOf(sizes.filter(({ table }) => table !== 'chunks'));
+  const { heapBytes, indexBytes } = totalOf(sizes);
+  const wal = spread((runs.get('deliveries') ?? []).map((each) => each.walBytes));
+  return [
+    { what: 'rows of a delivery, without chunks', figure: rows / deliveries, bar: { atMost: 4 } },
+    { what: 'WAL of a delivery, bytes', figure: wal, bar: { atMost: 1_300 } },
+    { what: 'disk of a delivery, bytes', figure: (heapBytes + indexBytes) / deliveries, bar: { atMost: 1_100 } },
+  ];
+}
+
+function totalOf(sizes: readonly Size[]): Omit<Size, 'table'> {
+  const total = (of: 'rows' | 'heapBytes' | 'indexBytes') => sizes.reduce((sum, each) => sum + each[of], 0);
+  return { rows: total('rows'), heapBytes: total('heapBytes'), indexBytes: total('indexBytes') };
 }

@@ -55,7 +55,9 @@ async function route({ stack, publisher, postgres }: Stand, events: number): Pro
   await publisher.call('finish');
   await publisher.call('disconnect');
   const routed = async () => {
-    const { rows } = await postgres.query<{ count: number }>('select count(*)::int from delivery_log.deliveries');
+    const { rows } = await postgres.query<{ count: number }>(
+      'select coalesce(sum(cardinality(subscriptions)), 0)::int as count from delivery_log.events',
+    );
     return rows[0]?.count ?? 0;
   };
   await timeBetween(routed, { from: 0, least: events, limitMs: LIMIT_MS });

@@ -37,7 +37,10 @@ export const timeline: Scenario = {
   },
 };
 
-type LookupTimes = Record<`${LookupName}, ${'cold' | 'the same again' | 'others'}`, Summary>;
+/** By then what is asked for is in memory. */
+const AGAIN = 'the same again';
+
+type LookupTimes = Record<`${LookupName}, ${'cold' | typeof AGAIN | 'others'}`, Summary>;
 
 async function answersOf(stand: PostgresStand, history: LogHistory, count: number): Promise<LookupTimes> {
   const measured: Record<string, Summary> = {};
@@ -51,7 +54,7 @@ async function answersOf(stand: PostgresStand, history: LogHistory, count: numbe
       return summarise(took);
     };
     measured[`${name}, cold`] = await ask(1);
-    measured[`${name}, the same again`] = await ask(1);
+    measured[`${name}, ${AGAIN}`] = await ask(1);
     measured[`${name}, others`] = await ask(2);
   }
   // Every name has just been asked.
@@ -85,7 +88,7 @@ function answersChecks(answers: LookupTimes): BarCheck[] {
   return Object.entries(answers).map(([what, { p99 }]) => ({
     what: `${what}: p99, ms`,
     figure: p99,
-    bar: { atMost: 50 },
+    bar: { atMost: what.endsWith(AGAIN) ? 15 : 50 },
   }));
 }
 

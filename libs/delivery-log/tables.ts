@@ -23,7 +23,7 @@ export type EventPart = {
   account?: string;
   subscriptions: readonly string[];
   suppressed: readonly Suppression[];
-  /** Tells rows apart whose event and time are the same. */
+  /** Tells rows apart whose event and time are the same: `partOf` its account, action and rejected delivery. */
   part: string;
   /** The chunk that lists its deliveries. */
   chunk?: string;
@@ -69,6 +69,10 @@ export function readAction(written: string): { interface: InterfaceName | null; 
 /** Returns the number by which a key is found: the first 8 bytes of the SHA-256 of its normalized text, signed. */
 export const numberOfKey = (key: string): string =>
   hash('sha256', normalizedKey(key), 'buffer').readBigInt64BE(0).toString();
+
+/** Returns the number by which an account's events of an action are found, as `writeAction` writes it. */
+export const partOf = (account: string, action: string, delivery = ''): string =>
+  numberOfKey(`${action} ${account} ${delivery}`);
 
 /** The parts that each table's rows are made from. */
 type TableParts = {
@@ -139,7 +143,7 @@ export const tables = {
     identity: ['event', 'at', 'part'],
     indexes: {
       // Deliveries of a subscription are found by this too: one that has no attempt yet is nowhere else.
-      events_of_account: '(account, action, at)',
+      events_of_account: '(part, at)',
       events_by_time: 'using brin (at) with (autosummarize = on)',
     },
   }),

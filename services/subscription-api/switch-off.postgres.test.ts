@@ -1,3 +1,4 @@
+import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccount } from './accounts.ts';
@@ -135,8 +136,9 @@ describe('more than half of those that had deliveries, each of another host', ()
     const had = (at: string) =>
       query(
         `insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
-         select now() - $2::interval, gen_random_uuid(), 0, $3, 'carrier.a.' || guid, '{}', array[guid] from unnest($1::uuid[]) guid`,
-        [others.slice(2), at, carrier],
+         select now() - $2::interval, gen_random_uuid(), part, $3, 'carrier.a.' || guid, '{}', array[guid]
+         from unnest($1::uuid[], $4::bigint[]) had (guid, part)`,
+        [others.slice(2), at, carrier, others.slice(2).map((guid) => partOf(carrier, `carrier.a.${guid}`))],
       );
     await had('6 minutes');
     await end(failing);

@@ -2,7 +2,7 @@ import type { Key } from '@waybell/line/outcomes';
 import { normalizedKey } from '@waybell/events/keys';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
-import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
+import { numberOfKey, partOf, readAction, readKey, tables, type TableRow } from '../tables.ts';
 import { placeBefore, type Cursor, type Page, type PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 import { lookThrough } from './look-through.ts';
@@ -185,14 +185,16 @@ export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuer
     name: 'history-of-actions',
     text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
              array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
-           from unnest($1::uuid[], $2::text[], $3::float8[], $5::uuid[]) as asked (account, action, before_ms, before_event)
+           from unnest($1::uuid[], $2::text[], $8::bigint[], $3::float8[], $5::uuid[])
+             as asked (account, action, part, before_ms, before_event)
            cross join lateral (
              -- Of a range between two bounds that it does not know, Postgres expects few rows, and reads all to sort them.
              select * from delivery_log.events e
-             where e.account = asked.account and e.action = asked.action and e.at >= ${time('$6')}
+             where e.part = asked.part and e.at >= ${time('$6')}
                and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
              order by e.at desc, e.event desc fetch first $7 rows with ties
            ) e
+           where e.account = asked.account and e.action = asked.action
            order by e.at desc, e.event desc fetch first $7 rows with ties`,
     values: [
       of.map(({ account }) => account),
@@ -202,6 +204,7 @@ export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuer
       places.map(({ guid }) => guid),
       since,
       limit,
+      of.map(({ account, action }) => partOf(account, action)),
     ],
   });
   return rows;

@@ -10,7 +10,15 @@ import {
 } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
-import { numberOfKey, PREFIX_BYTES, writeAction, type AttemptPart, type EventPart, type LogRows } from '../tables.ts';
+import {
+  numberOfKey,
+  partOf,
+  PREFIX_BYTES,
+  writeAction,
+  type AttemptPart,
+  type EventPart,
+  type LogRows,
+} from '../tables.ts';
 import { dayOf } from './partitions.ts';
 
 /** Rows that records make by themselves; `rowsOf` adds those that follow from them. */
@@ -28,22 +36,21 @@ export function partsOf(outcomes: readonly Outcome[]): LogParts {
 
 function eventParts(record: Routed | Rejected): EventPart[] {
   const action = writeAction(record.interface, record.action);
-  const partOf = (account: string, delivery: string) => numberOfKey(`${action} ${account} ${delivery}`);
   if (record.kind === 'rejected') {
     const part = { record, subscriptions: [], suppressed: [] };
     const accounts = record.receivers.length === 0 ? [undefined] : record.receivers;
     return accounts.map((account) => ({
       ...part,
-      part: partOf(account ?? '', record.delivery ?? ''),
+      part: partOf(account ?? '', action, record.delivery),
       ...(account !== undefined && { account }),
     }));
   }
   const { receivers, deliveries, suppressed } = record;
-  if (receivers.length === 0) return [{ record, subscriptions: [], suppressed, part: partOf('', '') }];
+  if (receivers.length === 0) return [{ record, subscriptions: [], suppressed, part: partOf('', action) }];
   return receivers.map((account) => ({
     record,
     account,
-    part: partOf(account, ''),
+    part: partOf(account, action),
     subscriptions: deliveries.filter((each) => each.account === account).map(({ subscription }) => subscription),
     suppressed: suppressed.filter((each) => (each.account ?? account) === account && !isImplied(each)),
   }));

@@ -3,7 +3,7 @@ import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { writeAction } from '@waybell/delivery-log/tables';
+import { partOf, writeAction } from '@waybell/delivery-log/tables';
 import { isStored } from '@waybell/delivery-log/read/bodies';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
 import { causeOf, stretchesWithout } from '@waybell/delivery-log/read/no-subscription';
@@ -72,7 +72,7 @@ async function failedOf(
  */
 const WITHOUT_DELIVERY = `
   select event, ${ms('min(at)')} as at from delivery_log.events e
-  where account = $1 and action = $2 and ${isStored('e')}
+  where part = $8 and account = $1 and action = $2 and ${isStored('e')}
     and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
       where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
     and not exists (
@@ -91,7 +91,8 @@ async function suppressedOf(
   const stretches = stretchesWithout(subscriptions, { sinceMs, untilMs });
   const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
   const guids = subscriptions.map(({ subscription }) => subscription);
-  const values = [account, writeAction(interfaceName, action), since, until, guids, client, limit];
+  const written = writeAction(interfaceName, action);
+  const values = [account, written, since, until, guids, client, limit, partOf(account, written)];
   const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
   return rows.flatMap(({ event, at }) => {
     const reason = causeOf(subscriptions, at)?.cause;

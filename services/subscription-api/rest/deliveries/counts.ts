@@ -1,7 +1,7 @@
 /** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '@waybell/delivery-log/columns';
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '@waybell/delivery-log/tables';
+import { DELIVERED_OR_RETRIED, NOT_DELIVERED, partOf, writeAction } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 
 export const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
@@ -52,10 +52,10 @@ const COUNT = `
   join unnest($3::uuid[], $4::text[]) as s (subscription, action) using (subscription)
   group by s.action, c.kind
   union all
-  select asked.action, 'suppressed', count(*)::float8 from unnest($6::text[]) as asked (action)
+  select asked.action, 'suppressed', count(*)::float8 from unnest($6::text[], $8::bigint[]) as asked (action, part)
   cross join lateral (
     select from delivery_log.events e
-    where e.account = $5 and e.action = $7 || '.' || asked.action and ${within('e.at')} and e.place is not null
+    where e.part = asked.part and e.account = $5 and e.action = $7 || '.' || asked.action and ${within('e.at')} and e.place is not null
       and not coalesce(e.subscriptions && $3::uuid[], false) offset 0
   ) e group by asked.action`;
 
@@ -84,6 +84,7 @@ export async function countsWithin(
     reader.account,
     actions,
     reader.interface,
+    actions.map((action) => partOf(reader.account, writeAction(reader.interface, action))),
   ]);
   const counts = new Map<string, Counts>();
   for (const { action, kind, count } of rows) {

@@ -1,5 +1,11 @@
 /** Reads what happens to clients now: their attempts, and their events without a delivery. */
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED, type AttemptRow } from '@waybell/delivery-log/tables';
+import {
+  DELIVERED_OR_RETRIED,
+  NOT_DELIVERED,
+  partOf,
+  writeAction,
+  type AttemptRow,
+} from '@waybell/delivery-log/tables';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { attemptColumns } from '@waybell/delivery-log/read/attempts';
@@ -101,24 +107,24 @@ function attemptLooked(found: AttemptFound): LookedUpKey {
 /** Finds kept events for the accounts, and whether the clients have deliveries of them. */
 async function latestEvents(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<EventFound[]> {
   const asked = looks.flatMap(({ reader, actions }, look) =>
-    actions.map((action) => ({ look, action: `${reader.interface}.${action}` })),
+    actions.map((action) => ({ look, part: partOf(reader.account, writeAction(reader.interface, action)) })),
   );
   const { rows } = await postgres.query<EventFound>({
     name: 'live-events',
     text: `select look - 1 as look, event, ${ms('at')} as at, is_made as "isMade" from (${newest(`
              select client.look, e.event, e.at, e.is_made
              from (
-               select look.place::int as look, look.account, look.from_ms,
+               select look.place::int as look, look.from_ms,
                  array(select own.guid from (${OWN}) own where own.look = look.place) as guids
-               from unnest($1::uuid[], $4::float8[]) with ordinality as look (account, from_ms, place)
+               from unnest($4::float8[]) with ordinality as look (from_ms, place)
              ) client
-             join unnest($6::int[], $7::text[]) as asked (look, action) on asked.look + 1 = client.look
+             join unnest($6::int[], $7::bigint[]) as asked (look, part) on asked.look + 1 = client.look
              cross join lateral (
                select event, at, coalesce(subscriptions && client.guids, false) as is_made from delivery_log.events
-               where account = client.account and action = asked.action and at >= ${time('client.from_ms')} and place is not null
+               where part = asked.part and at >= ${time('client.from_ms')} and place is not null
                order by at desc limit $5
              ) e`)}) e`,
-    values: [...valuesOf(looks), most, asked.map(({ look }) => look), asked.map(({ action }) => action)],
+    values: [...valuesOf(looks), most, asked.map(({ look }) => look), asked.map(({ part }) => part)],
   });
   return rows;
 }
