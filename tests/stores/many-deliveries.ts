@@ -1,3 +1,4 @@
+import { partOf, writeAction } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { createAccount } from '@waybell/subscription-api/accounts';
@@ -48,7 +49,7 @@ async function generate(stand: LogStand, { account, action, kind, count }: Gener
        from unnest($1::float8[], $2::uuid[], $3::uuid[]) as m (at_ms, event, delivery)
      ), events as (
        insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
-       select at, event, 0, $4, 'carrier.' || $5, '{}', array[$6::uuid] from made
+       select at, event, $8, $4, 'carrier.' || $5, '{}', array[$6::uuid] from made
      )
      insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription, http_status, duration_ms)
      select at + interval '20 ms', delivery, 1, $7, event, $6, 200, 20 from made`,
@@ -60,6 +61,7 @@ async function generate(stand: LogStand, { account, action, kind, count }: Gener
       action,
       subscription,
       kind,
+      partOf(account, writeAction('carrier', action)),
     ],
   );
   return made;
