@@ -1,5 +1,6 @@
 import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
+import { partOf } from '@waybell/delivery-log/tables';
 import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
