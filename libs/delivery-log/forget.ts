@@ -2,7 +2,7 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { packChunk, unpackChunk } from './chunk.ts';
 import { ms, time } from './columns.ts';
-import { hasKey, eventsOfKey, type AskedKey } from './read/events.ts';
+import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
 import { LATEST, type Cursor } from './read/cursor.ts';
 import { placesOf } from './read/parked.ts';
 import { numberOfKey, readKey } from './tables.ts';
@@ -26,6 +26,8 @@ export async function forget(postgres: Queryable, about: AskedKey): Promise<Forg
     parked: 0,
     onItsWay: await countOnTheirWay(postgres),
   };
+  // Two that forget would wait for each other: each locks rows and chunks of one event after another.
+  await postgres.query("select pg_advisory_xact_lock(hashtext('delivery_log.forget'))");
   let before = LATEST;
   for (;;) {
     const page = await eventsFrom(postgres, about, before);
@@ -51,9 +53,9 @@ type SentDelivery = { at: number; delivery: string; subscription: string };
 
 async function eventsFrom(postgres: Queryable, { key }: AskedKey, before: Cursor): Promise<ForgottenEvent[]> {
   const { rows } = await postgres.query<Omit<ForgottenEvent, 'keys'> & { keys: string[] }>(
-    `select ${ms('at')} as at, event, coalesce(e.keys, '{}') as keys, coalesce(e.subscriptions, '{}') as subscriptions
-     from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k left join delivery_log.events e using (event, at)
-     order by at desc, event desc`,
+    `select ${ms('k.at')} as at, k.event, coalesce(e.keys, '{}') as keys, coalesce(e.subscriptions, '{}') as subscriptions
+     from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k left join lateral (${ofPlace('k')}) e on true
+     order by k.at desc, k.event desc`,
     [numberOfKey(key), TOGETHER, before.at, before.guid],
   );
   return rows.map((row) => ({ ...row, keys: row.keys.map(readKey) }));
@@ -74,7 +76,6 @@ async function forgetAttempts(
          select * from delivery_log.attempts m
          where m.delivery = sent.guid and (m.place is not null or m.answer is not null) offset 0
        ) a
-       order by a.delivery, a.at for update
      ), cleared as (
        update delivery_log.attempts a set answer = null, chunk = null, place = null from gone
        where (a.delivery, a.at, a.attempt) = (gone.delivery, gone.at, gone.attempt)
@@ -112,11 +113,10 @@ async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promis
     stored.filter(({ place }) => place !== null),
     ({ chunk }) => chunk ?? '',
   );
-  // In one order, so that two that forget do not wait for each other.
-  const chunks = [...places.keys()].toSorted();
+  const chunks = [...places.keys()];
   while (chunks.length > 0) {
     const { rows } = await postgres.query<{ chunk: string; bytes: Buffer }>(
-      'select chunk, bytes from delivery_log.chunks where chunk = any ($1::bigint[]) order by chunk::text for update',
+      'select chunk, bytes from delivery_log.chunks where chunk = any ($1::bigint[])',
       [chunks.splice(0, CHUNKS_TOGETHER)],
     );
     for (const { chunk, bytes } of rows) {

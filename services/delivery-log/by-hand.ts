@@ -43,11 +43,11 @@ function ready(sending: ManualSending): Ready {
   const made = makeNotification(sending, sending.kept);
   if (made === undefined) return { sending };
   const keys = keysOf(made.event.payload, made.event.action.keys, made.event.subject);
-  return { sending: { ...sending, body: made.body.toString() }, routed: routedBy(sending, keys) };
+  return { sending: { ...sending, body: made.body }, routed: routedBy(sending, keys) };
 }
 
 /** Returns the same delivery at each publish, so that a repeat is recognised. Its age counts from when it was due. */
-function deliveryOf(sending: ManualSending & { body: string }): Delivery {
+function deliveryOf(sending: ManualSending & { body: Buffer }): Delivery {
   const { why, fromAttempt, isRetried, dueAt } = sending;
   return {
     guid: sending.delivery,
@@ -60,7 +60,7 @@ function deliveryOf(sending: ManualSending & { body: string }): Delivery {
     createdAt: dueAt,
     beganAt: dueAt,
     byHand: { why, fromAttempt, ...(isRetried && { isRetried }) },
-    body: Buffer.from(sending.body),
+    body: sending.body,
   };
 }
 

@@ -21,7 +21,7 @@ export type ManualSending = {
   /** Milliseconds since the epoch. */
   dueAt: number;
   /** Null if the log no longer has it, or if it is to be made from the event. */
-  body: string | null;
+  body: Buffer | null;
   /** The event to make the body from, if no body was ever made; null if it is no longer kept. */
   kept: KeptForSending | null;
 };
@@ -53,7 +53,8 @@ const CLAIM = {
       returning s.*
     )
     select s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
-      s.from_attempt as "fromAttempt", s.is_retried as "isRetried", ${ms('s.due_at')} as "dueAt", s.body,
+      s.from_attempt as "fromAttempt", s.is_retried as "isRetried", ${ms('s.due_at')} as "dueAt",
+      convert_to(s.body, 'UTF8') as body,
       s.audit_field_set as "auditFieldSet", sent.bytes as "sentIn", sent.place as "sentAt",
       kept.content_type as "contentType", kept.bytes as "keptIn", kept.place as "keptAt"
     from claimed s
@@ -85,7 +86,7 @@ function sendingOf({
   const kept = bodyIn({ bytes: keptIn, place: keptAt });
   return {
     ...row,
-    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt })?.toString() ?? null,
+    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt }) ?? null,
     kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
   };
 }

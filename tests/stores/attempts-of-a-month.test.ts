@@ -41,7 +41,7 @@ describe('of a delivery that is weeks old, timelineOf', () => {
     const { entries } = await timelineOf(plans, { about: { key: subject }, reader: 'operator', limit: 10 });
     expect(entries).toMatchObject([{ verdicts: [{ delivery: { status: 'delivered', attempts: [{}, {}] } }] }]);
     expect(plans.looksInto('attempts')).toBeLessThanOrEqual(2);
-    expect(plans.looksInto('deliveries')).toBe(1);
+    expect(plans.looksInto('events')).toBe(1);
   });
 
   test.each([

@@ -85,6 +85,12 @@ describe('a resend', () => {
     expect(await send()).toEqual([]);
   });
 
+  test.each([Buffer.from([0xff, 0x00, 0x80]), Buffer.alloc(0)])('sends the bytes that were sent: %j', async (body) => {
+    const delivery = await delivered(anExhausted({ body }));
+    await again(delivery);
+    expect((await send()).map((sent) => sent.body)).toEqual([body]);
+  });
+
   test('goes to the subscription that has taken the place of the one that was ended', async () => {
     const delivery = await inVain();
     await end(subscription);
@@ -107,9 +113,10 @@ describe('a resend', () => {
     const asked = await Promise.all([again(delivery), again(delivery)]);
     expect(asked.map(({ kind }) => kind).toSorted()).toEqual(['asked', 'refused']);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    await send();
+    const [sent] = await send();
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    await stand.write([anExhausted({ delivery, subscription, attempt: 5, at: wallClockMs(), byHand: 'resend' })]);
+    const of = { event: sent?.event ?? '', delivery, subscription, at: wallClockMs() };
+    await stand.write([anExhausted({ ...of, attempt: 5, byHand: 'resend' })]);
     expect(await again(delivery)).toMatchObject({ kind: 'asked', fromAttempt: 6 });
     await send();
   });
@@ -277,10 +284,10 @@ describe('a test', () => {
   test('is not sent again: without its header the receiver would take it for something that happened', async () => {
     const asked = await askForOne();
     if (asked.kind !== 'asked') throw new Error(asked.why);
-    const { delivery } = asked;
+    const { delivery, event } = asked;
     const [body] = (await send()).map((sent) => sent.body.toString());
-    const at = wallClockMs();
-    await stand.write([anExhausted({ delivery, subscription, attempt: 1, at, byHand: 'test', body: String(body) })]);
+    const of = { delivery, event, subscription, at: wallClockMs() };
+    await stand.write([anExhausted({ ...of, byHand: 'test', body: String(body) })]);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'a_test' });
     expect(await send()).toEqual([]);
   });

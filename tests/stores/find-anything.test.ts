@@ -24,7 +24,7 @@ async function carrierWith(name: string | null = null) {
 describe('why', () => {
   test('tells events, deliveries, subscriptions and accounts apart by their guids', async () => {
     const us = await carrierWith('Acme Haulage');
-    const { event, delivery } = await stand.log([], { ...us, subject: 'order-1' });
+    const { event, delivery } = await stand.logLately([], { ...us, subject: 'order-1' });
     expect(await ask(event.toUpperCase())).toMatchObject({ kind: 'events', page: { entries: [{ event }] } });
     expect(await ask(delivery)).toMatchObject({ kind: 'delivery', delivery: { delivery, event } });
     expect(await ask(us.subscription)).toMatchObject({

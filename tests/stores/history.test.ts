@@ -4,8 +4,9 @@ import { describeEvent } from '@waybell/cli/why/describe-history';
 import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
 import { forget } from '@waybell/delivery-log/forget';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { bodyOf } from '@waybell/delivery-log/read/log-tables';
+import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import type { Reader } from '@waybell/delivery-log/read/entries';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
 
 let stand: LogStand;
@@ -57,19 +58,21 @@ describe('timelineOf', () => {
     // Two chains ran after a crash: what was delivered is delivered.
     ['delivered', [aDelivered(), anExhausted({ at: START + 5 })]],
   ])('knows how a delivery stands that is %s', async (status, attempts) => {
-    const { delivery } = await stand.log(attempts);
-    expect(await deliveryHistory(stand.store.postgres, { delivery }, 'operator')).toMatchObject({ status });
+    const { delivery, event } = await stand.log(attempts);
+    expect(await deliveryHistory(stand.store.postgres, { delivery, event }, 'operator')).toMatchObject({ status });
   });
 
   test('tells each account and each client of its own, and why there is nothing', async () => {
-    const { event, subject, delivery, subscription } = ids();
+    const { event, subject, subscription } = ids();
     const [ours, theirs, nobodys] = [randomUUID(), randomUUID(), randomUUID()];
+    const delivery = messageGuid(event, subscription);
+    await stand.own({ interface: 'carrier', subscription, account: ours, client: 'first' }, 'order.created');
     await stand.write([
       aRouted({
         event,
         keys: [{ kind: 'order_guid', key: subject }],
         receivers: [ours, theirs],
-        deliveries: [{ delivery, subscription, account: ours, client: 'first' }],
+        deliveries: [{ subscription, account: ours }],
         suppressed: [{ reason: 'feature_off', account: theirs, client: 'default', subscription: randomUUID() }],
       }),
     ]);

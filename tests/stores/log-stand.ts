@@ -5,6 +5,7 @@ import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/wri
 import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Attempted, Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
 import { createMetrics } from '@waybell/runtime/metrics';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 
@@ -71,6 +72,17 @@ export class LogStand implements AsyncDisposable {
     await this.own(logging, routed.action);
     await this.write([routed, ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription }))]);
     return { ...logging, delivery };
+  }
+
+  /** The same, but now: a delivery without an attempt is found by its guid alone only for a day, by the clock of Postgres. */
+  async logLately(attempts: readonly Attempted[], given: Partial<Logging> = {}): Promise<Logged> {
+    const { now } = this;
+    this.now = wallClockMs();
+    try {
+      return await this.log(attempts, { at: this.now, ...given });
+    } finally {
+      this.now = now;
+    }
   }
 
   /** Makes sure that there is this subscription, which says whose its deliveries are. */

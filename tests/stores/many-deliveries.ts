@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { DAY_MS, START, type LogStand } from './log-stand.ts';
 
@@ -12,57 +14,53 @@ const DAYS = 8;
 export async function logMany(stand: LogStand, count: number): Promise<Many> {
   const [account, other] = [await aCarrier(stand), await aCarrier(stand)];
   for (let day = 0; day < DAYS; day += 1) await stand.partitions.ensure([START - day * DAY_MS]);
-  const often = await stand.subscribe(account, 'order.created');
-  const seldom = await stand.subscribe(account, 'order.updated');
-  const theirs = await stand.subscribe(other, 'order.created');
-  await generate(stand, { account, subscription: often, kind: 'delivered', count });
-  await generate(stand, { account: other, subscription: theirs, kind: 'exhausted', count });
-  const rare = await generate(stand, { account, subscription: seldom, kind: 'delivered', count: 2 });
-  const [first, second, third, waiting] = await someOf(stand, often);
-  const exhausted = [first, second, third];
+  const often = await generate(stand, { account, action: 'order.created', kind: 'delivered', count });
+  await generate(stand, { account: other, action: 'order.created', kind: 'exhausted', count });
+  const rare = await generate(stand, { account, action: 'order.updated', kind: 'delivered', count: 2 });
+  const olderThan = (days: number): string => often.find(({ at }) => at < START - days * DAY_MS)?.delivery ?? '';
+  const [exhausted, waiting] = [[olderThan(1), olderThan(3), olderThan(6)], olderThan(4)];
   await stand.rows(
     "update delivery_log.attempts set kind = 'exhausted', reason = 'reset' where delivery = any ($1::uuid[])",
     [exhausted],
   );
   await stand.rows('delete from delivery_log.attempts where delivery = $1', [waiting]);
-  await stand.rows('analyze delivery_log.deliveries, delivery_log.attempts, waybell.subscriptions');
-  return { account, exhausted, rare, waiting };
+  await stand.rows('analyze delivery_log.events, delivery_log.attempts, waybell.subscriptions');
+  return { account, exhausted, rare: rare.map(({ delivery }) => delivery), waiting };
 }
 
 async function aCarrier({ store }: LogStand): Promise<string> {
   return (await createAccount(store.postgres, { interface: 'carrier' })).guid;
 }
 
-type Generated = { account: string; subscription: string; kind: 'delivered' | 'exhausted'; count: number };
+type Generated = { account: string; action: string; kind: 'delivered' | 'exhausted'; count: number };
 
-async function generate(stand: LogStand, { account, subscription, kind, count }: Generated): Promise<string[]> {
+/** Deliveries to a subscription of their own, the latest first. */
+async function generate(stand: LogStand, { account, action, kind, count }: Generated) {
+  const subscription = await stand.subscribe(account, action);
   const stepMs = Math.floor(((DAYS - 1) * DAY_MS) / count);
-  const rows = await stand.rows<{ delivery: string }>(
+  const made = Array.from({ length: count }, (_, place) => {
+    const event = randomUUID();
+    return { at: START - (place + 1) * stepMs, event, delivery: messageGuid(event, subscription) };
+  });
+  await stand.rows(
     `with made as (
-       insert into delivery_log.deliveries
-       select to_timestamp(($1::float8 - i * $2::float8) / 1000), gen_random_uuid(), gen_random_uuid(), 'carrier',
-         s.action, s.guid, s.account_guid, 'default'
-       from generate_series(1, $3::int) i, waybell.subscriptions s where s.guid = $4 and s.account_guid = $5
-       returning *
-     ), attempted as (
-       insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, http_status, duration_ms)
-       select at + interval '20 ms', delivery, 1, $6, subscription, 200, 20 from made
+       select to_timestamp(at_ms / 1000) as at, event, delivery
+       from unnest($1::float8[], $2::uuid[], $3::uuid[]) as m (at_ms, event, delivery)
+     ), events as (
+       insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
+       select at, event, 0, $4, 'carrier.' || $5, '{}', array[$6::uuid] from made
      )
-     select delivery from made order by at desc limit 10`,
-    [START, stepMs, count, subscription, account, kind],
+     insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription, http_status, duration_ms)
+     select at + interval '20 ms', delivery, 1, $7, event, $6, 200, 20 from made`,
+    [
+      made.map(({ at }) => at),
+      made.map(({ event }) => event),
+      made.map(({ delivery }) => delivery),
+      account,
+      action,
+      subscription,
+      kind,
+    ],
   );
-  return rows.map(({ delivery }) => delivery);
-}
-
-/** Four of them, from different days. */
-async function someOf(stand: LogStand, subscription: string): Promise<[string, string, string, string]> {
-  const oneAt = async (days: number): Promise<string> => {
-    const [row] = await stand.rows<{ delivery: string }>(
-      'select delivery from delivery_log.deliveries where subscription = $1 and at < to_timestamp($2::float8 / 1000) order by at desc limit 1',
-      [subscription, START - days * DAY_MS],
-    );
-    if (row === undefined) throw new Error(`no delivery older than ${days} days`);
-    return row.delivery;
-  };
-  return [await oneAt(1), await oneAt(3), await oneAt(6), await oneAt(4)];
+  return made;
 }

@@ -228,7 +228,7 @@ describe('a replay with what was suppressed', () => {
     expect(await counted()).toMatchObject({ total: 0 });
     await end(guid, 2 * HOUR_MS);
     expect(await counted()).toMatchObject({ total: 1 });
-    await stand.log([], { ...client, event, subscription: guid, at: now - HOUR_MS });
+    await stand.log([], { ...client, event, subscription: guid, at: now - HOUR_MS + 1 });
     expect(await counted()).toMatchObject({ total: 0 });
   });
 });
@@ -265,8 +265,8 @@ describe('a replay of nothing says why', () => {
   test('that what failed is no longer kept, and which other subscription missed something', async () => {
     const subscription = await subscribed(9 * HOUR_MS);
     const at = now - 8 * HOUR_MS;
-    const { delivery } = await stand.log([anExhausted({ at })], { ...client, subscription, at });
-    await stand.rows('delete from delivery_log.bodies where delivery = $1', [delivery]);
+    await stand.log([anExhausted({ at })], { ...client, subscription, at });
+    await stand.rows('truncate delivery_log.chunks');
     const other = await stand.subscribe(client.account, 'order.updated');
     await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: other, at });
     const { explanation } = await counted();

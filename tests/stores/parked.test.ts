@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stand[Symbol.asyncDispose]());
 
 const tables = () => stand.store.postgres;
-const whatIsTold = (delivery: string) => deliveryHistory(tables(), delivery, 'operator');
+const whatIsTold = (delivery: string) => deliveryHistory(tables(), { delivery }, 'operator');
 
 /** A delivery in the log, with these attempts, that is parked. */
 async function parkedDelivery(attempts: Parameters<LogStand['log']>[0] = []) {
@@ -54,7 +54,7 @@ describe('the history of a delivery', () => {
   });
 
   test('says nothing of the kind of one that is not, or that was delivered after all', async () => {
-    const { delivery } = await stand.log([]);
+    const { delivery } = await stand.logLately([]);
     expect(await whatIsTold(delivery)).not.toHaveProperty('parked');
     // The row is about to be deleted.
     const arrived = await parkedDelivery([aDelivered()]);
@@ -62,7 +62,7 @@ describe('the history of a delivery', () => {
   });
 
   test('is found by a look at a few rows, though tens of thousands are parked for the same subscription', async () => {
-    const { delivery, subscription } = await parkedDelivery();
+    const { delivery, event, subscription } = await parkedDelivery();
     await stand.rows(
       `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, action, note, body)
        select $1, $2::bigint + n / 100, gen_random_uuid()::text, 1, 1, 'hung', 'carrier.order.created', '', '' from generate_series(1, 50000) n`,
@@ -70,7 +70,7 @@ describe('the history of a delivery', () => {
     );
     await stand.rows('analyze waybell.parked');
     const plans = watchPlans(tables());
-    expect(await deliveryHistory(plans, { delivery }, 'operator')).toHaveProperty('parked');
+    expect(await deliveryHistory(plans, { delivery, event }, 'operator')).toHaveProperty('parked');
     expect(plans.rowsLookedAt()).toBeLessThan(200);
     await stand.rows('delete from waybell.parked where subscription = $1', [subscription]);
   });

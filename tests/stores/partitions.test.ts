@@ -14,14 +14,9 @@ test('days come ahead of their time and go when they are over, bodies sooner tha
   await using stand = await LogStand.start();
   await stand.write([aDelivered({ body: '{}' })]);
   await stand.partitions.turnOver();
-  expect(await partitionsOf(stand, 'bodies')).toEqual(['bodies_20261120', 'bodies_20261121', 'bodies_20261122']);
+  expect(await partitionsOf(stand, 'chunks')).toEqual(['chunks_20261120', 'chunks_20261121', 'chunks_20261122']);
   stand.now = START + 9 * DAY_MS;
-  expect(await stand.partitions.turnOver()).toEqual([
-    'bodies_20261120',
-    'bodies_20261121',
-    'kept_events_20261120',
-    'kept_events_20261121',
-  ]);
+  expect(await stand.partitions.turnOver()).toEqual(['chunks_20261120', 'chunks_20261121']);
   stand.now = START + 31 * DAY_MS;
   await stand.partitions.turnOver();
   expect(await partitionsOf(stand, 'attempts')).not.toContain('attempts_20261120');

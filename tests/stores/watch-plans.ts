@@ -20,8 +20,8 @@ export type WatchedPlans = Pick<Postgres, 'query'> & {
 /** Passes queries on, and knows what Postgres had to do for them. */
 export function watchPlans(postgres: Pick<Postgres, 'query'>): WatchedPlans {
   const scans: PlanNode[] = [];
-  const query = async (asked: { text: string; values: unknown[] }) => {
-    const { text, values } = asked;
+  const query = async (asked: string | { text: string; values: unknown[] }, given: unknown[] = []) => {
+    const { text, values } = typeof asked === 'string' ? { text: asked, values: given } : asked;
     const explained = await postgres.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `explain (analyze, timing off, format json) ${text}`,
       values,

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bodyOf } from '@waybell/delivery-log/read/bodies';
+import { numberOfKey } from '@waybell/delivery-log/tables';
 import type { Outcome } from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, DAY_MS, LogStand, START } from './log-stand.ts';
@@ -16,29 +19,29 @@ const attemptsOf = (delivery: string) =>
   stand.rows<Row>('select * from delivery_log.attempts where delivery = $1 order by at, attempt', [delivery]);
 
 describe('writeOutcomes', () => {
-  test('writes an event, what it is about, its deliveries, their attempts and what was sent', async () => {
-    const [event, subject, delivery, subscription, account] = Array.from({ length: 5 }, () => randomUUID());
-    if (!event || !subject || !delivery || !subscription || !account) throw new Error('five guids');
-    const deliveries = [{ delivery, subscription, account, client: 'default' }];
+  test('writes an event with its deliveries, what it is about, their attempts and what was sent', async () => {
+    const [event, subject, subscription, account] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const delivery = messageGuid(event, subscription);
+    const deliveries = [{ subscription, account }];
     const routed = aRouted({ event, keys: [{ kind: 'order_guid', key: subject }], receivers: [account], deliveries });
     const answer = { durationMs: 7, status: 500, reason: 'http_5xx' as const, ip: '203.0.113.7', body: 'Oh' };
     const failed = aFailed({ event, delivery, subscription, at: START + 10, answer, body: '{"a":1}' });
     const delivered = aDelivered({ event, delivery, subscription, attempt: 2, at: START + 1_020 });
     expect(await stand.write([routed, failed, delivered])).toEqual([]);
 
-    expect(await stand.rows('select * from delivery_log.keys where key = $1', [subject])).toMatchObject([{ event }]);
+    const about = [numberOfKey(subject)];
+    expect(await stand.rows('select * from delivery_log.keys where number = $1', about)).toMatchObject([{ event }]);
     expect(await stand.rows('select * from delivery_log.events where event = $1', [event])).toMatchObject([
       {
         at: new Date(START),
-        receivers: [account],
+        account,
+        action: 'carrier.order.created',
         keys: [`order_guid=${subject}`],
+        subscriptions: [subscription],
         suppressed: null,
         rejected_reason: null,
       },
     ]);
-    expect(await stand.rows('select * from delivery_log.deliveries where event = $1', [event])).toMatchObject(
-      deliveries,
-    );
     expect(await attemptsOf(delivery)).toMatchObject([
       {
         kind: 'failed',
@@ -51,9 +54,7 @@ describe('writeOutcomes', () => {
       },
       { kind: 'delivered', attempt: 2, http_status: 200, reason: null, at: new Date(START + 1_020) },
     ]);
-    expect(await stand.rows('select * from delivery_log.bodies where delivery = $1', [delivery])).toMatchObject([
-      { body: '{"a":1}' },
-    ]);
+    expect(await bodyOf(stand.store.postgres, delivery)).toBe('{"a":1}');
   });
 
   test('writes a record once, however often and in whatever order it comes', async () => {
@@ -81,8 +82,7 @@ describe('writeOutcomes', () => {
     expect(await stand.write([first, second, routed])).toEqual([]);
     for (const { delivery } of [first, second]) {
       expect(await attemptsOf(delivery)).toMatchObject([{ answer: text }]);
-      const body = 'select body from delivery_log.bodies where delivery = $1';
-      expect(await stand.rows(body, [delivery])).toEqual([{ body: text }]);
+      expect(await bodyOf(stand.store.postgres, delivery)).toBe(text);
     }
     const told = 'select suppressed from delivery_log.events where event = $1';
     expect(await stand.rows(told, [routed.event])).toEqual([{ suppressed }]);
@@ -108,8 +108,8 @@ describe('writeOutcomes', () => {
     const rejected: Outcome = { kind: 'rejected', ...of, reason: 'unroutable', detail: 'no queue takes it' };
     await stand.write([rejected]);
     await stand.write([rejected]);
-    expect(await stand.rows('select interface, action from delivery_log.events where event = $1', [event])).toEqual([
-      { interface: null, action: 'orders' },
+    expect(await stand.rows('select action from delivery_log.events where event = $1', [event])).toEqual([
+      { action: '.orders' },
     ]);
   });
 
@@ -177,7 +177,11 @@ describe('writeOutcomes', () => {
     expect(await attemptsOf(late.delivery)).toHaveLength(1);
     expect(await attemptsOf(tooLate.delivery)).toHaveLength(0);
     // Its body would have been dropped long ago.
-    expect(await stand.rows('select from delivery_log.bodies where delivery = $1', [late.delivery])).toEqual([]);
+    const stored = 'select chunk from delivery_log.attempts where delivery = $1';
+    expect(await stand.rows(stored, [late.delivery])).toEqual([{ chunk: null }]);
+    expect(
+      await stand.rows('select from delivery_log.chunks where at < to_timestamp($1 / 1000.0)', [START - 8 * DAY_MS]),
+    ).toEqual([]);
   });
 });
 

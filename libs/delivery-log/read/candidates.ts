@@ -2,7 +2,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { ms, time } from '../columns.ts';
 import { numberOfKey, readAction, writeAction } from '../tables.ts';
-import { LATEST, type Cursor } from './cursor.ts';
+import { LATEST, placeBefore, type Cursor } from './cursor.ts';
 import { deliveriesOf, type DeliveryRow } from './deliveries.ts';
 import type { ClientReader } from './entries.ts';
 import {
@@ -65,7 +65,11 @@ async function deliveriesTo(
   { since, until, before, limit }: Range,
 ): Promise<Candidates> {
   const rows = await eventsOfActions(postgres, { ...actionsOf(own), since, until, before, limit });
-  const candidates = rows.map((row) => ({ place: { at: row.at, guid: row.event }, deliveries: madeTo(own, row) }));
+  const candidates = [...Map.groupBy(rows, ({ at, event }) => `${at} ${event}`).values()].flatMap((ofEvent) => {
+    const [first] = ofEvent;
+    const deliveries = ofEvent.flatMap((row) => madeTo(own, row));
+    return first === undefined ? [] : [{ place: { at: first.at, guid: first.event }, deliveries }];
+  });
   return { candidates, isLast: rows.length < limit };
 }
 
@@ -132,22 +136,16 @@ export async function deliveriesInVain(postgres: Queryable, query: CandidateQuer
   return { candidates, isLast: rows.length < limit };
 }
 
-const EARLIEST_GUID = '00000000-0000-0000-0000-000000000000';
-
 /** Finds deliveries about a key, by creation, newest first. */
 export async function deliveriesAbout(
   postgres: Queryable,
   { about, reader, action, since, until, before, limit }: CandidateQuery & { about: AskedKey },
 ): Promise<Candidates> {
+  const place = placeBefore(until, before);
   const { rows } = await postgres.query<{ at: number; event: string }>({
     name: 'history-deliveries-about',
     text: `select ${ms('at')} as at, event from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k where at >= ${time('$5')}`,
-    values: [
-      numberOfKey(about.key),
-      limit,
-      ...(until < before.at ? [until, EARLIEST_GUID] : [before.at, before.guid]),
-      since,
-    ],
+    values: [numberOfKey(about.key), limit, place.at, place.guid, since],
   });
   const events = (await eventsAt(postgres, rows, reader)).filter(
     (row) => hasKey(row, about) && (action === undefined || row.action === action),

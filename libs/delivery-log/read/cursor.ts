@@ -4,6 +4,12 @@ export type Cursor = { at: number; guid: string };
 /** After every entry. */
 export const LATEST: Cursor = { at: 8.64e15, guid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
+const EARLIEST_GUID = '00000000-0000-0000-0000-000000000000';
+
+/** Returns the place after which all entries lie before a time, in milliseconds since the epoch, and after a place. */
+export const placeBefore = (until: number, before: Cursor): Cursor =>
+  before.at < until ? before : { at: until, guid: EARLIEST_GUID };
+
 /** `before`: where the page begins; absent: the first page. */
 export type PageRequest = { before?: Cursor | undefined; limit: number };
 export type Page<T> = { entries: T[]; next?: Cursor };

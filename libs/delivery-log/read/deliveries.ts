@@ -4,7 +4,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { numberOfKey, PREFIX_BYTES } from '../tables.ts';
 import type { Reader } from './entries.ts';
-import { eventByGuid, type EventRow } from './events.ts';
+import { eventByGuid, ofPlace, type EventRow } from './events.ts';
 import { isOfReader } from './is-of-reader.ts';
 
 /** A delivery that an event caused. */
@@ -83,7 +83,7 @@ const EVENT_OF_ATTEMPT = `
   select event from delivery_log.attempts where delivery = $1
   union all
   -- The guid of a delivery that was rejected is a key.
-  select e.event from delivery_log.keys k join delivery_log.events e using (event, at)
+  select e.event from delivery_log.keys k cross join lateral (${ofPlace('k')}) e
   where k.number = $2 and e.rejected_delivery = $1
   limit 1`;
 
@@ -102,8 +102,12 @@ const LONGEST_UNATTEMPTED = "interval '26 hours'";
 /** Chunks list the deliveries of their events by the first bytes of their guids, which may be found between two of them, too. */
 const LISTED = `
   select e.event, e.subscriptions from delivery_log.chunks c
-  join delivery_log.events e on e.chunk = c.chunk and e.at between c.at and c.until
-  where c.at > now() - ${LONGEST_UNATTEMPTED} and position($1::bytea in c.deliveries) > 0 and e.subscriptions is not null`;
+  cross join lateral (
+    select * from delivery_log.events m
+    where m.chunk = c.chunk and m.at >= c.at and m.at <= c.until and m.subscriptions is not null offset 0
+  ) e
+  where c.at >= date_trunc('day', now() - ${LONGEST_UNATTEMPTED}, 'UTC') and c.until > now() - ${LONGEST_UNATTEMPTED}
+    and position($1::bytea in c.deliveries) > 0`;
 
 async function eventOfUnattempted(postgres: Queryable, delivery: string): Promise<string | undefined> {
   const prefix = Buffer.from(delivery.slice(0, 2 * PREFIX_BYTES), 'hex');

@@ -3,7 +3,7 @@ import { normalizedKey } from '@waybell/events/keys';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
 import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
-import type { Cursor, Page, PageRequest } from './cursor.ts';
+import { placeBefore, type Cursor, type Page, type PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 import { lookThrough } from './look-through.ts';
 
@@ -36,7 +36,7 @@ export function hasKey({ keys }: Pick<EventRow, 'keys'>, { key, kind }: AskedKey
   return keys.some((each) => normalizedKey(each.key) === key && (kind === undefined || each.kind === kind));
 }
 
-/** Returns the rows of each event that has a key, newest first. A page may hold few or none without being the last. */
+/** Returns the rows of each record of an event that has a key, newest first. A page may hold few or none without being the last. */
 export async function eventsAbout(
   postgres: Queryable,
   { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
@@ -47,7 +47,7 @@ export async function eventsAbout(
       const { rows } = await postgres.query<StoredEventRow & { placedAt: number; placedEvent: string }>({
         name: 'history-of-key',
         text: `select ${EVENT}, ${ms('k.at')} as "placedAt", k.event as "placedEvent" from (${eventsOfKey('$3', '$6', time('$4'), '$5')}) k
-               left join delivery_log.events e on e.event = k.event and e.at = k.at and ${OF_READER}
+               left join lateral (${ofPlace('k')}) e on ${OF_READER}
                order by k.at desc, k.event desc, e.part`,
         values: [...readerValues(reader), numberOfKey(about.key), before.at, before.guid, limit],
       });
@@ -60,18 +60,24 @@ export async function eventsAbout(
       return { candidates, isLast: candidates.length < limit };
     },
     entriesOf: async (candidates) =>
-      candidates.map(({ found }) => {
-        const having = found.filter((row) => hasKey(row, about));
-        return having.length === 0 ? [] : [having];
-      }),
+      candidates.map(({ found }) => [
+        ...Map.groupBy(
+          found.filter((row) => hasKey(row, about)),
+          recordOf,
+        ).values(),
+      ]),
   });
 }
 
 /** Builds a query for the events of a key, newest first, after a place; each parameter as SQL. */
 export const eventsOfKey = (number: string, limit: string, beforeAt: string, beforeEvent: string): string => `
-  select at, event from delivery_log.keys
+  select distinct at, event from delivery_log.keys
   where number = ${number} and (at, event) < (${beforeAt}, ${beforeEvent}::uuid)
   order by at desc, event desc limit ${limit}`;
+
+/** Builds a query for the rows of an event at a time. `offset 0` keeps Postgres from reading whole days for the join. */
+export const ofPlace = (place: string): string =>
+  `select * from delivery_log.events m where m.event = ${place}.event and m.at = ${place}.at offset 0`;
 
 /** Finds every record of an event, newest first. */
 export async function eventByGuid(postgres: Queryable, event: string, reader: Reader): Promise<EventRow[]> {
@@ -167,31 +173,34 @@ export type SubscribedQuery = {
   limit: number;
 };
 
-/** Finds events of accounts' actions, newest first, with those of the given subscriptions that they caused deliveries to. */
+/**
+ * Finds events of accounts' actions, newest first, with those of the given subscriptions that they caused deliveries to. Rows of
+ * the same event and time come together, even beyond the limit.
+ */
 export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuery): Promise<SubscribedRow[]> {
   const { of, subscriptions, since, until, before, limit } = asked;
   if (of.length === 0) return [];
+  const places = of.map(({ untilMs }) => placeBefore(Math.min(until, untilMs), before));
   const { rows } = await postgres.query<SubscribedRow>({
     name: 'history-of-actions',
     text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
              array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
-           from unnest($1::uuid[], $2::text[], $3::float8[]) as asked (account, action, until_ms)
+           from unnest($1::uuid[], $2::text[], $3::float8[], $5::uuid[]) as asked (account, action, before_ms, before_event)
            cross join lateral (
+             -- Of a range between two bounds that it does not know, Postgres expects few rows, and reads all to sort them.
              select * from delivery_log.events e
-             where e.account = asked.account and e.action = asked.action and e.at >= ${time('$5')} and e.at < ${time('$6')}
-               and e.at < ${time('asked.until_ms')} and (e.at, e.event) < (${time('$7')}, $8::uuid)
-             order by e.at desc, e.event desc limit $9
+             where e.account = asked.account and e.action = asked.action and e.at >= ${time('$6')}
+               and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
+             order by e.at desc, e.event desc fetch first $7 rows with ties
            ) e
-           order by e.at desc, e.event desc limit $9`,
+           order by e.at desc, e.event desc fetch first $7 rows with ties`,
     values: [
       of.map(({ account }) => account),
       of.map(({ action }) => action),
-      of.map(({ untilMs }) => untilMs),
+      places.map(({ at }) => at),
       subscriptions,
+      places.map(({ guid }) => guid),
       since,
-      until,
-      before.at,
-      before.guid,
       limit,
     ],
   });

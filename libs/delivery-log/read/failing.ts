@@ -54,7 +54,7 @@ const UNENDED = `
         where a.event = e.event and a.subscription = s.guid and a.kind <> 'failed'
           and a.at >= ${time('$1')} - interval '${SKEW_MS} milliseconds')
   ) unended
-  group by unended.at, event, action, account order by unended.at, event limit $5`;
+  group by unended.at, event, action, account order by unended.at, event fetch first $5 rows with ties`;
 
 /** Of these deliveries: those that have ended, or that were tests by hand or rejected. */
 const ENDED = `

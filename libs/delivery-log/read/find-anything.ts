@@ -5,6 +5,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { numberOfKey, readAction, readKey } from '../tables.ts';
 import { deliveriesByGuid } from './deliveries.ts';
+import { ofPlace } from './events.ts';
 
 /** One meaning of a searched text. */
 export type SearchMatch =
@@ -36,7 +37,7 @@ const GUIDS = `
 const OF_KEY = `
   select distinct k.event, ${ms('k.at')} as at, e.keys from (
     select event, at from delivery_log.keys where number = $1 order by at desc limit ${MOST_COUNTED}
-  ) k join delivery_log.events e using (event, at)`;
+  ) k cross join lateral (${ofPlace('k')}) e`;
 
 /**
  * Finds every meaning of a guid, a number, a VIN or the subject of an event, however it is spelled. `kind:key` names a key's

@@ -20,7 +20,8 @@ export async function timelineOf(
   { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
 ): Promise<Page<EventEntry>> {
   const { entries: events, ...page } = await eventsAbout(postgres, { about, reader, ...paging });
-  if (events.length === 0 && paging.before === undefined && about.kind === undefined && isGuid(about.key)) {
+  const isNone = events.length === 0 && paging.before === undefined && page.next === undefined;
+  if (isNone && about.kind === undefined && isGuid(about.key)) {
     return { entries: (await eventHistory(postgres, about.key, reader)).slice(0, paging.limit) };
   }
   return { entries: await tell(postgres, events.flat(), reader), ...page };
