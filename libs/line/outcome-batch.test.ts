@@ -168,8 +168,8 @@ describe('readBatch', () => {
   test('rejects a later format as that, compressed or not', () => {
     for (const padding of ['', ' '.repeat(10_000)]) {
       const body = Buffer.from(`{"version":5,"outcomes":[]${padding}}\n`);
-      for (const bytes of [body, zstdCompressSync(body)]) {
-        expect(readBatch(aMessage(bytes))).toMatchObject({ kind: 'reject', reason: 'newer_format' });
+      for (const sent of [body, zstdCompressSync(body)]) {
+        expect(readBatch(aMessage(sent))).toMatchObject({ kind: 'reject', reason: 'newer_format' });
       }
     }
   });

@@ -39,6 +39,14 @@ describe('findDeliveries, of a client with very many', () => {
     expect(page.entries).toHaveLength(200);
   });
 
+  test('has pages no larger than asked for, and leaves out none between them', async () => {
+    const first = await find({ status: 'delivered' }, { limit: 3 });
+    expect(first.entries).toHaveLength(3);
+    const second = await find({ status: 'delivered' }, { limit: 3, before: first.next });
+    const both = await find({ status: 'delivered' }, { limit: 6 });
+    expect([...guidsOf(first), ...guidsOf(second)]).toEqual(guidsOf(both));
+  });
+
   test('comes to one that is hard to find by and by, though pages before it are empty', async () => {
     const found: string[] = [];
     let pages = 0;
