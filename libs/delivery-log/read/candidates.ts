@@ -53,10 +53,11 @@ export async function latestDeliveries(
 ): Promise<DeliveryRow[]> {
   const { entries } = await lookThrough<Candidate, DeliveryRow>({
     limit,
+    mayExceed: true,
     find: (before, most) => deliveriesTo(postgres, own, { since: 0, until: LATEST.at, before, limit: most }),
     entriesOf: async (candidates) => candidates.map(({ deliveries }) => deliveries),
   });
-  return entries;
+  return entries.slice(0, limit);
 }
 
 async function deliveriesTo(
