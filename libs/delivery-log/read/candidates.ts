@@ -87,13 +87,16 @@ async function subscriptionsOfClient(
   return (await postgres.query<OwnSubscription>({ name: 'history-subscriptions', text: SUBSCRIPTIONS, values })).rows;
 }
 
-/** Each account's action once, until the last subscription to it ended. */
+/** A replay makes deliveries for hours (`LARGEST_REPLAY` of them, one a second), though its subscription has ended meanwhile. */
+const AFTER_END_MS = 43_200_000;
+
+/** Each account's action once, until nothing was made any more for the last subscription to it. */
 function actionsOf(own: readonly OwnSubscription[]) {
   const ofOne = Map.groupBy(own, (each) => `${each.account} ${writeAction(each.interface, each.action)}`);
   const of = [...ofOne].map(([name, each]) => {
     const [account = '', action = ''] = name.split(' ');
     const ends = each.map(({ endedAt }) => endedAt ?? Infinity);
-    return { account, action, untilMs: Math.max(...ends) + SKEW_MS };
+    return { account, action, untilMs: Math.max(...ends) + AFTER_END_MS };
   });
   return { of, subscriptions: own.map(({ subscription }) => subscription) };
 }
