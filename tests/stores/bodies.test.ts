@@ -153,7 +153,7 @@ describe('a batch half of which is written already', () => {
     // No chunk has a body that no row refers to.
     expect([...bodies.values()].flat()).toHaveLength(stored.length);
     expect(new Set(stored.map(({ chunk, place }) => `${chunk} ${place}`)).size).toBe(120);
-    for (const record of records)
-      if (record.kind === 'failed') expect(await bytesOf(record.delivery, one)).toEqual(Buffer.from(record.body ?? ''));
+    const sent = records.flatMap((record) => (record.kind === 'failed' ? [record] : []));
+    for (const { delivery, body } of sent) expect(String(await bytesOf(delivery, one))).toBe(body);
   });
 });

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor } from '@waybell/delivery-log/read/cursor';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
+import { timelineOf } from '@waybell/delivery-log/read/history';
+import { numberOfKey } from '@waybell/delivery-log/tables';
 import { DAY_MS, LogStand, START } from './log-stand.ts';
 import { logMany, type Many } from './many-deliveries.ts';
 import { watchPlans } from './watch-plans.ts';
@@ -65,6 +67,34 @@ describe('findDeliveries, of a client with very many', () => {
     const plans = watchPlans(stand.store.postgres);
     await findDeliveries(plans, { reader, filter, limit: 50 });
     expect(plans.rowsLookedAt()).toBeLessThan(4_000);
+  });
+
+  test('looks at no more than it says for what is rare', async () => {
+    const plans = watchPlans(stand.store.postgres);
+    await findDeliveries(plans, { reader, filter: { status: 'waiting' }, limit: 50 });
+    expect(plans.rowsLookedAt()).toBeLessThan(6_000);
+  });
+
+  test('looks at few rows for a key that very many events have, as a timeline does', async () => {
+    const of = [many.account, numberOfKey('4711')];
+    await stand.rows(
+      `with about as (
+         update delivery_log.events set keys = array['order_id=4711'] where account = $1 returning at, event
+       )
+       insert into delivery_log.keys select $2, at, event from about`,
+      of,
+    );
+    await stand.rows('vacuum analyze delivery_log.events, delivery_log.keys');
+    const about = { key: '4711' };
+    for (const who of [reader, 'operator'] as const) {
+      const plans = watchPlans(stand.store.postgres);
+      const { entries } = await timelineOf(plans, { about, reader: who, limit: 50 });
+      expect(entries).toHaveLength(50);
+      expect(plans.rowsLookedAt()).toBeLessThan(1_000);
+    }
+    const plans = watchPlans(stand.store.postgres);
+    expect((await findDeliveries(plans, { reader, filter: { about }, limit: 50 })).entries).toHaveLength(50);
+    expect(plans.rowsLookedAt()).toBeLessThan(1_000);
   });
 });
 

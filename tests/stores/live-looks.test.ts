@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { partOf } from '@waybell/delivery-log/tables';
 import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -29,9 +30,9 @@ async function muchEarlier(): Promise<void> {
     );
   await stand.log.rows(
     `insert into delivery_log.events (at, event, part, account, action, keys, subscriptions, chunk, place)
-     select ${at}, gen_random_uuid(), 0, $1, 'carrier.order.created', '{}', array[$2::uuid], n, 0
+     select ${at}, gen_random_uuid(), $3, $1, 'carrier.order.created', '{}', array[$2::uuid], n, 0
      from generate_series(1, ${EARLIER}) n`,
-    [account, subscription],
+    [account, subscription, partOf(account, 'carrier.order.created')],
   );
   for (const table of ['attempts', 'events']) await stand.log.rows(`vacuum analyze delivery_log.${table}`);
 }

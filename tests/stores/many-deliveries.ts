@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { partOf, writeAction } from '@waybell/delivery-log/tables';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { DAY_MS, START, type LogStand } from './log-stand.ts';
@@ -37,6 +38,7 @@ type Generated = { account: string; action: string; kind: 'delivered' | 'exhaust
 /** Deliveries to a subscription of their own, the latest first. */
 async function generate(stand: LogStand, { account, action, kind, count }: Generated) {
   const subscription = await stand.subscribe(account, action);
+  const written = writeAction('carrier', action);
   const stepMs = Math.floor(((DAYS - 1) * DAY_MS) / count);
   const made = Array.from({ length: count }, (_, place) => {
     const event = randomUUID();
@@ -48,7 +50,7 @@ async function generate(stand: LogStand, { account, action, kind, count }: Gener
        from unnest($1::float8[], $2::uuid[], $3::uuid[]) as m (at_ms, event, delivery)
      ), events as (
        insert into delivery_log.events (at, event, part, account, action, keys, subscriptions)
-       select at, event, 0, $4, 'carrier.' || $5, '{}', array[$6::uuid] from made
+       select at, event, $8, $4, $5, '{}', array[$6::uuid] from made
      )
      insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription, http_status, duration_ms)
      select at + interval '20 ms', delivery, 1, $7, event, $6, 200, 20 from made`,
@@ -57,9 +59,10 @@ async function generate(stand: LogStand, { account, action, kind, count }: Gener
       made.map(({ event }) => event),
       made.map(({ delivery }) => delivery),
       account,
-      action,
+      written,
       subscription,
       kind,
+      partOf(account, written),
     ],
   );
   return made;

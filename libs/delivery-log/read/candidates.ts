@@ -11,6 +11,7 @@ import {
   eventsOfActions,
   eventsOfKey,
   hasKey,
+  isLastOf,
   SKEW_MS,
   type AskedKey,
   type SubscribedRow,
@@ -146,9 +147,10 @@ export async function deliveriesAbout(
   { about, reader, action, since, until, before, limit }: CandidateQuery & { about: AskedKey },
 ): Promise<Candidates> {
   const place = placeBefore(until, before);
-  const { rows } = await postgres.query<{ at: number; event: string }>({
+  const { rows } = await postgres.query<{ at: number; event: string; times: number }>({
     name: 'history-deliveries-about',
-    text: `select ${ms('at')} as at, event from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k where at >= ${time('$5')}`,
+    text: `select ${ms('k.at')} as at, event, times from (${eventsOfKey('$1', '$2', time('$3'), '$4')}) k
+           where k.at >= ${time('$5')} order by k.at desc, event desc`,
     values: [numberOfKey(about.key), limit, place.at, place.guid, since],
   });
   const events = (await eventsAt(postgres, rows, reader)).filter(
@@ -159,5 +161,5 @@ export async function deliveriesAbout(
     place: { at, guid: event },
     deliveries: made.get(`${event} ${at}`) ?? [],
   }));
-  return { candidates, isLast: rows.length < limit };
+  return { candidates, isLast: isLastOf(rows, limit) };
 }

@@ -44,9 +44,9 @@ export async function eventsAbout(
   return lookThrough({
     ...paging,
     find: async (before, limit) => {
-      const { rows } = await postgres.query<StoredEventRow & { placedAt: number; placedEvent: string }>({
+      const { rows } = await postgres.query<StoredEventRow & { placedAt: number; placedEvent: string; times: number }>({
         name: 'history-of-key',
-        text: `select ${EVENT}, ${ms('k.at')} as "placedAt", k.event as "placedEvent" from (${eventsOfKey('$3', '$6', time('$4'), '$5')}) k
+        text: `select ${EVENT}, ${ms('k.at')} as "placedAt", k.event as "placedEvent", k.times from (${eventsOfKey('$3', '$6', time('$4'), '$5')}) k
                left join lateral (${ofPlace('k')}) e on ${OF_READER}
                order by k.at desc, k.event desc, e.part`,
         values: [...readerValues(reader), numberOfKey(about.key), before.at, before.guid, limit],
@@ -55,9 +55,11 @@ export async function eventsAbout(
       const candidates = [...byPlace.values()].flatMap((ofEvent) => {
         const [first] = ofEvent;
         const found = ofEvent.filter(({ event }) => event !== null).map(eventRow);
-        return first === undefined ? [] : [{ place: { at: first.placedAt, guid: first.placedEvent }, found }];
+        return first === undefined
+          ? []
+          : [{ place: { at: first.placedAt, guid: first.placedEvent }, times: first.times, found }];
       });
-      return { candidates, isLast: candidates.length < limit };
+      return { candidates, isLast: isLastOf(candidates, limit) };
     },
     entriesOf: async (candidates) =>
       candidates.map(({ found }) => [
@@ -69,11 +71,20 @@ export async function eventsAbout(
   });
 }
 
-/** Builds a query for the events of a key, newest first, after a place; each parameter as SQL. */
+/**
+ * Builds a query for the events of a key after a place, the newest; each parameter as SQL. `times`: how many rows of the key an
+ * event has, one for each of its records of that time. Less than `limit` in all: there are no more.
+ */
 export const eventsOfKey = (number: string, limit: string, beforeAt: string, beforeEvent: string): string => `
-  select distinct at, event from delivery_log.keys
-  where number = ${number} and (at, event) < (${beforeAt}, ${beforeEvent}::uuid)
-  order by at desc, event desc limit ${limit}`;
+  select at, event, count(*)::int as times from (
+    select at, event from delivery_log.keys
+    where number = ${number} and (at, event) < (${beforeAt}, ${beforeEvent}::uuid)
+    order by at desc, event desc fetch first ${limit} rows with ties
+  ) placed group by at, event`;
+
+/** Whether fewer rows of a key were found than asked for. */
+export const isLastOf = (found: readonly { times: number }[], limit: number): boolean =>
+  found.reduce((sum, { times }) => sum + times, 0) < limit;
 
 /** Builds a query for the rows of an event at a time. `offset 0` keeps Postgres from reading whole days for the join. */
 export const ofPlace = (place: string): string =>
