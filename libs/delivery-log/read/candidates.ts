@@ -75,8 +75,9 @@ async function deliveriesTo(
   return { candidates, isLast: rows.length < limit };
 }
 
-/** A client's subscriptions, also ended ones. */
-const SUBSCRIPTIONS = `select guid as subscription, account_guid as account, client_id as client, interface, action, ${ms('ended_at')} as "endedAt"
+/** A client's subscriptions, also ended ones; one that is switched off counts as ended. */
+const SUBSCRIPTIONS = `select guid as subscription, account_guid as account, client_id as client, interface, action,
+    ${ms('least(ended_at, deactivated_at)')} as "endedAt"
   from waybell.subscriptions
   where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
 
@@ -89,7 +90,7 @@ async function subscriptionsOfClient(
 }
 
 /** A replay makes deliveries for hours (`LARGEST_REPLAY` of them, one a second), though its subscription has ended meanwhile. */
-const AFTER_END_MS = 43_200_000;
+const AFTER_END_MS = 10_800_000;
 
 /** Each account's action once, until nothing was made any more for the last subscription to it. */
 function actionsOf(own: readonly OwnSubscription[]) {
