@@ -64,8 +64,9 @@ function deliveryOf(sending: ManualSending & { body: Buffer }): Delivery {
   };
 }
 
+/** The log has one record of an event and a time: of those sent at once, it is the same. */
 function routedBy(sending: ManualSending, keys: Routed['keys']): Routed {
-  const { event, action, account, subscription } = sending;
+  const { event, action, account, subscriptions } = sending;
   return {
     kind: 'routed',
     event,
@@ -74,7 +75,7 @@ function routedBy(sending: ManualSending, keys: Routed['keys']): Routed {
     at: sending.dueAt,
     keys,
     receivers: [account],
-    deliveries: [{ subscription, account }],
+    deliveries: subscriptions.map((subscription) => ({ subscription, account })),
     suppressed: [],
   };
 }

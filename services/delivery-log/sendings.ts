@@ -14,6 +14,8 @@ export type ManualSending = {
   account: string;
   client: string;
   subscription: string;
+  /** Every subscription that its event goes to at once: a test goes to listeners, too. */
+  subscriptions: string[];
   generation: number;
   fromAttempt: number;
   /** A test with retries. */
@@ -55,6 +57,10 @@ const CLAIM = {
     select s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
       s.from_attempt as "fromAttempt", s.is_retried as "isRetried", ${ms('s.due_at')} as "dueAt",
       convert_to(s.body, 'UTF8') as body,
+      array(
+        select t.subscription from delivery_log.sendings t
+        where t.published_at is null and t.due_at = s.due_at and t.event = s.event and t.account = s.account
+      ) as subscriptions,
       s.audit_field_set as "auditFieldSet", sent.bytes as "sentIn", sent.place as "sentAt",
       kept.content_type as "contentType", kept.bytes as "keptIn", kept.place as "keptAt"
     from claimed s

@@ -3,13 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
+import { askForTrigger } from '@waybell/subscription-api/by-hand/trigger';
 import { askForReplay, cancelReplay, countReplay, replayOf } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { deliveryHistory } from '@waybell/delivery-log/read/history';
+import { deliveryHistory, eventHistory } from '@waybell/delivery-log/read/history';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { isRejection, type Message, type Publication } from '@waybell/line/messages';
 import type { Attempted } from '@waybell/line/outcomes';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -63,6 +65,18 @@ async function send(publish: (publication: Publication) => Promise<void> = async
     sent.push(delivery);
   });
   return sent.filter(({ subscription: to }) => to === subscription);
+}
+
+async function inOneTransaction<T>(work: (postgres: Queryable) => Promise<T>): Promise<T> {
+  const connection = await stand.store.postgres.connect();
+  try {
+    await connection.query('begin');
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  } finally {
+    connection.release();
+  }
 }
 
 const again = (delivery: string) => askForResend(stand.store.postgres, { delivery, client, by: 'token of a test' });
@@ -290,6 +304,27 @@ describe('a test', () => {
     await stand.write([anExhausted({ ...of, byHand: 'test', body: String(body) })]);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'a_test' });
     expect(await send()).toEqual([]);
+  });
+
+  test('is in the log with each delivery, also those to listeners, however often it is published', async () => {
+    const { account } = client;
+    const listening = { interface: 'carrier', subscription: randomUUID(), account, client: 'default listen' } as const;
+    await stand.own(listening, 'order.created');
+    await stand.rows('update waybell.subscriptions set ended_at = null, is_active = true where guid = $1', [
+      listening.subscription,
+    ]);
+    const bodyFor = () => ({ kind: 'notification' as const, body: Buffer.from('{}') });
+    const of = { event: randomUUID(), action: 'order.created', client, by: 'a test', bodyFor };
+    const asked = await inOneTransaction((postgres) => askForTrigger(postgres, of));
+    if (asked.kind !== 'triggered') throw new Error(asked.why);
+    expect(await sendBy(sendings, () => Promise.reject(new Error('no broker')))).toBe(false);
+    await stand.rows('update delivery_log.sendings set claimed_until = null where event = $1', [of.event]);
+    await send();
+    const [entry, ...others] = await eventHistory(stand.store.postgres, of.event, 'operator');
+    expect(others).toEqual([]);
+    const told = entry?.verdicts.flatMap((each) => (each.kind === 'delivery' ? each.delivery.delivery : []));
+    expect(told?.toSorted()).toEqual(asked.deliveries.map(({ delivery }) => delivery).toSorted());
+    expect(told).toHaveLength(2);
   });
 
   test('is refused for what is ended, switched off or of others', async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import { why, type Question } from '@waybell/delivery-log/read/why';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { aRouted, LogStand, START } from './log-stand.ts';
+import { aRouted, DAY_MS, LogStand, START } from './log-stand.ts';
 
 let stand: LogStand;
 beforeAll(async () => {
@@ -90,6 +91,22 @@ describe('why', () => {
     expect([...first.page.entries, ...rest.page.entries].map(({ event }) => event)).toEqual(events.toReversed());
     const byEither = await timelineOf(stand.store.postgres, { about: { key: '900' }, reader: 'operator', limit: 10 });
     expect(byEither.entries.map(({ event }) => event)).toEqual(events.toReversed());
+  });
+
+  test('tells what came last to a subscription that is switched off, however many events came since', async () => {
+    const us = await carrierWith();
+    const at = START - DAY_MS;
+    const { delivery } = await stand.log([], { ...us, at });
+    await stand.rows(
+      `update waybell.subscriptions set is_active = false, deactivation_rule = 'exhausted', deactivated_at = $2 where guid = $1`,
+      [us.subscription, new Date(at)],
+    );
+    const since = Array.from({ length: 1_100 }, () => aRouted({ receivers: [us.account] }));
+    await stand.write(since);
+    expect(await ask(us.subscription)).toMatchObject({ kind: 'subscription', latest: [{ delivery }] });
+    const reader = { account: us.account, client: 'default', interface: 'carrier' } as const;
+    const found = await findDeliveries(stand.store.postgres, { reader, filter: {}, limit: 10 });
+    expect(found.entries).toMatchObject([{ delivery }]);
   });
 
   test.each(['', '   ', 'x'.repeat(1_000), "'; drop table delivery_log.keys; --"])(

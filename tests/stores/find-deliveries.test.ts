@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor } from '@waybell/delivery-log/read/cursor';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
@@ -7,6 +8,8 @@ import { numberOfKey } from '@waybell/delivery-log/tables';
 import { DAY_MS, LogStand, START } from './log-stand.ts';
 import { logMany, type Many } from './many-deliveries.ts';
 import { watchPlans } from './watch-plans.ts';
+
+const HOUR_MS = 3_600_000;
 
 let stand: LogStand;
 let many: Many;
@@ -101,4 +104,13 @@ describe('findDeliveries, of a client with very many', () => {
     expect((await findDeliveries(plans, { reader, filter: { about }, limit: 50 })).entries).toHaveLength(50);
     expect(plans.rowsLookedAt()).toBeLessThan(1_000);
   });
+});
+
+test('findDeliveries finds what a replay made when its subscription had ended', async () => {
+  const us = { account: randomUUID(), client: 'default', interface: 'carrier' } as const;
+  const { delivery, subscription } = await stand.log([], us);
+  const ended = 'update waybell.subscriptions set ended_at = $2 where guid = $1';
+  await stand.rows(ended, [subscription, new Date(START - 2 * HOUR_MS)]);
+  const found = await findDeliveries(stand.store.postgres, { reader: us, filter: {}, limit: 10 });
+  expect(guidsOf(found)).toEqual([delivery]);
 });

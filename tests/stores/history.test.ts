@@ -186,6 +186,14 @@ describe('what fails', () => {
     expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery, attempts: 1 }]);
   });
 
+  test('lists as many without an end as are asked for, though one event caused several', async () => {
+    const account = randomUUID();
+    const caused = (count: number) => Array.from({ length: count }, () => ({ subscription: randomUUID(), account }));
+    for (const [place, count] of [1, 3].entries())
+      await stand.write([aRouted({ at: START + place, receivers: [account], deliveries: caused(count) })]);
+    expect(await oldestUndelivered(stand.store.postgres, { sinceMs: START - 1, account, limit: 3 })).toHaveLength(3);
+  });
+
   test('is no test by hand, whatever becomes of it', async () => {
     const account = randomUUID();
     await stand.log([anExhausted({ byHand: 'test' })], { account });

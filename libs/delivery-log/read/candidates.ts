@@ -54,10 +54,11 @@ export async function latestDeliveries(
 ): Promise<DeliveryRow[]> {
   const { entries } = await lookThrough<Candidate, DeliveryRow>({
     limit,
+    mayExceed: true,
     find: (before, most) => deliveriesTo(postgres, own, { since: 0, until: LATEST.at, before, limit: most }),
     entriesOf: async (candidates) => candidates.map(({ deliveries }) => deliveries),
   });
-  return entries;
+  return entries.slice(0, limit);
 }
 
 async function deliveriesTo(
@@ -74,8 +75,9 @@ async function deliveriesTo(
   return { candidates, isLast: rows.length < limit };
 }
 
-/** A client's subscriptions, also ended ones. */
-const SUBSCRIPTIONS = `select guid as subscription, account_guid as account, client_id as client, interface, action, ${ms('ended_at')} as "endedAt"
+/** A client's subscriptions, also ended ones; one that is switched off counts as ended. */
+const SUBSCRIPTIONS = `select guid as subscription, account_guid as account, client_id as client, interface, action,
+    ${ms('least(ended_at, deactivated_at)')} as "endedAt"
   from waybell.subscriptions
   where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
 
@@ -87,13 +89,16 @@ async function subscriptionsOfClient(
   return (await postgres.query<OwnSubscription>({ name: 'history-subscriptions', text: SUBSCRIPTIONS, values })).rows;
 }
 
-/** Each account's action once, until the last subscription to it ended. */
+/** A replay makes deliveries for hours (`LARGEST_REPLAY` of them, one a second), though its subscription has ended meanwhile. */
+const AFTER_END_MS = 10_800_000;
+
+/** Each account's action once, until nothing was made any more for the last subscription to it. */
 function actionsOf(own: readonly OwnSubscription[]) {
   const ofOne = Map.groupBy(own, (each) => `${each.account} ${writeAction(each.interface, each.action)}`);
   const of = [...ofOne].map(([name, each]) => {
     const [account = '', action = ''] = name.split(' ');
     const ends = each.map(({ endedAt }) => endedAt ?? Infinity);
-    return { account, action, untilMs: Math.max(...ends) + SKEW_MS };
+    return { account, action, untilMs: Math.max(...ends) + AFTER_END_MS };
   });
   return { of, subscriptions: own.map(({ subscription }) => subscription) };
 }

@@ -76,6 +76,7 @@ export async function oldestUndelivered(
 ): Promise<Undelivered[]> {
   const { entries } = await lookThrough<Unended & { place: Cursor }, Undelivered>({
     limit,
+    mayExceed: true,
     before: { at: sinceMs - 1, guid: LATEST.guid },
     find: async (after, most) => {
       const values = [sinceMs, account ?? null, after.at, after.guid, most];

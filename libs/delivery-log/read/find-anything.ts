@@ -56,7 +56,8 @@ export async function findAnything(postgres: Queryable, text: string): Promise<S
 
 async function namedBy(postgres: Queryable, guid: string): Promise<SearchMatch[]> {
   const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey> & { action: string }>(GUIDS, [guid]);
-  const [delivery] = await deliveriesByGuid(postgres, { delivery: guid }, 'operator');
+  // Only a delivery's is derived; one that nothing has is long to look for.
+  const [delivery] = rows.length > 0 ? [] : await deliveriesByGuid(postgres, { delivery: guid }, 'operator');
   // Each row has the searched guid, under the name of its kind; an event's action names its interface.
   const named = rows.map((row) => ({ ...row, ...(row.kind === 'event' && readAction(row.action)), [row.kind]: guid }));
   if (delivery === undefined) return named as SearchMatch[];

@@ -9,6 +9,8 @@ type LookThrough<C extends AtPlace, T> = PageRequest & {
   entriesOf: (candidates: readonly C[]) => Promise<(readonly T[])[]>;
   /** Whether few candidates may have an entry. */
   isRare?: boolean;
+  /** Whether the last candidate's entries may exceed the limit: nobody asks for the next page. */
+  mayExceed?: boolean;
 };
 
 /** Number of candidates read together if not each has an entry, and for one page. */
@@ -20,7 +22,7 @@ const LOOKED_AT = 1_000;
  * `next` is the place of the last candidate that was looked at.
  */
 export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>): Promise<Page<T>> {
-  const { find, entriesOf, before = LATEST, limit, isRare = false } = asked;
+  const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = asked;
   const entries: T[] = [];
   let place = before;
   let together = isRare ? TOGETHER : limit;
@@ -30,7 +32,7 @@ export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>
     const found = await entriesOf(candidates);
     for (const [index, candidate] of candidates.entries()) {
       const own = found[index] ?? [];
-      if (entries.length > 0 && entries.length + own.length > limit) return { entries, next: place };
+      if (!mayExceed && entries.length > 0 && entries.length + own.length > limit) return { entries, next: place };
       entries.push(...own);
       place = candidate.place;
     }

@@ -75,7 +75,14 @@ async function latestOf(
   subscriptions: readonly SubscriptionEntry[],
   { limit }: PageRequest,
 ): Promise<DeliveryEntry[]> {
-  return withAttempts(postgres, await latestDeliveries(postgres, subscriptions, limit));
+  const lasting = subscriptions.map((each) => ({ ...each, endedAt: offSince(each) }));
+  return withAttempts(postgres, await latestDeliveries(postgres, lasting, limit));
+}
+
+/** When it ended or was switched off; null if it is on. */
+function offSince({ endedAt, switches }: SubscriptionEntry): number | null {
+  const last = switches.at(-1);
+  return last?.isOn === false ? last.at : endedAt;
 }
 
 function accountsIn(told: WhyResult): string[] {
