@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
-import { why, type WhyAnswer, type Question } from '@waybell/delivery-log/read/why';
+import { why, type WhyAnswer, type Question } from '@waybell/subscription-api/why';
 import { positive } from '../count-option.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';

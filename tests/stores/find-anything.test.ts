@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
-import { why, type Question } from '@waybell/delivery-log/read/why';
+import { why, type Question } from '@waybell/subscription-api/why';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aRouted, DAY_MS, LogStand, START } from './log-stand.ts';
 

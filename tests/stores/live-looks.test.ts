@@ -1,4 +1,3 @@
-import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
 import { partOf } from '@waybell/delivery-log/tables';
 import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';

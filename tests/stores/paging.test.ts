@@ -135,14 +135,30 @@ describe('a client with few deliveries among many events of others', () => {
     });
     await stand.write(events);
     const ours = [events[2_400], events[1_200], events[0]].map((record) => record?.event);
-    for (const filter of [{}, { about: { key } }]) {
-      const pages = await deliveries(client.reader, filter, 2);
-      expect(pages.flat().map(({ event }) => event)).toEqual(ours);
-      expect(pages.length).toBeGreaterThan(2);
-    }
+    const found = await deliveries(client.reader, {}, 2);
+    expect(found.map((page) => page.map(({ event }) => event))).toEqual([ours.slice(0, 2), ours.slice(2)]);
+    const about = await deliveries(client.reader, { about: { key } }, 2);
+    expect(about.flat().map(({ event }) => event)).toEqual(ours);
+    expect(about.length).toBeGreaterThan(2);
     const stranger: Reader = { ...client.reader, account: randomUUID() };
     const pages = await timeline({ key }, stranger, 50);
     expect(pages.flat()).toEqual([]);
     expect(pages.length).toBeGreaterThan(1);
+  });
+
+  test('finds those of another action in their place, however many events lie between', async () => {
+    const client = await aClient('order.created', 'order.updated');
+    const other = { account: client.account, subscriptions: [randomUUID()] };
+    const [created = '', updated = ''] = client.subscriptions;
+    const at = (place: number, subscription?: string, action = 'order.created') =>
+      anEvent(subscription === undefined ? other : { ...client, subscriptions: [subscription] }, {
+        at: START + place,
+        action,
+      });
+    const events = Array.from({ length: 11_000 }, (_, place) => at(10 + place));
+    const ours = [at(0, created), at(5, updated, 'order.updated'), at(3_000, updated, 'order.updated')];
+    await stand.write([...events, ...ours]);
+    const pages = await deliveries(client.reader, {}, 50);
+    expect(pages.flat().map(({ event }) => event)).toEqual(ours.toReversed().map(({ event }) => event));
   });
 });

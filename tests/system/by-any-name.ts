@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { why } from '@waybell/delivery-log/read/why';
+import { why } from '@waybell/subscription-api/why';
 import { until } from '@waybell/runtime/testing/until';
 import { anEvent } from '../testing/event.ts';
 import { ask, untilTold, type Timeline } from '../testing/told.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { why } from '@waybell/delivery-log/read/why';
+import { why } from '@waybell/subscription-api/why';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { brokerUser } from '@waybell/line/operating/permissions';
 import { rejectionsQueueOf } from '@waybell/line/topology';

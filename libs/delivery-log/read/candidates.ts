@@ -16,7 +16,7 @@ import {
   type AskedKey,
   type SubscribedRow,
 } from './events.ts';
-import { lookThrough } from './look-through.ts';
+import { lookThrough, type Found } from './look-through.ts';
 import type { SubscriptionEntry } from './subscriptions.ts';
 
 /** Deliveries that may match, at a place in the order of the search. */
@@ -32,7 +32,7 @@ export type CandidateQuery = {
   limit: number;
 };
 
-export type Candidates = { candidates: Candidate[]; isLast: boolean };
+export type Candidates = Found<Candidate>;
 
 type OwnSubscription = Pick<
   SubscriptionEntry,
@@ -66,13 +66,15 @@ async function deliveriesTo(
   own: readonly OwnSubscription[],
   { since, until, before, limit }: Range,
 ): Promise<Candidates> {
-  const rows = await eventsOfActions(postgres, { ...actionsOf(own), since, until, before, limit });
+  const { rows, place } = await eventsOfActions(postgres, { ...actionsOf(own), since, until, before, limit });
   const candidates = [...Map.groupBy(rows, ({ at, event }) => `${at} ${event}`).values()].flatMap((ofEvent) => {
     const [first] = ofEvent;
     const deliveries = ofEvent.flatMap((row) => madeTo(own, row));
     return first === undefined ? [] : [{ place: { at: first.at, guid: first.event }, deliveries }];
   });
-  return { candidates, isLast: rows.length < limit };
+  return place === undefined
+    ? { candidates, isLast: rows.length < limit }
+    : { candidates, isLast: false, lookedAt: place };
 }
 
 /** A client's subscriptions, also ended ones; one that is switched off counts as ended. */

@@ -184,41 +184,58 @@ export type SubscribedQuery = {
   limit: number;
 };
 
+/** Limit of the events of one action that are looked at together, of however few of them a subscription has deliveries. */
+const SCANNED = 5_000;
+
+/** The events of each action after its place. */
+const OF_ACTION = `
+  select at, event, account, action, subscriptions from delivery_log.events e
+  where e.part = asked.part and e.at >= ${time('$5')} and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
+  order by e.at desc, e.event desc`;
+// Of a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
+const ASKED =
+  'unnest($1::uuid[], $2::bigint[], $3::float8[], $4::uuid[]) as asked (account, part, before_ms, before_event)';
+
 /**
- * Finds events of accounts' actions, newest first, with those of the given subscriptions that they caused deliveries to. Rows of
- * the same event and time come together, even beyond the limit.
+ * Finds events of accounts' actions that caused deliveries to some subscriptions, newest first, with those of the subscriptions.
+ * Rows of the same event and time come together, even beyond the limit. `place`: what lies after it was not looked at.
  */
-export async function eventsOfActions(postgres: Queryable, asked: SubscribedQuery): Promise<SubscribedRow[]> {
-  const { of, subscriptions, since, until, before, limit } = asked;
-  if (of.length === 0) return [];
+export async function eventsOfActions(
+  postgres: Queryable,
+  { of, subscriptions, since, until, before, limit }: SubscribedQuery,
+): Promise<{ rows: SubscribedRow[]; place?: Cursor }> {
   const places = of.map(({ untilMs }) => placeBefore(Math.min(until, untilMs), before));
+  const asked = [
+    of.map(({ account }) => account),
+    of.map(({ account, action }) => partOf(account, action)),
+    places.map(({ at }) => at),
+    places.map(({ guid }) => guid),
+    since,
+  ];
   const { rows } = await postgres.query<SubscribedRow>({
     name: 'history-of-actions',
     text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
-             array(select s from unnest(e.subscriptions) s where s = any ($4::uuid[])) as subscriptions
-           from unnest($1::uuid[], $2::text[], $8::bigint[], $3::float8[], $5::uuid[])
-             as asked (account, action, part, before_ms, before_event)
+             array(select s from unnest(e.subscriptions) s where s = any ($6::uuid[])) as subscriptions
+           from ${ASKED}
            cross join lateral (
-             -- Of a range between two bounds that it does not know, Postgres expects few rows, and reads all to sort them.
-             select * from delivery_log.events e
-             where e.part = asked.part and e.at >= ${time('$6')}
-               and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
+             select * from (${OF_ACTION} limit ${SCANNED}) e where e.subscriptions && $6 and e.account = asked.account
              order by e.at desc, e.event desc fetch first $7 rows with ties
            ) e
-           where e.account = asked.account and e.action = asked.action
            order by e.at desc, e.event desc fetch first $7 rows with ties`,
-    values: [
-      of.map(({ account }) => account),
-      of.map(({ action }) => action),
-      places.map(({ at }) => at),
-      subscriptions,
-      places.map(({ guid }) => guid),
-      since,
-      limit,
-      of.map(({ account, action }) => partOf(account, action)),
-    ],
+    values: [...asked, subscriptions, limit],
   });
-  return rows;
+  if (rows.length >= limit) return { rows };
+  const { rows: bounds } = await postgres.query<Cursor>({
+    name: 'history-of-actions-scanned',
+    text: `select ${ms('e.at')} as at, e.event as guid from ${ASKED}
+           cross join lateral (${OF_ACTION} offset ${SCANNED - 1} limit 1) e
+           order by e.at desc, e.event desc limit 1`,
+    values: asked,
+  });
+  const [place] = bounds;
+  if (place === undefined) return { rows };
+  const isBefore = ({ at, event }: SubscribedRow) => at > place.at || (at === place.at && event >= place.guid);
+  return { rows: rows.filter(isBefore), place };
 }
 
 /** Finds why deliveries of these were rejected; the first reason comes last. */

@@ -2,9 +2,12 @@ import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
 
 type AtPlace = { place: Cursor };
 
+/** Candidates in order. `isLast`: there are no more. `lookedAt`: the next ones lie after this place, if not after the last one's. */
+export type Found<C> = { candidates: C[]; isLast: boolean; lookedAt?: Cursor };
+
 type LookThrough<C extends AtPlace, T> = PageRequest & {
-  /** Finds candidates after a place, in order; `isLast`: there are no more. */
-  find: (before: Cursor, limit: number) => Promise<{ candidates: C[]; isLast: boolean }>;
+  /** Finds candidates after a place. */
+  find: (before: Cursor, limit: number) => Promise<Found<C>>;
   /** Returns the entries of each candidate, few or none. */
   entriesOf: (candidates: readonly C[]) => Promise<(readonly T[])[]>;
   /** Whether few candidates may have an entry. */
@@ -28,7 +31,7 @@ export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>
   let together = isRare ? TOGETHER : limit;
   for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += together) {
     if (lookedAt > 0) together = TOGETHER;
-    const { candidates, isLast } = await find(place, together);
+    const { candidates, isLast, lookedAt: next } = await find(place, together);
     const found = await entriesOf(candidates);
     for (const [index, candidate] of candidates.entries()) {
       const own = found[index] ?? [];
@@ -36,6 +39,7 @@ export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>
       entries.push(...own);
       place = candidate.place;
     }
+    place = next ?? place;
     if (isLast) return { entries };
     if (entries.length >= limit) return { entries, next: place };
   }

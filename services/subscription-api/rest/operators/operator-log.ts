@@ -13,7 +13,7 @@ import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '../../parked-endpoints.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { subscriptionsHeld, subscriptionsSwitchedOff } from '../../switched-off.ts';
-import { why } from '@waybell/delivery-log/read/why';
+import { why } from '../../why.ts';
 import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';
 import { findAccount } from '../../accounts.ts';

@@ -6,7 +6,7 @@ import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { ParkedEndpoint } from '../../parked-endpoints.ts';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '../../switched-off.ts';
-import type { WhyAnswer } from '@waybell/delivery-log/read/why';
+import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../deliveries/page.ts';

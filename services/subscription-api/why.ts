@@ -1,12 +1,12 @@
 /** Answers an operator who asks by any guid, number or text. */
 import type { Queryable } from '@waybell/runtime/postgres';
-import { accountsOf, type AccountEntry } from './accounts.ts';
-import { latestDeliveries } from './candidates.ts';
-import type { Page, PageRequest } from './cursor.ts';
-import type { DeliveryEntry, EventEntry } from './entries.ts';
-import { findAnything, type SearchMatch } from './find-anything.ts';
-import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
-import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
+import { accountsOf, type AccountEntry } from '@waybell/delivery-log/read/accounts';
+import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
+import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
+import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
+import { findAnything, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
+import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 
 /** The text is a guid, a number, a VIN …; `as` chooses one of several meanings. */
 export type Question = PageRequest & {
