@@ -7,7 +7,7 @@ import { serve } from '../lib/part.ts';
 /** Postgres' own way to load a table: rows that are ready, in one COPY. */
 export type CopierCommands = typeof commands;
 
-type Rows = { table: string; file: string };
+type CopiedRows = { table: string; file: string };
 
 const PIECE_BYTES = 2 ** 20;
 
@@ -20,13 +20,13 @@ const commands = {
   },
 
   /** Keeps the table's rows in a file. */
-  async dump({ table, file }: Rows): Promise<void> {
+  async dump({ table, file }: CopiedRows): Promise<void> {
     const rows = connected().query(copyTo(`copy (table ${table}) to stdout`));
     await pipeline(rows, createWriteStream(file));
   },
 
   /** Copies them back; resolves with the milliseconds that took. */
-  async copy({ table, file }: Rows): Promise<number> {
+  async copy({ table, file }: CopiedRows): Promise<number> {
     const beganAt = performance.now();
     const rows = createReadStream(file, { highWaterMark: PIECE_BYTES });
     await pipeline(rows, connected().query(copyFrom(`copy ${table} from stdin`)));

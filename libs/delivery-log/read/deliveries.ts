@@ -64,16 +64,20 @@ async function clientsOf(postgres: Queryable, subscriptions: readonly string[]):
   return new Map(rows.map(({ guid, client }) => [guid, client]));
 }
 
-/** A delivery, and its event where that is known: without an attempt, a delivery is long to find by its guid alone. */
-export type AskedDelivery = { delivery: string; event?: string };
+/**
+ * A delivery, and its event where that is known. Without an attempt, a delivery is long to find by its guid alone: `isAttempted`
+ * spares that.
+ */
+export type AskedDelivery = { delivery: string; event?: string; isAttempted?: boolean };
 
 /** Finds a delivery; several, the first one first, if its event was routed again. */
 export async function deliveriesByGuid(
   postgres: Queryable,
-  { delivery, event: known }: AskedDelivery,
+  { delivery, event: known, isAttempted = false }: AskedDelivery,
   reader: Reader,
 ): Promise<DeliveryRow[]> {
-  const event = known ?? (await eventOfDelivery(postgres, delivery));
+  const found = known ?? (await eventOfAttempted(postgres, delivery));
+  const event = found ?? (isAttempted ? undefined : await eventOfUnattempted(postgres, delivery));
   if (event === undefined) return [];
   const rows = await deliveriesOf(postgres, await eventByGuid(postgres, event, reader), reader);
   return rows.filter((row) => row.delivery === delivery).toSorted((one, other) => one.at - other.at);
@@ -87,13 +91,13 @@ const EVENT_OF_ATTEMPT = `
   where k.number = $2 and e.rejected_delivery = $1
   limit 1`;
 
-async function eventOfDelivery(postgres: Queryable, delivery: string): Promise<string | undefined> {
+async function eventOfAttempted(postgres: Queryable, delivery: string): Promise<string | undefined> {
   const { rows } = await postgres.query<{ event: string }>({
     name: 'history-event-of-delivery',
     text: EVENT_OF_ATTEMPT,
     values: [delivery, numberOfKey(delivery)],
   });
-  return rows[0]?.event ?? (await eventOfUnattempted(postgres, delivery));
+  return rows[0]?.event;
 }
 
 /** A delivery is attempted, or ended without an attempt, within a day: DELIVERY_MAX_AGE, and time to spare. */

@@ -46,18 +46,19 @@ const OF_KEY = `
 export async function findAnything(postgres: Queryable, text: string): Promise<SearchMatch[]> {
   const asked = normalizedKey(text);
   if (asked === '' || asked.length > LONGEST_KEY) return [];
-  const named = isGuid(asked) ? await namedBy(postgres, asked) : [];
   const keys = await keysNamed(postgres, asked);
+  const named = isGuid(asked) ? await namedBy(postgres, asked, keys.length > 0) : [];
   if (named.length + keys.length > 0) return [...named, ...keys];
   const [, keyKind, key] = /^([a-z_]+):(.+)$/s.exec(asked) ?? [];
   if (keyKind === undefined || key === undefined) return [];
   return (await keysNamed(postgres, key.trim())).filter((each) => each.keyKind === keyKind);
 }
 
-async function namedBy(postgres: Queryable, guid: string): Promise<SearchMatch[]> {
+/** `isKey`: the guid is a key, too. */
+async function namedBy(postgres: Queryable, guid: string, isKey: boolean): Promise<SearchMatch[]> {
   const { rows } = await postgres.query<Exclude<SearchMatch, FoundKey> & { action: string }>(GUIDS, [guid]);
-  // Only a delivery's is derived; one that nothing has is long to look for.
-  const [delivery] = rows.length > 0 ? [] : await deliveriesByGuid(postgres, { delivery: guid }, 'operator');
+  const asked = { delivery: guid, isAttempted: isKey || rows.length > 0 };
+  const [delivery] = await deliveriesByGuid(postgres, asked, 'operator');
   // Each row has the searched guid, under the name of its kind; an event's action names its interface.
   const named = rows.map((row) => ({ ...row, ...(row.kind === 'event' && readAction(row.action)), [row.kind]: guid }));
   if (delivery === undefined) return named as SearchMatch[];
