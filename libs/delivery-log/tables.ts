@@ -68,7 +68,7 @@ export function readAction(written: string): { interface: InterfaceName | null; 
 
 /** Returns the number by which a key is found: the first 8 bytes of the SHA-256 of its normalized text, signed. */
 export const numberOfKey = (key: string): string =>
-  hash('sha256', normalizedKey(key), 'buffer').readBigInt64BE(0).toString();
+  BigInt.asIntN(64, BigInt(`0x${hash('sha256', normalizedKey(key)).slice(0, 16)}`)).toString();
 
 /** Returns the number by which an account's events of an action are found, as `writeAction` writes it. */
 export const partOf = (account: string, action: string, delivery = ''): string =>

@@ -21,7 +21,7 @@ const VERSION = 4;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;
-const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const FASTEST = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** Limit of a decompressed batch. A usual one has a hundredth of it; only a large body comes near. */
 const LARGEST_BYTES = 2 ** 25;
 /** Limit of a record's bodies, in bytes or characters. Larger ones are left out: the fact that they were sent matters more. */
@@ -46,7 +46,10 @@ export function writeOutcomes(all: readonly Outcome[]): Buffer {
   const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.length));
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
   const plain = Buffer.concat([head, ...bodies.filter((body) => body !== undefined)]);
-  return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
+  // Room for what it comes to, and not 64 KiB for each batch.
+  return plain.length < SMALLEST_COMPRESSED
+    ? plain
+    : zstdCompressSync(plain, { params: FASTEST, chunkSize: plain.length });
 }
 
 function withoutLargeBodies(outcome: Outcome): Outcome {

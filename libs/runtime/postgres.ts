@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
@@ -136,8 +137,8 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT_SQLSTATE.test(sqlStateOf(error) ?? '');
 }
 
-/** A statement `copy … from stdin`, with rows in the text format. */
-export type Copy = { text: string; data: string };
+/** A statement `copy … from stdin`, with rows in the text format, in pieces. */
+export type Copy = { text: string; data: readonly string[] };
 
 /** Runs all copies in one transaction. Throws the error of Postgres, also if a row exists already. */
 export async function copyAll(postgres: Connecting, copies: readonly Copy[]): Promise<void> {
@@ -152,7 +153,7 @@ export async function copyAll(postgres: Connecting, copies: readonly Copy[]): Pr
 
 /** All copies as one query, which is one transaction. Postgres requests the rows of one after the other. */
 class CopyQuery extends pg.Query {
-  readonly #data: Iterator<string>;
+  readonly #data: Iterator<readonly string[]>;
 
   constructor(copies: readonly Copy[], done: (error: Error | undefined) => void) {
     super(copies.map(({ text }) => text).join(';\n'), done);
@@ -161,10 +162,20 @@ class CopyQuery extends pg.Query {
 
   /** Called by the client, whose own implementation would answer that there is nothing to copy. */
   handleCopyInResponse(connection: CopyConnection): void {
-    connection.sendCopyFromChunk(Buffer.from(String(this.#data.next().value)));
+    for (const piece of this.#data.next().value ?? []) sendCopyData(connection.stream, piece);
     connection.endCopyFrom();
   }
 }
 
 /** Missing in the client's types. */
-type CopyConnection = { sendCopyFromChunk(data: Buffer): void; endCopyFrom(): void };
+type CopyConnection = { stream: Writable; endCopyFrom(): void };
+
+/** As the client's `sendCopyFromChunk`, which would make the text bytes, and copy these: garbage that V8 counts against all memory. */
+function sendCopyData(stream: Writable, text: string): void {
+  const head = Buffer.from('d\0\0\0\0', 'latin1');
+  head.writeInt32BE(4 + Buffer.byteLength(text), 1);
+  stream.cork();
+  stream.write(head);
+  stream.write(text);
+  stream.uncork();
+}
