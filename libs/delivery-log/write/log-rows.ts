@@ -83,7 +83,7 @@ function keysOf(events: readonly EventPart[]): LogRows['keys'] {
 }
 
 /** Limit of a chunk's bytes before they are compressed, unless one body alone has more. */
-const CHUNK_BYTES = 2 ** 20;
+const CHUNK_BYTES = 2 ** 18;
 
 type OpenChunk = { chunk: string; at: number; until: number; deliveries: string[]; bodies: Buffer[]; bytes: number };
 
