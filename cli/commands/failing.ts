@@ -4,7 +4,7 @@ import {
   oldestUndelivered,
   type FailingOrigin,
   type Undelivered,
-} from '@waybell/delivery-log/read/failing';
+} from '@waybell/subscription-api/failing';
 import { parkedEndpoints } from '@waybell/subscription-api/parked-endpoints';
 import { formatDuration } from '@waybell/runtime/duration';
 import { findAccount } from '@waybell/subscription-api/accounts';

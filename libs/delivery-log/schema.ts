@@ -1,5 +1,5 @@
 import { nameOf, typeOf, type Columns } from './columns.ts';
-import { identityOf, tableNames, tables } from './tables.ts';
+import { identityOf, quotingOf, tableNames, tables } from './tables.ts';
 
 /**
  * Builds statements that create the tables of `tables.ts`, and add what existing ones lack. They can be repeated, and lock
@@ -28,6 +28,7 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
       `alter table ${table} ${added.join(', ')}`,
     ),
     ...Object.entries(columns).flatMap(([member, { kind }]) => (kind === 'bytea' ? [uncompressed(table, member)] : [])),
+    ...quotingOf(name).map((member) => unsampled(table, member)),
     ...Object.entries(indexes).map(([index, text]) =>
       unless(`to_regclass('delivery_log.${index}') is not null`, `create index ${index} on only ${table} ${text}`),
     ),
@@ -39,11 +40,17 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
 }
 
 /** Bytes are compressed already, or cannot be. */
-function uncompressed(table: string, member: string): string {
-  const column = nameOf(member);
+const uncompressed = (table: string, member: string): string =>
+  alterColumn(table, nameOf(member), { unless: "attstorage = 'e'", set: 'storage external' });
+
+/** Postgres would keep samples of what a column quotes, out of the reach of `forget`. */
+const unsampled = (table: string, member: string): string =>
+  alterColumn(table, nameOf(member), { unless: 'attstattarget = 0', set: 'statistics 0' });
+
+function alterColumn(table: string, column: string, { unless: isSo, set }: { unless: string; set: string }): string {
   return unless(
-    `(select attstorage = 'e' from pg_attribute where attrelid = '${table}'::regclass and attname = '${column}')`,
-    `alter table ${table} alter column ${column} set storage external`,
+    `coalesce((select ${isSo} from pg_attribute where attrelid = '${table}'::regclass and attname = '${column}'), false)`,
+    `alter table ${table} alter column ${column} set ${set}`,
   );
 }
 

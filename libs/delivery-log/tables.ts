@@ -97,6 +97,8 @@ type OneTable<C> = {
   identity?: readonly (keyof C & string)[];
   /** The definition of each index by its name: its columns and conditions. */
   indexes?: Record<string, string>;
+  /** Columns that quote others: Postgres keeps no samples of them for its plans, which `forget` would not reach. */
+  quoting?: readonly (keyof C & string)[];
   /** Dropped earlier than other tables. */
   isShortLived?: true;
 };
@@ -146,6 +148,7 @@ export const tables = {
       events_of_account: '(part, at)',
       events_by_time: 'using brin (at) with (autosummarize = on)',
     },
+    quoting: ['rejectedDetail'],
   }),
 
   /** Finds an order, a vehicle or an offer by each of its keys, however they are spelled; the rows of the event have the keys. */
@@ -192,6 +195,7 @@ export const tables = {
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
       attempts_by_time: 'using brin (at) with (autosummarize = on)',
     },
+    quoting: ['answer'],
   }),
 
   /** What came and was sent, of many events and attempts together. Kept for a shorter time: customers would rather see it gone. */
@@ -244,6 +248,11 @@ export type AnyPart = TableParts[TableName];
 /** Columns and parts of one table match, which their union type cannot express. */
 export function columnsOf(name: TableName): Columns<AnyPart> {
   return tables[name].columns as Columns<AnyPart>;
+}
+
+export function quotingOf(name: TableName): readonly string[] {
+  const { quoting = [] }: { quoting?: readonly string[] } = tables[name];
+  return quoting;
 }
 
 /** The members that tell a table's rows apart; none if nothing does. */

@@ -172,6 +172,7 @@ type CopyConnection = { stream: Writable; endCopyFrom(): void };
 
 /** As the client's `sendCopyFromChunk`, which would make the text bytes, and copy these: garbage that V8 counts against all memory. */
 function sendCopyData(stream: Writable, text: string): void {
+  if (!stream.writable) return;
   const head = Buffer.from('d\0\0\0\0', 'latin1');
   head.writeInt32BE(4 + Buffer.byteLength(text), 1);
   stream.cork();

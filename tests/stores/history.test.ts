@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeEvent } from '@waybell/cli/why/describe-history';
-import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { failingOrigins, oldestUndelivered } from '@waybell/subscription-api/failing';
 import { forget } from '@waybell/delivery-log/forget';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import { bodyOf } from '@waybell/delivery-log/read/bodies';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor, Page } from '@waybell/delivery-log/read/cursor';
 import type { ClientReader, Reader } from '@waybell/delivery-log/read/entries';
-import { oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { oldestUndelivered } from '@waybell/subscription-api/failing';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import type { Key } from '@waybell/line/outcomes';

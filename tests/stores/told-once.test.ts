@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { forget } from '@waybell/delivery-log/forget';
-import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { failingOrigins, oldestUndelivered } from '@waybell/subscription-api/failing';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';

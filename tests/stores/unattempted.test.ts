@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { oldestUndelivered } from '@waybell/subscription-api/failing';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { oldestUndelivered } from '@waybell/subscription-api/failing';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import { latestOf } from '@waybell/subscription-api/rest/live/latest-entries';

@@ -1,4 +1,5 @@
-import { isShortLived, tableNames, type TableName } from '../tables.ts';
+import { nameOf as columnOf } from '../columns.ts';
+import { isShortLived, quotingOf, tableNames, type TableName } from '../tables.ts';
 import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export const DAY_MS = 86_400_000;
@@ -87,7 +88,11 @@ async function createPartition(postgres: Postgres, table: TableName, day: number
       'select relispartition as is_attached from pg_class where oid = to_regclass($1)',
       [name],
     );
-    if (rows.length === 0) await client.query(`create table ${name} (like delivery_log.${table} including all)`);
+    if (rows.length === 0) {
+      await client.query(`create table ${name} (like delivery_log.${table} including all)`);
+      for (const member of quotingOf(table))
+        await client.query(`alter table ${name} alter column ${columnOf(member)} set statistics 0`);
+    }
     if (rows[0]?.is_attached !== true) {
       await client.query(
         `alter table delivery_log.${table} attach partition ${name}

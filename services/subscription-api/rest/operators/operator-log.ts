@@ -8,7 +8,7 @@ import {
 } from '@waybell/contracts/openapi/admin-log-paths';
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
-import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '../../parked-endpoints.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';

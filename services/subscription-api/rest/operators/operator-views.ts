@@ -1,7 +1,7 @@
 /** What operators are told: as clients are, and beyond that whose it is, and all that is known. */
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
-import type { FailingOrigin, Undelivered } from '@waybell/delivery-log/read/failing';
+import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { ParkedEndpoint } from '../../parked-endpoints.ts';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';

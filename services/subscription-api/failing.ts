@@ -1,10 +1,10 @@
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
-import { readAction } from '../tables.ts';
-import { LATEST, type Cursor } from './cursor.ts';
-import { SKEW_MS } from './events.ts';
-import { lookThrough } from './look-through.ts';
+import { ms, time } from '@waybell/delivery-log/columns';
+import { readAction } from '@waybell/delivery-log/tables';
+import { LATEST, type Cursor } from '@waybell/delivery-log/read/cursor';
+import { SKEW_MS } from '@waybell/delivery-log/read/events';
+import { lookThrough } from '@waybell/delivery-log/read/look-through';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {
