@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../testing/ledger.ts';
+import type { Addressee } from '../testing/owed.ts';
 import { subscribed, type Party } from '../testing/subscribers.ts';
 import { replicasOf } from './replicas.ts';
 import type { Stage } from './stage.ts';
@@ -50,10 +51,12 @@ export async function movingSubscriber(stage: Stage): Promise<Moving> {
   const api = new RoundRobin(stage, token);
   return async (ledger, isOver) => {
     const problems: string[] = [];
+    const moves: string[] = [];
     while (!isOver()) {
       const path = `/moving/${randomUUID()}/${ACTION}`;
       problems.push(...(await changed(stage, api, receiver.url(path))));
-      const moved = movedTo(party, path);
+      moves.push(path);
+      const moved = movedTo(party, { path, moves });
       for (let published = 0; published < EVENTS; published += 1) await ledger.publish(moved);
       await receiver.untilReceived(path, EVENTS);
     }
@@ -72,9 +75,9 @@ async function changed(stage: Stage, api: RoundRobin, callbackUrl: string): Prom
   return problems;
 }
 
-function movedTo(party: Party, path: string): Party {
+function movedTo(party: Party, moved: Required<Pick<Addressee, 'path' | 'moves'>>): Party {
   return {
     ...party,
-    owes: (event) => party.owes(event).map(({ to, ...owed }) => ({ ...owed, ...(to && { to: { ...to, path } }) })),
+    owes: (event) => party.owes(event).map(({ to, ...owed }) => ({ ...owed, ...(to && { to: { ...to, ...moved } }) })),
   };
 }

@@ -143,6 +143,14 @@ describe('balance', () => {
     expect(balance(books)).toMatchObject({ delivered: 1, lost: [{ delivery: 'd2' }] });
   });
 
+  test('an attempt that is repeated goes to where its subscription has moved since, and to nowhere else', () => {
+    const moving = (moves: string[]): Owed[] => [{ ...owing(delivered), to: { ...to, moves } }];
+    const seen = [...once.seen, request(1, 200, { path: '/later' })];
+    const of = (moves: string[]) => balance({ owed: moving(moves), rejections: [], ...once, seen });
+    expect(of(['/before', '/path', '/later'])).toMatchObject({ delivered: 1, duplicates: 1, lost: [] });
+    expect(of(['/later', '/path'])).toMatchObject({ lost: [{ why: expect.stringContaining('went to /later') }] });
+  });
+
   test('a request beyond the first of the same attempt is a duplicate, two such attempts are a fork', () => {
     const again = (...seen: Seen[]) => what(atTheSecond, { ...twice, seen: [...twice.seen, ...seen] });
     expect(again(request(1, 500))).toMatchObject({ duplicates: 1, forked: [], lost: [] });

@@ -21,7 +21,15 @@ export type Ending = (
 };
 
 /** A subscription as its receiver knows it, and what it is to get. */
-export type Addressee = { subscription: string; delivery: string; path: string; token: string; body: string };
+export type Addressee = {
+  subscription: string;
+  delivery: string;
+  path: string;
+  /** The paths to which the subscription moves one after another: what a crash repeats goes to a later one. */
+  moves?: readonly string[];
+  token: string;
+  body: string;
+};
 
 /** What an event owes an account, or one of its subscriptions. */
 export type Owed = {

@@ -1,6 +1,6 @@
 import type { Attempted } from '@waybell/line/outcomes';
 import type { Seen } from './books.ts';
-import type { Answers, Ending, Owed } from './owed.ts';
+import type { Addressee, Answers, Ending, Owed } from './owed.ts';
 
 export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; records: readonly Attempted[] };
 
@@ -66,9 +66,14 @@ function isUnanswered(record: Attempted): boolean {
 
 function wrongInRequest({ attempt, path, body, token }: Seen, { to }: Owed, most: number): string | undefined {
   if (attempt > most || attempt < 1) return `attempt ${attempt} was made, of ${most}`;
-  if (path !== to?.path) return `attempt ${attempt} went to ${path} instead of ${to?.path}`;
+  if (to === undefined || (path !== to.path && !hasMovedTo(path, to)))
+    return `attempt ${attempt} went to ${path} instead of ${to?.path}`;
   if (token !== to.token) return `attempt ${attempt} carries another verification token`;
   return body === to.body ? undefined : `attempt ${attempt} carries ${body} instead of ${to.body}`;
+}
+
+function hasMovedTo(path: string, { path: before, moves = [] }: Addressee): boolean {
+  return moves.indexOf(path) > moves.indexOf(before);
 }
 
 type AnAttempt = { attempt: number; status: number | undefined; kind: string; asked: Seen[]; told: Attempted[] };
