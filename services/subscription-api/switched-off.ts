@@ -1,17 +1,12 @@
-import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
+import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 
 /** A subscription to which a rule applied. Times are milliseconds since the epoch. */
-type RuledSubscription = {
-  subscription: string;
-  account: string;
-  client: string;
-  interface: InterfaceName;
-  action: string;
-  /** Without the query, whose values may be secrets. */
-  url: string;
-  createdAt: number;
+type RuledSubscription = Pick<
+  SubscriptionEntry,
+  'subscription' | 'account' | 'client' | 'interface' | 'action' | 'url' | 'createdAt'
+> & {
   rule: 'exhausted' | 'window';
   /** The delivery that caused it, if known. */
   delivery: string | null;

@@ -108,6 +108,8 @@ describe('an event for three accounts, one of them unknown', () => {
       });
     expect(await missedBy(theirs)).toMatchObject([{ kind: 'suppressed', event }]);
     expect([await missedBy(ours), await missedBy(unknown)]).toEqual([[], []]);
+    const places = 'select distinct chunk, place from delivery_log.events where event = $1 and place is not null';
+    expect(await stand.rows(places, [event])).toHaveLength(1);
   });
 });
 

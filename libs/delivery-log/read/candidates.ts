@@ -1,21 +1,11 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { messageGuid } from '@waybell/notifications/message-guid';
 import { ms, time } from '../columns.ts';
 import { numberOfKey, readAction, writeAction } from '../tables.ts';
 import { LATEST, placeBefore, type Cursor } from './cursor.ts';
-import { deliveriesOf, type DeliveryRow } from './deliveries.ts';
+import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { ClientReader } from './entries.ts';
-import {
-  eventsAt,
-  eventsBefore,
-  eventsOfActions,
-  eventsOfKey,
-  hasKey,
-  isLastOf,
-  SKEW_MS,
-  type AskedKey,
-  type SubscribedRow,
-} from './events.ts';
+import { eventsOfActions, type SubscribedRow } from './events-of-actions.ts';
+import { eventsAt, eventsBefore, eventsOfKey, hasKey, isLastOf, SKEW_MS, type AskedKey } from './events.ts';
 import { lookThrough, type Found } from './look-through.ts';
 import type { SubscriptionEntry } from './subscriptions.ts';
 
@@ -107,15 +97,12 @@ function actionsOf(own: readonly OwnSubscription[]) {
 
 function madeTo(
   own: readonly OwnSubscription[],
-  { at, event, action: written, subscriptions }: SubscribedRow,
+  { action: written, subscriptions, ...row }: SubscribedRow,
 ): DeliveryRow[] {
   const { action } = readAction(written);
   return own
     .filter(({ subscription }) => subscriptions.includes(subscription))
-    .map(({ subscription, account, client, interface: interfaceName }) => {
-      const delivery = messageGuid(event, subscription);
-      return { at, delivery, event, interface: interfaceName, action, subscription, account, client };
-    });
+    .map((each) => deliveryOf({ ...row, action }, each));
 }
 
 /** Finds deliveries given up or dropped, by when that was, latest first. Some may not be made before `until`. */

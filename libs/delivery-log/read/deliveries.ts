@@ -20,6 +20,17 @@ export type DeliveryRow = {
   client: string;
 };
 
+type Owner = Pick<DeliveryRow, 'interface' | 'account' | 'client' | 'subscription'>;
+
+/** Returns the delivery that an event caused to a subscription. */
+export function deliveryOf(
+  { at, event, action }: Pick<DeliveryRow, 'at' | 'event' | 'action'>,
+  { interface: interfaceName, account, client, subscription }: Owner,
+): DeliveryRow {
+  const delivery = messageGuid(event, subscription);
+  return { at, delivery, event, interface: interfaceName, action, subscription, account, client };
+}
+
 /** Returns the deliveries that these events caused and that the reader may see, by guid. */
 export async function deliveriesOf(
   postgres: Queryable,
@@ -31,24 +42,13 @@ export async function deliveriesOf(
     rows.flatMap(({ subscriptions }) => subscriptions ?? []),
   );
   return rows
-    .flatMap(({ at, event, interface: interfaceName, action, account, subscriptions }) =>
-      (subscriptions ?? []).flatMap((subscription) =>
-        interfaceName === null || account === null
-          ? []
-          : [
-              {
-                at,
-                delivery: messageGuid(event, subscription),
-                event,
-                interface: interfaceName,
-                action,
-                subscription,
-                account,
-                client: clients.get(subscription) ?? '',
-              },
-            ],
-      ),
-    )
+    .flatMap(({ interface: interfaceName, account, subscriptions, ...row }) => {
+      if (interfaceName === null || account === null) return [];
+      return (subscriptions ?? []).map((subscription) => {
+        const client = clients.get(subscription) ?? '';
+        return deliveryOf(row, { interface: interfaceName, account, client, subscription });
+      });
+    })
     .filter((row) => isOfReader(row, reader))
     .toSorted((one, other) => (one.delivery < other.delivery ? -1 : 1));
 }

@@ -2,8 +2,8 @@ import type { Key } from '@waybell/line/outcomes';
 import { normalizedKey } from '@waybell/events/keys';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
-import { numberOfKey, partOf, readAction, readKey, tables, type TableRow } from '../tables.ts';
-import { placeBefore, type Cursor, type Page, type PageRequest } from './cursor.ts';
+import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
+import type { Page, PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 import { lookThrough } from './look-through.ts';
 
@@ -167,76 +167,6 @@ type NamedRecord = Pick<EventRow, 'event' | 'at' | 'interface' | 'action'>;
 /** Names a record: rows of one event are of one record, however many accounts it is for. */
 export const recordOf = ({ event, at, interface: interfaceName, action }: NamedRecord): string =>
   `${event} ${at} ${interfaceName ?? ''}.${action}`;
-
-/** An event's row for an account that has some subscriptions to an action. */
-export type SubscribedRow = { at: number; event: string; account: string; action: string; subscriptions: string[] };
-
-/** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
-export type AccountAction = { account: string; action: string; untilMs: number };
-
-export type SubscribedQuery = {
-  of: readonly AccountAction[];
-  subscriptions: readonly string[];
-  /** Milliseconds since the epoch; `until` is exclusive. */
-  since: number;
-  until: number;
-  before: Cursor;
-  limit: number;
-};
-
-/** Limit of the events of one action that are looked at together, of however few of them a subscription has deliveries. */
-const SCANNED = 5_000;
-
-/** The events of each action after its place. */
-const OF_ACTION = `
-  select at, event, account, action, subscriptions from delivery_log.events e
-  where e.part = asked.part and e.at >= ${time('$5')} and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
-  order by e.at desc, e.event desc`;
-// Of a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
-const ASKED =
-  'unnest($1::uuid[], $2::bigint[], $3::float8[], $4::uuid[]) as asked (account, part, before_ms, before_event)';
-
-/**
- * Finds events of accounts' actions that caused deliveries to some subscriptions, newest first, with those of the subscriptions.
- * Rows of the same event and time come together, even beyond the limit. `place`: what lies after it was not looked at.
- */
-export async function eventsOfActions(
-  postgres: Queryable,
-  { of, subscriptions, since, until, before, limit }: SubscribedQuery,
-): Promise<{ rows: SubscribedRow[]; place?: Cursor }> {
-  const places = of.map(({ untilMs }) => placeBefore(Math.min(until, untilMs), before));
-  const asked = [
-    of.map(({ account }) => account),
-    of.map(({ account, action }) => partOf(account, action)),
-    places.map(({ at }) => at),
-    places.map(({ guid }) => guid),
-    since,
-  ];
-  const { rows } = await postgres.query<SubscribedRow>({
-    name: 'history-of-actions',
-    text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
-             array(select s from unnest(e.subscriptions) s where s = any ($6::uuid[])) as subscriptions
-           from ${ASKED}
-           cross join lateral (
-             select * from (${OF_ACTION} limit ${SCANNED}) e where e.subscriptions && $6 and e.account = asked.account
-             order by e.at desc, e.event desc fetch first $7 rows with ties
-           ) e
-           order by e.at desc, e.event desc fetch first $7 rows with ties`,
-    values: [...asked, subscriptions, limit],
-  });
-  if (rows.length >= limit) return { rows };
-  const { rows: bounds } = await postgres.query<Cursor>({
-    name: 'history-of-actions-scanned',
-    text: `select ${ms('e.at')} as at, e.event as guid from ${ASKED}
-           cross join lateral (${OF_ACTION} offset ${SCANNED - 1} limit 1) e
-           order by e.at desc, e.event desc limit 1`,
-    values: asked,
-  });
-  const [place] = bounds;
-  if (place === undefined) return { rows };
-  const isBefore = ({ at, event }: SubscribedRow) => at > place.at || (at === place.at && event >= place.guid);
-  return { rows: rows.filter(isBefore), place };
-}
 
 /** Finds why deliveries of these were rejected; the first reason comes last. */
 export async function rejectionsOf(

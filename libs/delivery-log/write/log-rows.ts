@@ -10,15 +10,8 @@ import {
 } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
-import {
-  numberOfKey,
-  partOf,
-  PREFIX_BYTES,
-  writeAction,
-  type AttemptPart,
-  type EventPart,
-  type LogRows,
-} from '../tables.ts';
+import type { AttemptPart, EventPart } from '../parts.ts';
+import { numberOfKey, partOf, PREFIX_BYTES, writeAction, type LogRows } from '../tables.ts';
 import { dayOf } from './partitions.ts';
 
 /** Rows that records make by themselves; `rowsOf` adds those that follow from them. */
@@ -92,6 +85,7 @@ class Chunks {
   readonly #oldestDay: number;
   readonly #full: OpenChunk[] = [];
   readonly #byDay = new Map<number, OpenChunk>();
+  readonly #keptIn = new Map<EventPart['record'], { open: OpenChunk; place: number }>();
 
   constructor(oldestDay: number) {
     this.#oldestDay = oldestDay;
@@ -99,15 +93,18 @@ class Chunks {
 
   withEvent(part: EventPart): EventPart {
     const { record, account, subscriptions } = part;
-    const kept =
-      record.kind === 'routed' && account !== undefined && record.kept?.accounts.includes(account)
-        ? record.kept
-        : undefined;
+    const own = record.kind === 'routed' ? record.kept : undefined;
+    const kept = account !== undefined && own?.accounts.includes(account) ? own : undefined;
     if (dayOf(record.at) < this.#oldestDay || (kept === undefined && subscriptions.length === 0)) return part;
-    const open = this.#openAt(record.at, kept?.body.length ?? 0);
+    // Once, for however many accounts it is.
+    const known = this.#keptIn.get(record);
+    const open = known?.open ?? this.#openAt(record.at, kept?.body.length ?? 0);
     for (const subscription of subscriptions)
       open.deliveries.push(messageGuid(record.event, subscription).slice(0, 2 * PREFIX_BYTES));
-    return { ...part, chunk: open.chunk, ...(kept !== undefined && { place: put(open, kept.body) }) };
+    if (kept === undefined) return { ...part, chunk: open.chunk };
+    const place = known?.place ?? put(open, kept.body);
+    this.#keptIn.set(record, { open, place });
+    return { ...part, chunk: open.chunk, place };
   }
 
   withBody(record: Attempted): AttemptPart {
