@@ -1,6 +1,6 @@
 /**
- * The messages of the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
- * not publish and does not acknowledge; `hand-over/` says when both are done.
+ * The messages of the line. A step is a `Handler`: it takes a batch of messages and says what each causes. It does not publish and
+ * does not acknowledge; `hand-over/` says when both are done.
  */
 import type { DeliveryEnd, Outcome, ParkReason } from './outcomes.ts';
 
@@ -181,10 +181,23 @@ export type Parked = {
 
 export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;
 
-export type Handler<M> = (message: M) => Promise<Outgoing[]>;
+/** What became of a message: all that a handler says of it. */
+export type Fate =
+  /** Once all that it causes is safe elsewhere, it is acknowledged. */
+  | { kind: 'done'; caused: readonly Outgoing[] | InParts }
+  /** A bug or a poisonous message; or, if the error is `Unavailable`, something that this message needs is away. */
+  | { kind: 'failed'; error: unknown };
 
-/** A handler that may return its effects in parts, to bound memory. */
-export type HandlerInParts<M> = (message: M) => Promise<Outgoing[] | InParts>;
+/** Says what became of a message, once. */
+export type End = (fate: Fate) => void;
+
+/**
+ * Handles a batch: the messages that came together. It asks first what all of them need, and resolves with a function that begins
+ * the one at this place and ends it then or later. It may reject for all of them, as nothing was begun for any: it runs again for
+ * each half, so what it does must be safe to repeat. What `begin` throws is the failure of that one.
+ */
+export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
+export type Begin = (place: number, end: End) => void;
 
 /** The effects of one message in parts: the next part is requested when the previous one is safe elsewhere. */
 export type InParts = {

@@ -10,7 +10,8 @@ import { Gate } from './gate.ts';
 import { EffectRunner } from './hand-over/effect-runner.ts';
 import type { HandOverTools } from './hand-over/effect-tools.ts';
 import type { StepRules } from './hand-over/state.ts';
-import type { Handler, HandlerInParts } from './messages.ts';
+import type { Gathering } from './hand-over/run-gatherer.ts';
+import type { Handler } from './messages.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
 import { StepReport } from './step-report.ts';
@@ -22,13 +23,9 @@ export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
     queues: readonly string[];
     /** Limit of messages held, and so handled, at once over all queues. */
     heldLimit: HeldLimit;
-    /** Most members of a bundle that it publishes. */
-    bundleMembers?: number;
     handle: Handler<M>;
+    gathering?: Gathering<M>;
   };
-
-/** A step whose handler may return its effects in parts. */
-export type StepInParts<M> = Omit<Step<M>, 'handle'> & { handle: HandlerInParts<M> };
 
 export type RunningStep = AsyncDisposable & {
   /**
@@ -86,7 +83,7 @@ function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 
  * Takes and handles messages until disposed, or until the process is told to stop: then it takes no more and finishes what it has
  * begun. Gives back what does not end in time.
  */
-export function runStep<M>(running: StepInParts<M>, tools: StepTools): RunningStep {
+export function runStep<M>(running: Step<M>, tools: StepTools): RunningStep {
   return new StepRunner(running, tools);
 }
 
@@ -100,7 +97,7 @@ class StepRunner<M> implements RunningStep {
   readonly #tools: StepTools;
   #stopping: Promise<void> | undefined;
 
-  constructor(running: StepInParts<M>, tools: StepTools) {
+  constructor(running: Step<M>, tools: StepTools) {
     const { broker, log, metrics, holdMs = HOLD_MS, clock = systemClock } = tools;
     const { name, queues, heldLimit } = running;
     this.#clock = clock;

@@ -34,12 +34,13 @@ export class StepReport<M> {
     this.#metrics.bundled(this.#step.name, members);
   }
 
-  /** `durationMs`: since the message was taken. */
-  record(report: Report<M>, durationMs: number): void {
+  /** `durationOf`: milliseconds since the message was taken. */
+  record(report: Report<M>, durationOf: (member: Member<M>) => number): void {
     const { name } = this.#step;
     switch (report.kind) {
       case 'handled':
-        return this.#handled(report.member, durationMs);
+        for (const member of report.members) this.#handled(member, durationOf(member));
+        return;
       case 'rejected':
         return this.#rejected(report.message, report.rejection);
       case 'failed':

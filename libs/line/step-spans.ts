@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
-import type { Report } from './hand-over/state.ts';
+import type { Member, Report } from './hand-over/state.ts';
 import type { Message } from './messages.ts';
 import { describeOutgoing } from './step-report.ts';
 
@@ -63,16 +63,8 @@ export class StepSpans<M> {
 
   record(report: Report<M>): void {
     switch (report.kind) {
-      case 'handled': {
-        const { message, parsed, caused, isRepeat } = report.member;
-        const open = this.#open.get(message);
-        if (open === undefined) return;
-        if (caused.length > 0) this.#publish(open);
-        // A handled message has been parsed.
-        const about = this.#about(parsed as M, open.begunAt);
-        const what = [...new Set(caused.map(describeOutgoing))];
-        return this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
-      }
+      case 'handled':
+        return report.members.forEach((member) => this.#handled(member));
       case 'rejected':
         return this.#fail(report.message, `rejected: ${report.rejection.reason}`);
       case 'failed':
@@ -85,6 +77,16 @@ export class StepSpans<M> {
         // `release` ends its span.
         return;
     }
+  }
+
+  #handled({ message, parsed, caused, isRepeat }: Member<M>): void {
+    const open = this.#open.get(message);
+    if (open === undefined) return;
+    if (caused.length > 0) this.#publish(open);
+    // A handled message has been parsed.
+    const about = this.#about(parsed as M, open.begunAt);
+    const what = [...new Set(caused.map(describeOutgoing))];
+    this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
   }
 
   /** Ends the spans of messages that have left. */

@@ -100,7 +100,10 @@ function isBefore(one: TurnedTimer | undefined, other: TurnedTimer | undefined):
   return one.at < other.at || (one.at === other.at && one.turn < other.turn);
 }
 
-/** Resolves when all consequences of settled promises have run. */
-export function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Resolves when all consequences of settled promises have run, those in the next turns of the event loop included. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
+
+/** What a step gathers in one turn may cause something that it gathers in the next. */
+const TURNS = 3;

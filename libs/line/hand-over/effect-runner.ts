@@ -2,54 +2,60 @@ import type { Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ConsumeCallbacks } from '../broker.ts';
 import { Stalled, Unconfirmed } from '../publish-errors.ts';
-import type { HandlerInParts, Source } from '../messages.ts';
+import type { Fate, Handler, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { OnceBatcher } from './once-batcher.ts';
 import { CrashCounter } from './crash-counter.ts';
 import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
-import { BatchPublisher } from './batch-publisher.ts';
+import { RunGatherer, type Gathering, type HandlerBatch } from './run-gatherer.ts';
 import { SlowBundles, type InHand } from './slow-bundles.ts';
+import { TurnGatherer } from './turn-gatherer.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
 /** How long a record waits for others to travel with. */
 const FLUSH_MS = 20;
+/** Weight of the newest message of deliveries in the mean size. */
+const WEIGHT = 1 / 64;
 
-/** `bundleMembers`: most deliveries in a published bundle. */
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: Handler<M>; gathering?: Gathering<M> };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
- * Runs the effects of the hand-over and applies their results. Batches what one turn of the event loop causes: one recall and one
- * remember in Redis, one acknowledgement per channel.
+ * Runs the effects of the hand-over and applies their results: together what one turn of the event loop brings, be it messages,
+ * confirms or ends of requests.
  */
 export class EffectRunner<M> {
-  readonly #handle: HandlerInParts<M>;
+  readonly #handle: Handler<M>;
   readonly #rules: StepRules<M>;
   readonly #tools: EffectTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, InHand>();
   readonly #crashes: CrashCounter;
-  readonly #publishing: BatchPublisher;
   readonly #once: OnceBatcher;
+  readonly #runs: RunGatherer<M>;
   readonly #slow: SlowBundles;
   readonly #conditions = new Conditions();
-  #isCut = false;
+  readonly #turn: TurnGatherer;
+  /** Sources that this turn of the event loop has brought so far. */
+  #arrived: number[] = [];
   #flushTimer: Timer | undefined;
   taken = 0;
+  /** Mean number of deliveries in the messages that were published last. */
+  perBundle = 1;
 
-  constructor({ handle, bundleMembers, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
+  constructor({ handle, gathering, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
     this.#handle = handle;
     this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
-    const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
     const apply = (input: Input) => this.apply(input);
     this.#once = new OnceBatcher({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, apply });
+    this.#runs = new RunGatherer({ ...gathering, clock: tools.clock, run: (batch) => this.#run(batch) });
+    this.#turn = new TurnGatherer(apply);
     this.#crashes = new CrashCounter(tools.deaths);
     const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
     this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
-    this.#publishing = new BatchPublisher({ ...tools, bundleMembers, onSettled });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.apply({ kind: 'broker', is }));
   }
@@ -59,17 +65,14 @@ export class EffectRunner<M> {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#crashes.count(source, lane, () => this.#came(source, lane));
+        this.#crashes.count(source, lane, () => this.#take(source, lane));
       },
       onCut: (source) => {
         this.#crashes.noteReturn(source);
+        if (this.#arrived.includes(source.id)) this.#release(source.id);
         this.apply({ kind: 'cut', source: source.id });
       },
     };
-  }
-
-  get perBundle(): number {
-    return this.#publishing.perBundle;
   }
 
   get mayBegin(): boolean {
@@ -86,12 +89,11 @@ export class EffectRunner<M> {
     return this.#inHand.size + this.#crashes.counting;
   }
 
-  /** At the end: gives back the messages whose handlers are at work and ignores their results. Returns how many. */
+  /** At the end: gives back the messages whose handlers are at work; their results are ignored. Returns how many. */
   cut(): number {
-    const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
-    for (const { id } of atWork) this.apply({ kind: 'dependency away', member: id });
-    this.#isCut = true;
-    return atWork.length;
+    const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
+    this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
+    return members.length;
   }
 
   /** Gives back everything still in hand, in whatever state. Returns how many sources. */
@@ -119,11 +121,25 @@ export class EffectRunner<M> {
     return this.#conditions.until(() => this.inHand === 0);
   }
 
-  #came(source: Source, lane: Lane): void {
-    const messages = this.#tools.spans?.begin(source.messages) ?? source.messages;
-    this.#inHand.set(source.id, { source, messages, lane, at: this.#tools.clock.now() });
-    this.apply({ kind: 'came', source: source.id, lane, messages });
-    if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
+  #take(source: Source, lane: Lane): void {
+    this.#inHand.set(source.id, { source, messages: [], lane, at: this.#tools.clock.now() });
+    // The socket brings several at once.
+    if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#come());
+  }
+
+  #come(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    const sources = [];
+    for (const id of arrived) {
+      const taken = this.#inHand.get(id);
+      if (taken === undefined) continue;
+      const { messages } = taken.source;
+      taken.messages = this.#tools.spans?.begin(messages) ?? messages;
+      sources.push({ id, lane: taken.lane, messages: taken.messages });
+      if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
+    }
+    if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
 
   #giveBack(id: number): void {
@@ -143,7 +159,7 @@ export class EffectRunner<M> {
       case 'recall':
         return this.#once.recall(effect);
       case 'remember':
-        return this.#once.remember(effect);
+        return void this.#once.remember(effect);
       case 'park':
         return void this.#put(effect.sending, this.#tools.park, effect.parked);
       case 'keep':
@@ -151,11 +167,12 @@ export class EffectRunner<M> {
       case 'lease':
         return void this.#lease(effect);
       case 'run':
-        return this.#run(effect);
+        return this.#runs.add(effect, effect);
       case 'publish':
-        return this.#publishing.publish(effect);
+        return this.#publish(effect);
       case 'acknowledge':
-        return this.#release(effect.source)?.acknowledge();
+        for (const source of effect.sources) this.#release(source)?.acknowledge();
+        return;
       case 'give back':
         return this.#giveBack(effect.source);
       case 'forget':
@@ -182,30 +199,41 @@ export class EffectRunner<M> {
     this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#conditions.until(() => this.mayBegin)));
   }
 
-  #run({ member, message }: Do<'run', M>): void {
-    const failed = (error: unknown) => this.#failed(member, error);
+  /** Has the handler ask for all of them, then begins each. Never rejects. */
+  async #run({ members, messages }: HandlerBatch<M>): Promise<void> {
     try {
-      // Not awaited: that would cost one more promise for each message.
-      this.#handle(message).then((caused) => this.#worked({ kind: 'returned', member, caused }), failed);
+      const begin = await this.#handle(messages);
+      // Something may be begun from here on: what is thrown is the failure of one.
+      members.forEach((member, place) => {
+        const end = (fate: Fate) => this.#end(member, fate);
+        try {
+          begin(place, end);
+        } catch (error) {
+          end({ kind: 'failed', error });
+        }
+      });
     } catch (error) {
-      failed(error);
+      if (error instanceof Unavailable) this.#tools.onUnavailable(error);
+      this.apply({ kind: 'threw', members, error });
     }
   }
 
-  #failed(member: number, error: unknown): void {
-    if (!(error instanceof Unavailable)) return this.#worked({ kind: 'threw', member, error });
-    this.#tools.onUnavailable(error);
-    this.#worked({ kind: 'dependency away', member });
+  #end(member: number, fate: Fate): void {
+    if (fate.kind === 'failed' && fate.error instanceof Unavailable) this.#tools.onUnavailable(fate.error);
+    else if (fate.kind === 'done') this.#tools.spans?.returned(this.#state.members.get(member)?.message);
+    this.#turn.ended(member, fate);
   }
 
-  #worked(input: Input & { member: number }): void {
-    if (this.#isCut) return;
-    if (input.kind === 'returned') this.#tools.spans?.returned(this.#state.members.get(input.member)?.message);
-    this.apply(input);
+  #publish({ sending, publication, deliveries }: Do<'publish'>): void {
+    if (deliveries > 0) {
+      this.#tools.report.bundled(deliveries);
+      this.perBundle += (deliveries - this.perBundle) * WEIGHT;
+    }
+    this.#tools.broker.send(publication, (error) => this.#settled(sending, error));
   }
 
   #settled(sending: number, error: unknown): void {
-    if (error === undefined) this.apply({ kind: 'confirmed', sending });
+    if (error === undefined) this.#turn.confirmed(sending);
     else if (error instanceof Stalled) this.apply({ kind: 'stalled', sending });
     else if (error instanceof Unconfirmed || error instanceof Unavailable) this.apply({ kind: 'unconfirmed', sending });
     else this.apply({ kind: 'refused', sending, error });
@@ -242,8 +270,8 @@ export class EffectRunner<M> {
   #report(report: Report<M>): void {
     if (report.kind === 'put aside' && report.isQuarantined) this.#tools.onQuarantined();
     this.#tools.spans?.record(report);
-    const takenAt = report.kind === 'handled' ? this.#inHand.get(report.member.source)?.at : undefined;
-    this.#tools.report.record(report, takenAt === undefined ? 0 : this.#tools.clock.now() - takenAt);
+    const now = this.#tools.clock.now();
+    this.#tools.report.record(report, ({ source }) => now - (this.#inHand.get(source)?.at ?? now));
   }
 
   #release(id: number): Source | undefined {

@@ -1,22 +1,43 @@
 /** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
 import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
-import { sendAll, sendOne } from './sendings.ts';
+import { sendAll, sendOne, toSettle } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type Report, type HeldSource, type Turn } from './state.ts';
+import type { Mark } from '../once.ts';
 import { failuresAfter, rejectionFor } from './suspicion.ts';
 
 const SUSPECT_PAUSE_MS = 20;
 const STUCK_PAUSE_MS = 1_000;
 
-/** Continues with a member none of whose effects are under way any more. */
-export function settle<M>(turn: Turn<M>, member: Member<M>): void {
-  const { failure, purpose, mark } = member;
+/** Continues with the members none of whose effects are under way any more: those that are done are remembered together. */
+export function settleAll<M>(turn: Turn<M>): void {
+  const finished: Member<M>[] = [];
+  const toRemember: { members: number[]; marks: Mark[] } = { members: [], marks: [] };
+  // The list grows during the loop: a settled member may settle others.
+  for (const member of turn.settled) {
+    member.isSettling = false;
+    if (member.underWay > 0 || !isDone(turn, member)) continue;
+    const { mark } = member;
+    if (member.purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) finished.push(member);
+    else {
+      toRemember.members.push(member.id);
+      toRemember.marks.push(mark);
+    }
+  }
+  turn.settled = [];
+  finish(turn, finished);
+  if (toRemember.members.length > 0) turn.effects.push({ kind: 'remember', ...toRemember });
+}
+
+/** Whether all that it causes is safe. If not, it goes on, or leaves. */
+function isDone<M>(turn: Turn<M>, member: Member<M>): boolean {
+  const { failure, purpose, parts } = member;
   // Another process has it, so it cannot be acknowledged.
-  if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
-  if (failure !== undefined) return failed(turn, member, failure);
-  if (purpose === 'handle' && member.parts !== undefined) return sendNextPart(turn, member, member.parts);
-  if (purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) return finish(turn, member);
-  turn.effects.push({ kind: 'remember', member: member.id, mark });
+  if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) close(turn, member);
+  else if (failure !== undefined) failed(turn, member, failure);
+  else if (purpose === 'handle' && parts !== undefined) return sendNextPart(turn, member, parts);
+  else return true;
+  return false;
 }
 
 export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
@@ -30,26 +51,28 @@ export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgo
 
 export function sendInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   member.parts = parts;
-  turn.settled.push(member);
+  toSettle(turn, member);
 }
 
 /**
  * Sends the next part once the previous ones are safe. Another process that gets the message sends all parts again; consumers
- * recognise those.
+ * recognise those. Returns whether none is left.
  */
-function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
-  if (!isHeld(turn, member)) return close(turn, member);
-  if (turn.state.isClosing) return giveBack(turn, member);
-  let caused: readonly Outgoing[] | undefined;
-  try {
-    caused = parts.next();
-  } catch (error) {
-    return failed(turn, member, { error });
+function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): boolean {
+  if (!isHeld(turn, member)) close(turn, member);
+  else if (turn.state.isClosing) giveBack(turn, member);
+  else {
+    const caused = tried(turn, member, () => parts.next() ?? NOTHING_LEFT);
+    if (caused === NOTHING_LEFT) {
+      endParts(member);
+      return true;
+    }
+    if (caused !== undefined) send(turn, member, caused);
   }
-  if (caused !== undefined) return send(turn, member, caused);
-  endParts(member);
-  settle(turn, member);
+  return false;
 }
+
+const NOTHING_LEFT: readonly Outgoing[] = [];
 
 function endParts<M>(member: Member<M>): void {
   const { parts } = member;
@@ -57,10 +80,14 @@ function endParts<M>(member: Member<M>): void {
   parts?.end();
 }
 
-/** Reports and closes a member whose effects are safe and remembered. */
-export function finish<M>(turn: Turn<M>, member: Member<M>): void {
-  report(turn, reportOf(member));
-  close(turn, member);
+/** Reports and closes members whose effects are safe and remembered. */
+export function finish<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
+  const handled = members.filter(({ purpose }) => purpose === 'handle');
+  if (handled.length > 0) report(turn, { kind: 'handled', members: handled });
+  for (const member of members) {
+    if (member.purpose !== 'handle') report(turn, reportOf(member));
+    close(turn, member);
+  }
 }
 
 function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
@@ -126,7 +153,7 @@ export function leave<M>(turn: Turn<M>, source: HeldSource): void {
   if (source.isHeld && back.length > 0 && source.isPartlyDone) return sendRestAlone(turn, source);
   turn.state.sources.delete(id);
   if (!source.isHeld) turn.effects.push({ kind: 'forget', source: id });
-  else if (back.length === 0) turn.effects.push({ kind: 'acknowledge', source: id });
+  else if (back.length === 0) turn.toAcknowledge.push(id);
   else turn.effects.push({ kind: 'give back', source: id, afterMs });
 }
 
@@ -137,11 +164,11 @@ function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
   for (const message of back) sendAlone(turn, addMember(turn, source.id, 'queue', message), backAfterMs);
 }
 
-function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>): void {
+function handOnKey<M>({ state, toRecall }: Turn<M>, { id, mark, twin }: Member<M>): void {
   if (mark === undefined) return;
-  const { key } = mark;
-  if (twin !== undefined) effects.push({ kind: 'recall', member: twin, key });
-  else if (state.keys.get(key) === id) state.keys.delete(key);
+  const next = state.members.get(twin ?? 0);
+  if (next !== undefined) toRecall.push(next);
+  else if (state.keys.get(mark.key) === id) state.keys.delete(mark.key);
 }
 
 /** Runs the work. Returns undefined if it throws, and fails the member. */
@@ -156,13 +183,12 @@ export function tried<M, T>(turn: Turn<M>, member: Member<M>, work: () => T): T 
 
 export function fail<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
   member.failure ??= { error };
-  if (member.underWay === 0 && !turn.settled.includes(member)) turn.settled.push(member);
+  if (member.underWay === 0) toSettle(turn, member);
 }
 
 function reportOf<M>(member: Member<M>): Report<M> {
   const { purpose, message, caused } = member;
   const [rejection] = caused;
-  if (purpose === 'handle') return { kind: 'handled', member };
   if (purpose === 'send alone') return { kind: 'given back' };
   if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
   return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };

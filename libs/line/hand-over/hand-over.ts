@@ -3,6 +3,9 @@
  *
  *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
  *
+ * What came together goes on together: one recall, one run, one message for a queue, one acknowledgement for a batch. A message
+ * leaves its batch where its fate differs from the others'.
+ *
  * A message leaves its queue only when all its effects are safe elsewhere. The hand-over does no I/O: it takes inputs and returns
  * effects. `run-step.ts` runs these on real servers, tests in memory.
  *
@@ -10,47 +13,64 @@
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
  * A suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
  */
-import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
-import { isRejection, reject } from '../messages.ts';
-import { publishQuarantined } from './aside.ts';
-import {
-  send,
-  sendInParts,
-  close,
-  fail,
-  finish,
-  giveBack,
-  leave,
-  putAside,
-  rejectIt,
-  sendAlone,
-  settle,
-  tried,
-} from './ends.ts';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Fate } from '../messages.ts';
+import { close, fail, finish, giveBack, leave, send, sendInParts, settleAll, tried } from './ends.ts';
+import { came } from './intake.ts';
 import * as sendings from './sendings.ts';
-import { addMember, isHeld, newSource } from './state.ts';
-import type { Effect, Input, Member, StepRules, HeldSource, State, Turn } from './state.ts';
-import { intakeOf } from './suspicion.ts';
-
-const KILLED = reject('process_killed', 'the process that handled it died, each time');
+import { isHeld, membersOf, newSource, newTurn } from './state.ts';
+import type { Effect, Input, Member, StepRules, State, Turn } from './state.ts';
 
 /** Applies an input to the state and returns the effects to run. Changes nothing else. */
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
-  const turn: Turn<M> = { state, rules, effects: [], settled: [] };
+  const turn = newTurn(state, rules);
   apply(turn, input);
-  // The list grows during the loop: a settled member may release one that waits for it.
-  for (const member of turn.settled) settle(turn, member);
+  // Settling one may send the next part of what it causes; sending may settle.
+  while (turn.leaving.length + turn.settled.length > 0) {
+    sendings.joinLeaving(turn);
+    settleAll(turn);
+  }
+  tell(turn);
   return turn.effects;
 }
 
+/** Says once what is to be done with many. */
+function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M>): void {
+  // What is recalled has a mark.
+  if (toRecall.length > 0)
+    effects.push({ kind: 'recall', members: idsOf(toRecall), keys: toRecall.map(({ mark }) => mark?.key ?? '') });
+  for (const batch of toRunApart) effects.push(runOf(batch, true));
+  if (toRun.length > 0) effects.push(runOf(toRun, false));
+  if (toAcknowledge.length > 0) effects.push({ kind: 'acknowledge', sources: toAcknowledge });
+}
+
+function runOf<M>(batch: readonly Member<M>[], isApart: boolean): Effect<M> {
+  // What is run was parsed.
+  return { kind: 'run', members: idsOf(batch), messages: batch.map(({ parsed }) => parsed as M), isApart };
+}
+
+const idsOf = <M>(members: readonly Member<M>[]): number[] => members.map(({ id }) => id);
+
 function apply<M>(turn: Turn<M>, input: Input): void {
   switch (input.kind) {
-    case 'came':
-      return came(turn, input);
+    case 'came': {
+      const fresh: Member<M>[] = [];
+      for (const source of input.sources) came(turn, source, fresh);
+      return begin(turn, fresh);
+    }
     case 'cut':
       return loseSource(turn, input.source);
+    case 'recalled':
+      return recalled(turn, input);
+    case 'ended':
+      return input.members.forEach((id, place) => ended(turn, id, input.fates[place]));
+    case 'threw':
+      return threw(turn, membersOf(turn, input.members), input.error);
+    case 'remembered':
+      return finish(turn, membersOf(turn, input.members));
     case 'confirmed':
-      return sendings.confirmed(turn, input.sending);
+      for (const sending of input.sendings) sendings.confirmed(turn, sending);
+      return;
     case 'unconfirmed':
       return sendings.unconfirmed(turn, input.sending);
     case 'stalled':
@@ -63,101 +83,77 @@ function apply<M>(turn: Turn<M>, input: Input): void {
       return leaseSlowMembers(turn, input.sources);
     case 'leased':
       return adoptLease(turn, input);
-    case 'broker':
-    case 'back':
-    case 'outlasted':
-    case 'closing':
+    default:
       return changed(turn, input);
-    case 'recalled':
-    case 'returned':
-    case 'threw':
-    case 'dependency away':
-    case 'remembered': {
-      const member = turn.state.members.get(input.member);
-      return member && advance(turn, member, input);
-    }
   }
 }
 
-function came<M>(turn: Turn<M>, { source: id, lane, messages }: Input & { kind: 'came' }): void {
-  const { state, effects } = turn;
-  // The broker sent it before it learned that the step takes no more.
-  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
-  const source = newSource(state, id, messages.length);
-  for (const message of messages) meet(turn, addMember(turn, id, lane, message), source);
-}
-
-function meet<M>(turn: Turn<M>, member: Member<M>, { size }: HeldSource): void {
-  const { lane, message } = member;
-  const { deaths = 0 } = message;
-  // Still a bundle: it could not be opened.
-  if (isBundle(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBundle(message));
-  switch (intakeOf(lane, deaths, size)) {
-    case 'handle':
-      return recognise(turn, member);
-    case 'send alone':
-      return sendAlone(turn, member);
-    case 'put aside':
-      return putAside(turn, member, 0);
-    case 'quarantine':
-      member.purpose = 'quarantine';
-      return sendings.sendOne(turn, member, publishQuarantined(message, turn.rules.name));
-    case 'reject':
-      return rejectIt(turn, member, KILLED);
-  }
-}
-
-/** Recalls only the first member with a key; its twins wait until it is remembered. */
-function recognise<M>(turn: Turn<M>, member: Member<M>): void {
-  const { state, rules } = turn;
-  const parsed = tried(turn, member, () => {
-    const read = rules.parse(member.message);
-    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
-    return read;
+function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalled' }): void {
+  const fresh: Member<M>[] = [];
+  members.forEach((id, place) => {
+    const member = turn.state.members.get(id);
+    const mark = known[place];
+    if (member === undefined) return;
+    if (isRepeat(turn, member, mark)) repeat(turn, member, mark);
+    else fresh.push(member);
   });
-  if (parsed === undefined) return;
-  if (isRejection(parsed)) return rejectIt(turn, member, parsed);
-  member.parsed = parsed;
-  if (member.mark === undefined) return begin(turn, member);
-  const { key } = member.mark;
-  const last = state.members.get(state.keys.get(key) ?? 0);
-  state.keys.set(key, member.id);
-  if (last === undefined) turn.effects.push({ kind: 'recall', member: member.id, key });
-  else last.twin = member.id;
+  begin(turn, fresh);
 }
 
-type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'dependency away' | 'remembered' };
-
-function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void {
+/** A fate is of the member that it was said of, whoever has left meanwhile. */
+function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
+  const member = turn.state.members.get(id);
+  if (member === undefined || fate === undefined || !member.isRunning) return;
   member.isRunning = false;
-  switch (input.kind) {
-    case 'recalled':
-      return isRepeat(turn, member, input.known) ? repeat(turn, member, input.known) : begin(turn, member);
-    case 'returned':
-      return 'next' in input.caused ? sendInParts(turn, member, input.caused) : send(turn, member, input.caused);
-    case 'threw':
-      return fail(turn, member, input.error);
-    case 'dependency away':
-      if (turn.state.outage === 'none') turn.state.outage = 'short';
-      return begin(turn, member);
-    case 'remembered':
-      return finish(turn, member);
-  }
+  if (fate.kind === 'failed') return failed(turn, member, fate.error);
+  const { caused } = fate;
+  if ('next' in caused) sendInParts(turn, member, caused);
+  else send(turn, member, caused);
+}
+
+/** Halves a batch that throws until the one that throws is alone. */
+function threw<M>(turn: Turn<M>, members: readonly Member<M>[], error: unknown): void {
+  for (const member of members) member.isRunning = false;
+  const [first] = members;
+  if (members.length > 1 && !(error instanceof Unavailable)) {
+    const half = Math.ceil(members.length / 2);
+    for (const some of [members.slice(0, half), members.slice(half)]) turn.toRunApart.push(mayRun(turn, some));
+  } else if (members.length > 1) dependencyAway(turn, members);
+  else if (first !== undefined) failed(turn, first, error);
+}
+
+function failed<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
+  if (error instanceof Unavailable) dependencyAway(turn, [member]);
+  else fail(turn, member, error);
+}
+
+function dependencyAway<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
+  if (turn.state.outage === 'none') turn.state.outage = 'short';
+  begin(turn, members);
 }
 
 /** Runs the handler, unless a dependency is away: work must not be done if its effects cannot be published. */
-function begin<M>(turn: Turn<M>, member: Member<M>): void {
+function begin<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
+  turn.toRun.push(...mayRun(turn, members));
+}
+
+function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {
   const { state, effects } = turn;
-  if (!isHeld(turn, member)) return close(turn, member);
-  if (state.isClosing || state.outage === 'long') return giveBack(turn, member);
-  if (!mayBegin(turn) && state.outage === 'none') {
-    state.outage = 'short';
-    effects.push({ kind: 'wait for broker' });
+  const batch: Member<M>[] = [];
+  for (const member of members) {
+    if (!isHeld(turn, member)) close(turn, member);
+    else if (state.isClosing || state.outage === 'long') giveBack(turn, member);
+    else {
+      if (!mayBegin(turn) && state.outage === 'none') {
+        state.outage = 'short';
+        effects.push({ kind: 'wait for broker' });
+      }
+      member.isRunning = state.outage === 'none';
+      if (member.isRunning) batch.push(member);
+      else state.waiting.add(member.id);
+    }
   }
-  if (state.outage === 'short') return void state.waiting.add(member.id);
-  member.isRunning = true;
-  // A recalled message has been parsed.
-  effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
+  return batch;
 }
 
 /** True while the effects of a message can be published or kept. */
@@ -233,9 +229,5 @@ function changed<M>(turn: Turn<M>, change: Change): void {
   }
   const waiting = membersOf(turn, state.waiting);
   state.waiting.clear();
-  for (const member of waiting) begin(turn, member);
-}
-
-function membersOf<M>({ state }: Turn<M>, ids: Iterable<number>): Member<M>[] {
-  return [...ids].flatMap((id) => state.members.get(id) ?? []);
+  begin(turn, waiting);
 }

@@ -4,13 +4,21 @@
  * ends.
  */
 import { Unroutable } from '../publish-errors.ts';
-import { isBundle, readMembers } from '../bundle.ts';
+import { bundle, isBundle, readMembers } from '../bundle.ts';
 import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
 import { publishRejected } from './aside.ts';
-import { isHeld, type BufferedRecord, type Member, type Sending, type Share, type Turn } from './state.ts';
+import {
+  isHeld,
+  type BufferedRecord,
+  type Leaving,
+  type Member,
+  type Sending,
+  type Share,
+  type Turn,
+} from './state.ts';
 
 const LARGEST_BATCH = 100;
 /** Records carry bodies, and a reader holds many batches at once. */
@@ -34,8 +42,22 @@ function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void 
   if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
   else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
-  else sendOne(turn, member, outgoing);
+  else if (outgoing.kind === 'publish' && outgoing.mayBundle) {
+    member.underWay += 1;
+    turn.leaving.push({ member: member.id, publication: outgoing });
+  } else sendOne(turn, member, outgoing);
 }
+
+/** Sends the deliveries that leave in this turn: those for one queue travel together. */
+export function joinLeaving<M>(turn: Turn<M>): void {
+  const { leaving } = turn;
+  if (leaving.length === 0) return;
+  turn.leaving = [];
+  for (const { publication, members } of bundle(leaving))
+    start(turn, publication, { shares: members.map(shareOf), afterMs: 0 });
+}
+
+const shareOf = ({ member, publication }: Leaving): Share => ({ member, publication, characters: 0 });
 
 /** Sends the message itself to the rejected queue, and the effects that report its rejection. */
 function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
@@ -99,6 +121,7 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   if (sending === undefined) return;
   if (mayBeDropped(turn, sending)) return confirmed(turn, id);
   if (isWanted(turn, sending)) {
+    leaveOut(turn, sending, ({ member }) => !isMemberHeld(turn, member));
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
     sending.isKept = false;
     return ask(turn, sending, sending.delayMs);
@@ -154,16 +177,18 @@ function buffer<M>(turn: Turn<M>, member: Member<M>, what: Omit<BufferedRecord, 
 type SendOptions = { shares: Share[]; afterMs: number };
 
 function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: SendOptions): void {
-  const sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
+  const sending: Sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
 }
 
 function ask<M>(turn: Turn<M>, sending: Sending, afterMs: number): void {
   if (bypassesBroker(turn, sending)) return keep(turn, sending, afterMs);
-  const { id, what } = sending;
+  const { id, what, shares } = sending;
   sending.asked += 1;
-  if (what.kind === 'publish') turn.effects.push({ kind: 'publish', sending: id, publication: what, afterMs });
+  const deliveries = shares.reduce((count, share) => count + (share.publication === undefined ? 0 : 1), 0);
+  if (what.kind === 'publish')
+    turn.effects.push({ kind: 'publish', sending: id, publication: what, deliveries, afterMs });
   else turn.effects.push({ kind: 'park', sending: id, parked: what, afterMs });
 }
 
@@ -195,12 +220,27 @@ function noteAnswer<M>({ state }: Turn<M>, id: number): Sending | undefined {
 
 function giveUp<M>(turn: Turn<M>, { id, shares }: Sending, mark: (member: Member<M>) => unknown): void {
   removeSending(turn, id);
+  giveUpShares(turn, shares, mark);
+}
+
+function giveUpShares<M>(turn: Turn<M>, shares: readonly Share[], mark: (member: Member<M>) => unknown): void {
   for (const share of shares) {
     const member = turn.state.members.get(share.member);
     if (member === undefined) continue;
     mark(member);
     effectIsSafe(turn, member);
   }
+}
+
+/** Takes deliveries out of a sending that is to be sent again: another process has their messages, and will send them itself. */
+function leaveOut<M>(turn: Turn<M>, sending: Sending, isOut: (share: Share) => boolean): void {
+  const out = sending.shares.filter((share) => share.publication !== undefined && isOut(share));
+  if (out.length === 0) return;
+  sending.shares = sending.shares.filter((share) => !out.includes(share));
+  const rest = sending.shares.flatMap(({ publication }) => (publication === undefined ? [] : [{ publication }]));
+  // What fitted into one message fits again.
+  sending.what = bundle(rest)[0]?.publication ?? sending.what;
+  giveUpShares(turn, out, (member) => (member.isAbandoned = true));
 }
 
 /** Removes the sending: it is no longer under way. */
@@ -223,9 +263,15 @@ function isSafe<M>(turn: Turn<M>, id: number): void {
   if (member !== undefined) effectIsSafe(turn, member);
 }
 
-function effectIsSafe<M>({ settled }: Turn<M>, member: Member<M>): void {
+function effectIsSafe<M>(turn: Turn<M>, member: Member<M>): void {
   member.underWay -= 1;
-  if (member.underWay === 0) settled.push(member);
+  if (member.underWay === 0) toSettle(turn, member);
+}
+
+export function toSettle<M>({ settled }: Turn<M>, member: Member<M>): void {
+  if (member.isSettling) return;
+  member.isSettling = true;
+  settled.push(member);
 }
 
 function isMemberHeld<M>(turn: Turn<M>, id: number): boolean {

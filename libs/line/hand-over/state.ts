@@ -1,7 +1,7 @@
 /** State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. */
 import type { BrokerState } from '../broker-state.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
-import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
+import type { Fate, InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { Lane } from './suspicion.ts';
 
@@ -40,7 +40,7 @@ export type HeldSource = {
   isPartlyDone: boolean;
 };
 
-/** One message in the step. Each advances on its own. */
+/** One message in the step. Those of a batch advance together until their fates part. */
 export type Member<M> = {
   id: number;
   source: number;
@@ -64,6 +64,8 @@ export type Member<M> = {
   parts?: InParts;
   /** Number of its effects not yet known to be safe. */
   underWay: number;
+  /** It is among those that the turn settles. */
+  isSettling: boolean;
   failure?: Failure;
   /** An effect could not be made safe while the message was held. */
   isAbandoned: boolean;
@@ -90,7 +92,15 @@ export type Share = {
   member: number;
   /** Approximate size of the record or end; 0 if it is neither. */
   characters: number;
+  /** Its delivery, if the sending joins several. */
+  publication?: Publication;
 };
+
+/** A delivery that leaves with others of the same turn. */
+export type Leaving = { member: number; publication: Publication };
+
+/** What a step took at once. */
+export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 
 /** A record or end that leaves with the next flush, with its trace if that is recorded. */
 export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
@@ -113,21 +123,22 @@ export type State<M> = {
   lastId: number;
 };
 
+/** What happened, to all of a batch where it is the same for all. Lists of members and of what is said of each have the same order. */
 export type Input =
-  | { kind: 'came'; source: number; lane: Lane; messages: readonly Message[] }
+  | { kind: 'came'; sources: readonly Arrived[] }
   /** The source was taken back: its channel is closed, or its lease is over. */
   | { kind: 'cut'; source: number }
-  | { kind: 'recalled'; member: number; known: string | undefined }
-  | { kind: 'returned'; member: number; caused: readonly Outgoing[] | InParts }
-  | { kind: 'threw'; member: number; error: unknown }
-  /** A dependency that the handler needs is away. */
-  | { kind: 'dependency away'; member: number }
-  | { kind: 'confirmed' | 'unconfirmed'; sending: number }
+  | { kind: 'recalled'; members: readonly number[]; known: readonly (string | undefined)[] }
+  | { kind: 'ended'; members: readonly number[]; fates: readonly Fate[] }
+  /** The handler threw for all of them, before anything was begun for any. */
+  | { kind: 'threw'; members: readonly number[]; error: unknown }
+  | { kind: 'confirmed'; sendings: readonly number[] }
+  | { kind: 'unconfirmed'; sending: number }
   /** Its queue confirms nothing for now, so it was not sent. */
   | { kind: 'stalled'; sending: number }
   /** It is unroutable or cannot be parked. */
   | { kind: 'refused'; sending: number; error: unknown }
-  | { kind: 'remembered'; member: number }
+  | { kind: 'remembered'; members: readonly number[] }
   /** Bundles that have been held for too long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
   /** The lease that holds the member now instead of its bundle; undefined if there is none. */
@@ -140,17 +151,20 @@ export type Input =
   /** The step ends: messages that have not begun are given back. */
   | { kind: 'closing' };
 
+/** What is to be done, once for all that one input concerns. */
 export type Effect<M> =
-  | { kind: 'recall'; member: number; key: string }
-  | { kind: 'run'; member: number; message: M }
-  | { kind: 'publish'; sending: number; publication: Publication; afterMs: number }
+  | { kind: 'recall'; members: readonly number[]; keys: readonly string[] }
+  /** `isApart`: these must not run in one batch with others. */
+  | { kind: 'run'; members: readonly number[]; messages: readonly M[]; isApart: boolean }
+  /** `deliveries`: how many it joins; 0: it is none. */
+  | { kind: 'publish'; sending: number; publication: Publication; deliveries: number; afterMs: number }
   /** The broker does not take it for now: keep it elsewhere, to be sent on later. */
   | { kind: 'keep'; sending: number; publication: Publication; afterMs: number }
   | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
-  | { kind: 'remember'; member: number; mark: Mark }
+  | { kind: 'remember'; members: readonly number[]; marks: readonly Mark[] }
   /** Its handler takes long: store it elsewhere, so that its bundle can be acknowledged. */
   | { kind: 'lease'; member: number; message: Message }
-  | { kind: 'acknowledge'; source: number }
+  | { kind: 'acknowledge'; sources: readonly number[] }
   | { kind: 'give back'; source: number; afterMs: number }
   /** Another process has it already. */
   | { kind: 'forget'; source: number }
@@ -161,7 +175,7 @@ export type Effect<M> =
 
 /** Reports for the log, the metrics and the traces. */
 export type Report<M> =
-  | { kind: 'handled'; member: Member<M> }
+  | { kind: 'handled'; members: readonly Member<M>[] }
   | { kind: 'rejected'; message: Message; rejection: Rejection }
   | { kind: 'failed'; message: Message; error: unknown }
   | { kind: 'put aside'; message: Message; isQuarantined: boolean }
@@ -185,14 +199,34 @@ export function emptyState<M>(): State<M> {
   };
 }
 
-/** One input being applied, and its results so far. */
+/** One input being applied, and its results so far. What is the same for many is gathered, and said once at the end. */
 export type Turn<M> = {
   state: State<M>;
   rules: StepRules<M>;
   effects: Effect<M>[];
   /** Members none of whose sendings is under way any more. */
   settled: Member<M>[];
+  leaving: Leaving[];
+  toRecall: Member<M>[];
+  toRun: Member<M>[];
+  /** Batches that are to run by themselves. */
+  toRunApart: Member<M>[][];
+  toAcknowledge: number[];
 };
+
+export function newTurn<M>(state: State<M>, rules: StepRules<M>): Turn<M> {
+  return {
+    state,
+    rules,
+    effects: [],
+    settled: [],
+    leaving: [],
+    toRecall: [],
+    toRun: [],
+    toRunApart: [],
+    toAcknowledge: [],
+  };
+}
 
 export function newSource<M>(state: State<M>, id: number, size: number): HeldSource {
   const source = { id, isHeld: true, size, open: size, back: [], backAfterMs: 0, isPartlyDone: false };
@@ -213,6 +247,7 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
     isLeaseAsked: false,
     caused: [],
     underWay: 0,
+    isSettling: false,
     isAbandoned: false,
   };
   state.members.set(member.id, member);
@@ -221,4 +256,14 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
 
 export function isHeld<M>({ state }: Turn<M>, { source }: Member<M>): boolean {
   return state.sources.get(source)?.isHeld === true;
+}
+
+/** The members of these ids that are still in the step. */
+export function membersOf<M>({ state }: Turn<M>, ids: Iterable<number>): Member<M>[] {
+  const members: Member<M>[] = [];
+  for (const id of ids) {
+    const member = state.members.get(id);
+    if (member !== undefined) members.push(member);
+  }
+  return members;
 }

@@ -1,0 +1,70 @@
+/** How messages enter the step: which are to be handled, and which of those are to be recalled first. */
+import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
+import { isRejection, reject } from '../messages.ts';
+import { publishQuarantined } from './aside.ts';
+import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
+import { sendOne } from './sendings.ts';
+import { addMember, newSource, type Arrived, type Member, type Turn } from './state.ts';
+import { intakeOf } from './suspicion.ts';
+
+const KILLED = reject('process_killed', 'the process that handled it died, each time');
+
+/** Adds to `fresh` what may begin without a recall. */
+export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: Member<M>[]): void {
+  const { state, effects } = turn;
+  // The broker sent it before it learned that the step takes no more.
+  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
+  newSource(state, id, messages.length);
+  for (const message of messages) {
+    const member = addMember(turn, id, lane, message);
+    if (isToHandle(turn, member, messages.length) && isNews(turn, member)) fresh.push(member);
+  }
+}
+
+/** Whether it is to be handled; else it goes elsewhere. */
+function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
+  const { lane, message } = member;
+  const { deaths = 0 } = message;
+  // Still a bundle: it could not be opened.
+  const intake = isBundle(message) ? 'reject' : intakeOf(lane, deaths, size);
+  switch (intake) {
+    case 'handle':
+      return true;
+    case 'send alone':
+      sendAlone(turn, member);
+      return false;
+    case 'put aside':
+      putAside(turn, member, 0);
+      return false;
+    case 'quarantine':
+      member.purpose = 'quarantine';
+      sendOne(turn, member, publishQuarantined(message, turn.rules.name));
+      return false;
+    case 'reject':
+      rejectIt(turn, member, isBundle(message) && deaths < UNOPENED ? rejectBundle(message) : KILLED);
+      return false;
+  }
+}
+
+/** Whether it needs no recall. Only the first member with a key is recalled; its twins wait until it is remembered. */
+function isNews<M>(turn: Turn<M>, member: Member<M>): boolean {
+  const { state, rules } = turn;
+  const parsed = tried(turn, member, () => {
+    const read = rules.parse(member.message);
+    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
+    return read;
+  });
+  if (parsed === undefined) return false;
+  if (isRejection(parsed)) {
+    rejectIt(turn, member, parsed);
+    return false;
+  }
+  member.parsed = parsed;
+  if (member.mark === undefined) return true;
+  const { key } = member.mark;
+  const last = state.members.get(state.keys.get(key) ?? 0);
+  state.keys.set(key, member.id);
+  if (last === undefined) turn.toRecall.push(member);
+  else last.twin = member.id;
+  return false;
+}
