@@ -27,7 +27,7 @@ export function logWriterIn(url: string, now: () => number = Date.now): LogWrite
   const postgres = connectAs(url, 'waybell_log');
   const partitions = partitionsIn(postgres, { ...KEPT, now });
   const figures = new LogMetrics(createMetrics('bench'));
-  const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: LIMIT_MS, gatherMs: 0 });
+  const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: LIMIT_MS });
   return {
     partitions,
     async write(outcomes) {

@@ -3,6 +3,7 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import type { BrokerState } from './broker-state.ts';
+import { allAtOnce } from './handlers.ts';
 import { runStep, type Step } from './run-step.ts';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { goOn, MemoryLink } from './testing/memory-link.ts';
@@ -29,7 +30,7 @@ const step = (drainsWhileBlocked: boolean): Step<string> => ({
   heldLimit: { messages: 10, bytes: 1_000 },
   drainsWhileBlocked,
   parse: ({ body }) => body.toString(),
-  handle: async () => [],
+  handle: allAtOnce(async () => []),
   describe: (body) => ({ body }),
 });
 

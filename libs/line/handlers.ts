@@ -1,4 +1,4 @@
-import type { Handler, InParts, Outgoing } from './messages.ts';
+import type { Begin, Handler, InParts, Outgoing } from './messages.ts';
 
 /** Makes a handler of work that is done for a whole batch at once; it resolves with what each message causes, in their order. */
 export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (readonly Outgoing[])[]>): Handler<M> {
@@ -10,10 +10,15 @@ export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (re
 
 /** Makes a handler of work that is done for each message by itself. */
 export function oneByOne<M>(work: (message: M) => Promise<readonly Outgoing[] | InParts>): Handler<M> {
-  return async (batch) => (place, end) => {
-    const message = batch[place];
-    if (message === undefined) throw new Error('a batch has a message at each of its places');
-    work(message).then(
+  return async (batch) => startEach(batch, work);
+}
+
+/** Starts work that is done for each by itself. */
+export function startEach<T>(batch: readonly T[], work: (each: T) => Promise<readonly Outgoing[] | InParts>): Begin {
+  return (place, end) => {
+    const each = batch[place];
+    if (each === undefined) throw new Error('a batch has something at each of its places');
+    work(each).then(
       (caused) => end({ kind: 'done', caused }),
       (error: unknown) => end({ kind: 'failed', error }),
     );

@@ -19,7 +19,7 @@ import type { readKept } from './kept/kept-settings.ts';
 import { KEPT_SETTINGS, keptIn } from './kept/kept-store.ts';
 import { watchPublishing } from './line-metrics.ts';
 import { onceInRedis, type Once } from './once.ts';
-import { runStep, type RunningStep, type StepInParts, type StepTools } from './run-step.ts';
+import { runStep, type RunningStep, type Step, type StepTools } from './run-step.ts';
 import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './uses.ts';
 
 /** With `redis` a service connects to Redis; with `kept` it keeps in Postgres what RabbitMQ does not take. */
@@ -40,7 +40,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Opens two more connections to Postgres, with these server settings. The service closes them. */
   openPostgres(settings: Record<string, string>): Postgres;
   /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
-  run<M>(step: StepInParts<M>, tools?: Partial<StepTools>): RunningStep;
+  run<M>(step: Step<M>, tools?: Partial<StepTools>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
   /** Publishes due rows again and again. */
   publishRepeatedly<Row>(name: string, rows: ClaimedRows<Row>, how: Repetition): AsyncDisposable;

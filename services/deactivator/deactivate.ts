@@ -1,4 +1,5 @@
 import type { DeliveryEnd } from '@waybell/line/outcomes';
+import { allAtOnce } from '@waybell/line/handlers';
 import type { Handler } from '@waybell/line/messages';
 import type { NoteEnds } from './note-ends.ts';
 
@@ -9,8 +10,8 @@ export type DeactivateOptions = { noteEnds: NoteEnds };
  * (`libs/line/delivery-ends.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
  */
 export function deactivate({ noteEnds }: DeactivateOptions): Handler<DeliveryEnd[]> {
-  return async (ends) => {
-    await noteEnds(ends);
+  return allAtOnce(async (batch) => {
+    await noteEnds(batch.flat());
     return [];
-  };
+  });
 }

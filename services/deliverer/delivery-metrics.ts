@@ -1,5 +1,6 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Outcome } from '@waybell/line/outcomes';
+import type { End, Fate } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
@@ -51,17 +52,34 @@ export class DeliveryMetrics {
     this.#handled.set(step.name, handled);
     return {
       ...step,
-      handle: async (delivery) => {
-        handled.add(delivery);
+      handle: async (batch) => {
+        for (const delivery of batch) handled.add(delivery);
         try {
-          const caused = await step.handle(delivery);
-          for (const each of caused) if (each.kind === 'outcome') this.#ended(step.name, delivery, each.outcome);
-          return caused;
-        } finally {
-          handled.delete(delivery);
+          const begin = await step.handle(batch);
+          return (place, end) => {
+            const delivery = batch[place];
+            const ended: End = (fate) => {
+              if (delivery !== undefined) this.#left(step.name, delivery, fate);
+              end(fate);
+            };
+            try {
+              begin(place, ended);
+            } catch (error) {
+              ended({ kind: 'failed', error });
+            }
+          };
+        } catch (error) {
+          for (const delivery of batch) handled.delete(delivery);
+          throw error;
         }
       },
     };
+  }
+
+  #left(step: string, delivery: Delivery, fate: Fate): void {
+    this.#handled.get(step)?.delete(delivery);
+    if (fate.kind === 'failed' || 'next' in fate.caused) return;
+    for (const each of fate.caused) if (each.kind === 'outcome') this.#ended(step, delivery, each.outcome);
   }
 
   #ended(step: string, delivery: Delivery, outcome: Outcome): void {

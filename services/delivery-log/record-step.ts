@@ -1,3 +1,4 @@
+import { allAtOnce } from '@waybell/line/handlers';
 import { reject, type Handler } from '@waybell/line/messages';
 import { readBatch, unpackedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
@@ -5,6 +6,12 @@ import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
+
+/**
+ * Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. Prepares a batch while Postgres writes
+ * another.
+ */
+const GATHERING = { largest: 100, atOnce: 2, afterMs: 250 };
 
 export type RecordOptions = { write: WriteOutcomes };
 
@@ -16,21 +23,25 @@ export function recordStep({ write, config }: RecordOptions & { config: Pick<Con
     heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
     parse: readBatch,
     handle: recordOutcomes({ write }),
+    gathering: GATHERING,
     traces: 'of a batch',
     describe: (outcomes) => ({ outcomes: outcomes.length }),
   };
 }
 
 /**
- * Writes a batch; the batch is acknowledged after the commit. If Postgres refuses a record, writes the others and rejects the
- * batch with the reason: once that is fixed, the batch can be published again unchanged.
+ * Writes the records of messages, which are acknowledged after the commit. If Postgres refuses a record, writes the others and
+ * rejects its message with the reason: once that is fixed, the message can be published again unchanged.
  */
 export function recordOutcomes({ write }: RecordOptions): Handler<Outcome[]> {
-  return async (outcomes) => {
-    const refused = await write(outcomes);
-    const [first] = refused;
-    if (first === undefined) return [];
-    const detail = `${refused.length} of ${outcomes.length} records could not be written; the first: ${first.reason}`;
-    return [reject('unwritable_record', detail)];
-  };
+  return allAtOnce(async (batches) => {
+    const reasons = new Map((await write(batches.flat())).map(({ outcome, reason }) => [outcome, reason]));
+    if (reasons.size === 0) return [];
+    return batches.map((outcomes) => {
+      const refused = outcomes.flatMap((outcome) => reasons.get(outcome) ?? []);
+      if (refused.length === 0) return [];
+      const detail = `${refused.length} of ${outcomes.length} records could not be written; the first: ${refused[0]}`;
+      return [reject('unwritable_record', detail)];
+    });
+  });
 }

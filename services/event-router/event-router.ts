@@ -2,7 +2,7 @@ import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { selectActions } from '@waybell/line/line-topology';
 import type { Message } from '@waybell/line/messages';
-import type { RunningStep, Step, StepInParts } from '@waybell/line/run-step';
+import type { RunningStep, Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { deliveryQueue } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
@@ -13,7 +13,7 @@ import type { Arrival } from './route-event.ts';
 import { routeStep, strayStep } from './router-steps.ts';
 
 export type EventRouter = {
-  routing: StepInParts<Arrival>;
+  routing: Step<Arrival>;
   sorting: Step<Message>;
   /** Pauses the step while the delivery queues are deep. */
   pauseWhenDeep(routing: RunningStep): AsyncDisposable;

@@ -5,12 +5,9 @@ import type { SuppressionReason } from '@waybell/line/reasons';
 import { MOST_MEMBERS } from '@waybell/line/bundle';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';
-import type { ActiveSubscription } from './find-subscriptions.ts';
+import type { ActiveSubscription, FoundSubscriptions } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { notify } from '@waybell/notifications/notification';
-
-/** The subscriptions of each account that receives an event; undefined for an account that Waybell does not know. */
-export type FoundSubscriptions = readonly (readonly ActiveSubscription[] | undefined)[];
 
 /** The input of a fan-out: the event, its subscriptions, and the time of the decision. */
 export type Routing = {

@@ -1,5 +1,4 @@
 import type { Action } from '@waybell/catalog/action';
-import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A current, active subscription: one per API client of an account. */
@@ -12,11 +11,16 @@ export type ActiveSubscription = {
   isFeatureOn: boolean;
 };
 
+/** The subscriptions of each account that receives an event, in their order; undefined for one that Waybell does not know. */
+export type FoundSubscriptions = readonly (readonly ActiveSubscription[] | undefined)[];
+
 /**
- * Finds the subscriptions of an account to an action; undefined if Waybell does not know the account. Queries Postgres every
- * time, so that a subscribe counts for the next event.
+ * Finds the subscriptions to many events, in their order, by one query; equal accounts and actions are asked for once. Queries
+ * Postgres every time, so that a subscribe counts for the next event. Throws `Unavailable`.
  */
-export type FindSubscriptions = (action: Action, account: string) => Promise<readonly ActiveSubscription[] | undefined>;
+export type FindSubscriptions = (
+  events: readonly { action: Action; receivers: readonly string[] }[],
+) => Promise<readonly FoundSubscriptions[]>;
 
 type SubscriptionQuery = { action: Action; account: string };
 
@@ -43,24 +47,29 @@ const SUBSCRIPTIONS = {
 };
 
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
-  const find = microBatch<SubscriptionQuery, ActiveSubscription[] | undefined>(
-    async (wanted) => {
-      const values = columnsOf(wanted);
-      const { rows } = await whenAvailable(postgres, () =>
-        postgres.query<FoundSubscriptionRow>({ ...SUBSCRIPTIONS, values }),
-      );
-      const found = wanted.map((): ActiveSubscription[] | undefined => undefined);
-      for (const row of rows) {
-        const of = (found[row.place - 1] ??= []);
-        if (row.subscription_guid !== null) of.push(readSubscription(row));
+  return async (events) => {
+    const wanted = new Map<string, SubscriptionQuery & { place: number }>();
+    for (const { action, receivers } of events) {
+      for (const account of receivers) {
+        const name = nameOf({ action, account });
+        if (!wanted.has(name)) wanted.set(name, { action, account, place: wanted.size });
       }
-      return found;
-    },
-    // One query at a time: look-ups that come meanwhile share the next one, and then a bundle.
-    { concurrency: 1, nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
-  );
-  return (action, account) => find({ action, account });
+    }
+    const values = columnsOf([...wanted.values()]);
+    const ask = () => postgres.query<FoundSubscriptionRow>({ ...SUBSCRIPTIONS, values });
+    const { rows } = await whenAvailable(postgres, ask);
+    const found: (ActiveSubscription[] | undefined)[] = [];
+    for (const row of rows) {
+      const of = (found[row.place - 1] ??= []);
+      if (row.subscription_guid !== null) of.push(readSubscription(row));
+    }
+    return events.map(({ action, receivers }) =>
+      receivers.map((account) => found[wanted.get(nameOf({ action, account }))?.place ?? -1]),
+    );
+  };
 }
+
+const nameOf = ({ action, account }: SubscriptionQuery): string => `${action.interface} ${action.name} ${account}`;
 
 /** Writes Postgres arrays: names and guids need no quotes, and the driver would search each for characters to escape. */
 function columnsOf(wanted: SubscriptionQuery[]): string[] {

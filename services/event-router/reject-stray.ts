@@ -1,4 +1,5 @@
 import { publishRejectedAgain } from '@waybell/line/hand-over/aside';
+import { oneByOne } from '@waybell/line/handlers';
 import { reject, type Death, type Handler, type Message, type Rejection } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
 import type { Clock } from '@waybell/runtime/clock';
@@ -14,7 +15,7 @@ export type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
  * message that the broker moved out of the rejected queue, as by a policy, to it unchanged.
  */
 export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
-  return async (message) => {
+  return oneByOne(async (message) => {
     const { death, exchange, routingKey } = message;
     if (death === undefined) {
       // Waybell's own keys are not typed by hand.
@@ -26,7 +27,7 @@ export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message>
       return [publishRejectedAgain(message, death.rejected)];
     }
     return [rejectionOf(death)];
-  };
+  });
 }
 
 function rejectionOf({ reason, queue, isOfPublisher }: Death): Rejection {

@@ -1,19 +1,12 @@
-import { reject, type HandlerInParts, type Outgoing, type Message, type Parse } from '@waybell/line/messages';
+import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
 import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import {
-  DELIVERY_OVERHEAD_BYTES,
-  fanOut,
-  PART,
-  routed,
-  type FoundSubscriptions,
-  type PublishedEvent,
-} from './fan-out.ts';
-import type { FindSubscriptions } from './find-subscriptions.ts';
+import { DELIVERY_OVERHEAD_BYTES, fanOut, PART, routed, type PublishedEvent } from './fan-out.ts';
+import type { FindSubscriptions, FoundSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived, its size, and its trace. */
 export type Arrival = { event: Event; bytes: number; published: () => PublishedEvent; traceparent?: string };
@@ -53,54 +46,49 @@ const BUDGET_BYTES = 8 * PART.bytes;
 const SMALL_BYTES = 2 ** 16;
 
 /**
- * Routes an event: returns a delivery for each subscription of each receiving account, and a record of the event's fate. Many or
- * large deliveries are returned in parts, by only a few events at a time.
+ * Routes events: each causes a delivery for each subscription of each receiving account, and a record of its fate. Many or large
+ * deliveries are caused in parts, by only a few events at a time.
  */
-export function routeEvent({ findSubscriptions, now }: RouteEventOptions): HandlerInParts<Arrival> {
+export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Handler<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
-  /**
-   * Finds the event's subscriptions. If its deliveries need more budget than is `taken` or free, returns the bytes needed and
-   * keeps nothing.
-   */
-  async function find(arrival: Arrival, taken: number): Promise<LookupResult | number> {
-    const { action, receivers } = arrival.event;
+  function route({ event, published, traceparent }: Arrival, found: FoundSubscriptions, taken: number): Fate {
+    const trace = traceparent === undefined ? {} : { traceparent };
+    const parts = fanOut({ event, found, published: published(), at: now(), ...trace });
+    if (taken === 0) return { kind: 'done', caused: atOnce(parts) };
+    return { kind: 'done', caused: { next: () => parts.next().value, end: () => budget.giveBack(taken) } };
+  }
+
+  /** Waits for budget. Keeps nothing meanwhile: what was found may take as much memory as the deliveries, so it is found again. */
+  async function routeLater(arrival: Arrival, needed: number): Promise<Fate> {
+    let taken = 0;
     try {
-      const asked = receivers.map((account) => findSubscriptions(action, account));
-      // An event usually has one account.
-      const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
-      const needed = weigh(arrival, found);
-      if (needed <= taken) return { found, taken };
-      budget.giveBack(taken);
-      return budget.takeNow(needed) ? { found, taken: needed } : needed;
+      for (let wanted = needed; ;) {
+        await budget.take(wanted);
+        taken = wanted;
+        const [found = []] = await findSubscriptions([arrival.event]);
+        wanted = weigh(arrival, found);
+        if (wanted <= taken) return route(arrival, found, taken);
+        budget.giveBack(taken);
+        taken = 0;
+      }
     } catch (error) {
       budget.giveBack(taken);
-      throw error;
+      return { kind: 'failed', error };
     }
   }
 
-  return async (arrival) => {
-    const { event, traceparent } = arrival;
-    let looked = await find(arrival, 0);
-    while (typeof looked === 'number') {
-      await budget.take(looked);
-      looked = await find(arrival, looked);
-    }
-    const { found, taken } = looked;
-    const published = arrival.published();
-    const parts = fanOut({
-      event,
-      found,
-      published,
-      at: now(),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    });
-    if (taken === 0) return atOnce(parts);
-    return { next: () => parts.next().value, end: () => budget.giveBack(taken) };
+  return async (arrivals) => {
+    const all = await findSubscriptions(arrivals.map(({ event }) => event));
+    return (place, end) => {
+      const [arrival, found] = [arrivals[place], all[place]];
+      if (arrival === undefined || found === undefined) throw new Error('there is an answer for each event');
+      const needed = weigh(arrival, found);
+      if (needed === 0 || budget.takeNow(needed)) end(route(arrival, found, needed));
+      else void routeLater(arrival, needed).then(end);
+    };
   };
 }
-
-type LookupResult = { found: FoundSubscriptions; taken: number };
 
 function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   const all = parts.next().value ?? [];

@@ -1,5 +1,5 @@
 import type { Message } from '@waybell/line/messages';
-import type { Step, StepInParts } from '@waybell/line/run-step';
+import type { Step } from '@waybell/line/run-step';
 import { reportRejectedDelivery } from '@waybell/line/delivery';
 import { deliveriesExchange, eventsExchange, routerQueue, straysQueue } from '@waybell/line/topology';
 import type { Event } from '@waybell/events/event';
@@ -8,23 +8,22 @@ import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { rejectStray, type StrayOptions } from './reject-stray.ts';
-import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteEventOptions } from './route-event.ts';
+import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
-  config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'rememberMs'>;
+  config: Pick<Config, 'heldLimit' | 'eventLimits' | 'rememberMs'>;
 };
 
 /** The router's step. Recognises a repeated event by its action and guid, and a changed body by a hash. */
-export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepOptions): StepInParts<Arrival> {
+export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepOptions): Step<Arrival> {
   return {
     name: 'event-router',
     queues: [routerQueue],
     heldLimit: heldLimitOf(config),
-    bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits, onRead),
     reportRejection: reportRejectedEvent(config.eventLimits, now),
-    handle: routeEvent({ findSubscriptions, now }),
+    handle: routeEvents({ findSubscriptions, now }),
     once: {
       keyOf: ({ event: { action, guid, fingerprint } }) => ({
         key: `event:${action.interface}.${action.name}:${guid}`,

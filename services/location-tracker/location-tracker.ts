@@ -32,13 +32,13 @@ export function openLocationTracker(service: Service<Config>): LocationTracker {
   const remembered = rememberedVehiclesIn(redis, { rememberMs });
   const activities = activitiesIn(postgres);
   // With a wrong clock, reports would be from the future and every vehicle silent.
-  const seeReport = clocks.guard(seeTogether({ activities, remembered, rules, now }));
+  const seeReports = clocks.guard(seeTogether({ activities, remembered, rules, now }));
   if (config.geocoder === undefined) log.info({ setting: 'GEOCODER_URL' }, 'geocoder.none');
   const findAddress = findAddressWith(config.geocoder, figures.countAddress);
   const onRead = unknownMembersMetric(metrics);
   const deactivations = deactivationsIn(postgres, { claimMs, onAnnounced: figures.countDeactivation(log) });
   return {
-    step: trackStep({ seeReport, findAddress, onRead, onChanges: figures.countChanges, now, config }),
+    step: trackStep({ seeReports, findAddress, onRead, onChanges: figures.countChanges, now, config }),
     silentVehicles: { ...deactivations, reportRejection: reportRejectedEvent(eventLimits, now) },
     sweepBeside(tracking, announcing) {
       const sweep = clocks.guard(sweepBeside(tracking, { broker, deactivations, remembered, announcing, config }));

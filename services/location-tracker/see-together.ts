@@ -1,4 +1,3 @@
-import { inBatches } from '@waybell/runtime/in-batches';
 import type { Activities, ActivityChange } from './activities.ts';
 import type { Remembered, RememberedVehicles } from './remembered-vehicles.ts';
 import type { LocationReport } from './report.ts';
@@ -10,7 +9,8 @@ import { writeKey, type VehicleKey } from './vehicle-key.ts';
  */
 export type Changes = { activated: string[]; moved: string[] };
 
-export type SeeReport = (report: LocationReport) => Promise<Changes>;
+/** Applies reports in none of which a vehicle occurs that is in another. Resolves with their changes, in their order. */
+export type SeeReports = (reports: readonly LocationReport[]) => Promise<readonly Changes[]>;
 
 export type SeeTogetherOptions = {
   activities: Activities;
@@ -19,19 +19,17 @@ export type SeeTogetherOptions = {
   now: () => number;
 };
 
-const LARGEST_BATCH = 500;
-
 /**
- * Applies reports in batches, in which no vehicle occurs twice. Every write is a compare-and-set on what was read, first in
+ * Every write is a compare-and-set on what was read, first in
  * Postgres, then in Redis; if another replica was faster, reads and applies again. So replicas agree, and after a crash in
  * between the cause is stored and found when the report comes again.
  */
-export function seeTogether(options: SeeTogetherOptions): SeeReport {
-  return inBatches((reports) => seeBatch(reports, options), {
-    largest: LARGEST_BATCH,
-    keysOf: (report) => keysOf(report).map(writeKey),
-  });
+export function seeTogether(options: SeeTogetherOptions): SeeReports {
+  return (reports) => seeBatch(reports, options);
 }
+
+/** How reports are gathered: no vehicle occurs twice in a batch. */
+export const SEEN_TOGETHER = { largest: 500, keysOf: (report: LocationReport) => keysOf(report).map(writeKey) };
 
 /** A vehicle of a report in a batch. */
 type VehicleSighting = {

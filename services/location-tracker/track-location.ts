@@ -1,12 +1,13 @@
 import type { JsonObject } from '@waybell/events/json';
+import { startEach } from '@waybell/line/handlers';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { FindAddress } from './find-address.ts';
 import type { LocationReport } from './report.ts';
-import type { Changes, SeeReport } from './see-together.ts';
+import type { Changes, SeeReports } from './see-together.ts';
 
 export type TrackOptions = {
-  seeReport: SeeReport;
+  seeReports: SeeReports;
   findAddress: FindAddress;
   onChanges: (changes: Changes) => void;
   now: () => number;
@@ -19,9 +20,8 @@ const MOST_VEHICLES = 1_000;
  * Turns a report into an event for the vehicles that it switched on, one for those that it moved far enough, or a record that it
  * changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
  */
-export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackOptions): Handler<LocationReport> {
-  return async (report) => {
-    const changes = await seeReport(report);
+export function trackLocation({ seeReports, findAddress, onChanges, now }: TrackOptions): Handler<LocationReport> {
+  async function announce(report: LocationReport, changes: Changes): Promise<Outgoing[]> {
     onChanges(changes);
     const announcements: Announcement[] = [];
     for (let from = 0; from < changes.activated.length; from += MOST_VEHICLES) {
@@ -29,8 +29,16 @@ export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackO
     }
     if (changes.moved.length > 0) announcements.push(move(report, changes.moved, await findAddress(report)));
     return announcements.length === 0 ? [absorbed(report, now())] : announcements.map(publishAnnouncement);
+  }
+
+  return async (reports) => {
+    const changes = await seeReports(reports);
+    const seen = reports.flatMap((report, place) => ({ report, changes: changes[place] ?? NONE }));
+    return startEach(seen, (each) => announce(each.report, each.changes));
   };
 }
+
+const NONE: Changes = { activated: [], moved: [] };
 
 function activation(report: LocationReport, vehicles: string[]): Announcement {
   return announcement(report, 'vehicle.gps_activated', { vehicle_guids: vehicles, gps_active: true });

@@ -5,6 +5,7 @@ import { locationsQueue } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { readReport, type LocationReport } from './report.ts';
+import { SEEN_TOGETHER } from './see-together.ts';
 import { trackLocation, type TrackOptions } from './track-location.ts';
 
 type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
@@ -18,6 +19,7 @@ export function trackStep({ config, onRead, ...options }: TrackStepOptions): Ste
     heldLimit: { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
     parse: readReport(eventLimits, onRead),
     handle: trackLocation(options),
+    gathering: SEEN_TOGETHER,
     reportRejection: reportRejectedEvent(eventLimits, options.now),
     traces: 'begin',
     describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),

@@ -49,7 +49,7 @@ export class LogStand implements AsyncDisposable {
 
   #writer(postgres: Postgres, timeoutMs: number): WriteOutcomes {
     const figures = new LogMetrics(createMetrics('test'));
-    return writeOutcomesTo(postgres, { partitions: this.partitions, figures, timeoutMs, gatherMs: 0 });
+    return writeOutcomesTo(postgres, { partitions: this.partitions, figures, timeoutMs });
   }
 
   async rows<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {

@@ -11,7 +11,6 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Outcome } from '@waybell/line/outcomes';
 import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
 import { copiesOf } from './copies.ts';
-import { gather } from './gather.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import { partsOf, rowsOf, type LogParts } from './log-rows.ts';
 import { dayOf, type Partitions } from './partitions.ts';
@@ -28,16 +27,8 @@ export type WriteOptions = {
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
   /** Limit of one statement. */
   timeoutMs: number;
-  /** Pause after other batches before a small one is written, to gather more. */
-  gatherMs?: number;
 };
 
-/** Number of messages that are written at once. */
-const LARGEST = 100;
-/** Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. */
-const GATHER_MS = 250;
-/** One batch is prepared while Postgres writes another. */
-const AT_ONCE = 2;
 /** Rows that exist are left out; others may come to exist meanwhile, which is rarer still. */
 const MOST_CONFLICTS = 3;
 
@@ -46,10 +37,9 @@ const NO_PARTITION = '23514';
 // for every record: then none is at fault, and all wait.
 const RECORD_AT_FAULT = /^(22|23|54)...$/;
 
-/** Batches records that come within a moment. */
 export function writeOutcomesTo(
   postgres: Postgres,
-  { partitions, figures, timeoutMs, gatherMs = GATHER_MS }: WriteOptions,
+  { partitions, figures, timeoutMs }: WriteOptions,
 ): WriteOutcomes {
   const copiesOfParts = (parts: LogParts) => copiesOf(rowsOf(parts, partitions.oldest('chunks')));
 
@@ -92,14 +82,8 @@ export function writeOutcomesTo(
   }
 
   const fitting = new AdaptiveWriter(tryToInsert, { timeoutMs });
-  const reasonsOf = gather((outcomes: readonly Outcome[]) => fitting.reasonsOf(outcomes), {
-    largest: LARGEST,
-    gatherMs,
-    atOnce: AT_ONCE,
-  });
-
   return async (outcomes) => {
-    const reasons = await reasonsOf(outcomes);
+    const reasons = await fitting.reasonsOf(outcomes);
     return outcomes.flatMap((outcome, place) => {
       const reason = reasons[place];
       return reason === undefined ? [] : [{ outcome, reason }];

@@ -1,6 +1,7 @@
 import { systemClock } from '@waybell/runtime/clock';
 import { runEvery, type RunEveryOptions } from '@waybell/runtime/run-every';
 import { withTimeout } from '@waybell/runtime/with-timeout';
+import { allAtOnce } from '../handlers.ts';
 import { publishAgain, type Message } from '../messages.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
 import { Claiming, type ClaimedRows } from './claimed-rows.ts';
@@ -30,7 +31,7 @@ export function publishClaimed<Row>(
     queues: [],
     heldLimit: { messages: 1, bytes: 1 },
     parse: (message) => message,
-    handle: async (message) => [publishAgain(message, message)],
+    handle: allAtOnce(async (batch) => batch.map((message) => [publishAgain(message, message)])),
     describe: ({ messageId }) => ({ messageId }),
     traces: 'begin',
     ...(reportRejection !== undefined && { reportRejection }),

@@ -2,6 +2,7 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import type { Broker } from '../broker.ts';
 import { connectBroker, type BrokerOptions } from '../broker/connect-broker.ts';
+import { oneByOne } from '../handlers.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
@@ -47,11 +48,11 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
     parse: (message) => (message.body.toString() === 'nonsense' ? reject('nonsense', 'it says so') : message),
     describe: () => ({}),
     ...stepOptions,
-    handle: async (message) => {
+    handle: oneByOne(async (message) => {
       seen.push(message);
       const body = message.body.toString();
       return handle === undefined ? [to(output, body)] : handle(body, message);
-    },
+    }),
   };
   return {
     input,

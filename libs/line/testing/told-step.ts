@@ -1,3 +1,4 @@
+import { Unavailable } from '@waybell/runtime/unavailable';
 import { Unroutable } from '../publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
@@ -5,6 +6,7 @@ import type { Lane } from '../hand-over/suspicion.ts';
 import {
   reject,
   type Ended,
+  type Fate,
   type InParts,
   isRejection,
   type Message,
@@ -19,6 +21,7 @@ import { readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';
+const AWAY = new Unavailable('postgres', () => Promise.resolve());
 
 /** A message is its text; the last word is its key. */
 const RULES: StepRules<string> = {
@@ -80,7 +83,7 @@ export class ToldStep {
   }
 
   apply(input: Input): string[] {
-    return step(this.state, input, this.#rules).map((effect) => this.#say(effect));
+    return step(this.state, input, this.#rules).flatMap((effect) => this.#say(effect));
   }
 
   came(
@@ -100,7 +103,7 @@ export class ToldStep {
       };
       return where === undefined ? fields : { ...fields, parked: where };
     });
-    return this.apply({ kind: 'came', source, lane, messages });
+    return this.apply({ kind: 'came', sources: [{ id: source, lane, messages }] });
   }
 
   /** Lets messages come, and be new. */
@@ -110,24 +113,24 @@ export class ToldStep {
   }
 
   recalled(text: string, isKnown: boolean): string[] {
-    const known = isKnown ? FINGERPRINT : undefined;
-    return this.apply({ kind: 'recalled', member: this.#member(text), known });
+    const known = [isKnown ? FINGERPRINT : undefined];
+    return this.apply({ kind: 'recalled', members: [this.#member(text)], known });
   }
 
   returned(text: string, ...caused: Outgoing[]): string[] {
-    return this.apply({ kind: 'returned', member: this.#member(text), caused });
+    return this.#ended(text, { kind: 'done', caused });
   }
 
   returnedInParts(text: string, caused: InParts): string[] {
-    return this.apply({ kind: 'returned', member: this.#member(text), caused });
+    return this.#ended(text, { kind: 'done', caused });
   }
 
   threw(text: string): string[] {
-    return this.apply({ kind: 'threw', member: this.#member(text), error: new Error('a bug') });
+    return this.#ended(text, { kind: 'failed', error: new Error('a bug') });
   }
 
   dependencyAway(text: string): string[] {
-    return this.apply({ kind: 'dependency away', member: this.#member(text) });
+    return this.#ended(text, { kind: 'failed', error: AWAY });
   }
 
   slow(...sources: number[]): string[] {
@@ -139,25 +142,42 @@ export class ToldStep {
   }
 
   remembered(text: string): string[] {
-    return this.apply({ kind: 'remembered', member: this.#member(text) });
+    return this.apply({ kind: 'remembered', members: [this.#member(text)] });
   }
 
   /** Reports the result of a sending; `what` is its text after `publish`, `keep` or `park`. */
   sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
     if (fate === 'unbound') return this.apply({ kind: 'refused', sending, error: new Unroutable(to(what)) });
-    return this.apply(
-      fate === 'refused' ? { kind: fate, sending, error: new Error('too large') } : { kind: fate, sending },
-    );
+    if (fate === 'refused') return this.apply({ kind: fate, sending, error: new Error('too large') });
+    return this.apply(fate === 'confirmed' ? { kind: fate, sendings: [sending] } : { kind: fate, sending });
   }
 
-  #say(effect: Effect<string>): string {
+  #ended(text: string, fate: Fate): string[] {
+    return this.apply({ kind: 'ended', members: [this.#member(text)], fates: [fate] });
+  }
+
+  /** Says an effect in a word or two for each member or source that it is for. */
+  #say(effect: Effect<string>): string[] {
     switch (effect.kind) {
       case 'recall':
       case 'run':
       case 'remember':
+        return effect.members.map((member) => `${effect.kind} ${this.#text(member)}`);
+      case 'acknowledge':
+        return effect.sources.map((source) => `acknowledge ${source}`);
+      case 'report':
+        if (effect.report.kind !== 'handled') return [`report ${effect.report.kind}`];
+        return effect.report.members.map(() => 'report handled');
+      default:
+        return [this.#sayOne(effect)];
+    }
+  }
+
+  #sayOne(effect: Exclude<Effect<string>, { kind: 'recall' | 'run' | 'remember' | 'acknowledge' | 'report' }>): string {
+    switch (effect.kind) {
       case 'lease':
-        return `${effect.kind} ${this.#text(effect.member)}`;
+        return `lease ${this.#text(effect.member)}`;
       case 'publish':
       case 'keep': {
         const what = textOf(effect.publication);
@@ -171,11 +191,8 @@ export class ToldStep {
       }
       case 'give back':
         return `give back ${effect.source}${pauseOf(effect)}`;
-      case 'acknowledge':
       case 'forget':
-        return `${effect.kind} ${effect.source}`;
-      case 'report':
-        return `report ${effect.report.kind}`;
+        return `forget ${effect.source}`;
       default:
         return effect.kind;
     }
