@@ -20,7 +20,8 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
   /** Ends a parked delivery with its effects only while it is held. */
   const ifHeld = (delivery: Delivery, end: End): End => {
     if (delivery.parked === undefined) return end;
-    return (fate) => end(isHeld(delivery) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
+    return (fate) =>
+      end(isHeld(delivery) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
   };
   return {
     name: 'deliverer',

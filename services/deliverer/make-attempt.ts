@@ -70,7 +70,11 @@ function fateOf(causing: () => Outgoing[]): Fate {
 }
 
 /** Returns what an attempt causes. */
-function causedBy(result: AttemptResult, { delivery, target, askedAt }: Attempting, options: AttemptOptions): Outgoing[] {
+function causedBy(
+  result: AttemptResult,
+  { delivery, target, askedAt }: Attempting,
+  options: AttemptOptions,
+): Outgoing[] {
   const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
   const { onRevived, clock, now } = options;
   // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
