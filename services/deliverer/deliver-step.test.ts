@@ -8,6 +8,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
+import type { CallEndpoint } from './request/call-endpoint.ts';
 import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
 
 const delivery: Delivery = {
@@ -35,11 +36,11 @@ const config = readConfig({
 function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
-    findTarget: async () => TARGET,
+    findTargets: async () => [TARGET],
     admit: async () => ({ kind: 'granted', end: () => undefined }),
-    callEndpoint: async () => {
+    callEndpoint: (_, onEnd) => {
       made.requests += 1;
-      return { isDelivered: false, durationMs: 1 };
+      onEnd({ isDelivered: false, durationMs: 1 });
     },
     isParked: async () => false,
     isHeld: () => true,
@@ -106,7 +107,7 @@ describe('a delivery to secrets whose key is missing', () => {
 
   test('waits in the broker, unattempted, and is no repeat of what it was before', async () => {
     const missed: string[] = [];
-    const { step, made } = aStep({ findTarget: async () => locked, onKeyMissing: (keyId) => missed.push(keyId) });
+    const { step, made } = aStep({ findTargets: async () => [locked], onKeyMissing: (keyId) => missed.push(keyId) });
     const [caused] = await step.handle(delivery);
     if (caused?.kind !== 'publish') throw new Error('it was not published');
     expect(caused.exchange).toBe('waybell.waiting');
@@ -125,22 +126,22 @@ describe('a delivery to secrets whose key is missing', () => {
       clock.skipTo(clock.now() + 1_000);
       return { kind: 'granted', end: () => undefined };
     };
-    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, admit, clock });
+    const { step, made } = aStep({ findTargets: async () => [targets.shift() ?? locked], admit, clock });
     expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
     expect(made.requests).toBe(0);
   });
 
   test('is dropped where its subscription is off', async () => {
-    const { step } = aStep({ findTarget: async () => ({ ...locked, state: 'deactivated' }) });
+    const { step } = aStep({ findTargets: async () => [{ ...locked, state: 'deactivated' }] });
     expect(kindsOf(await step.handle(delivery))).toEqual(['dropped on record']);
   });
 });
 
 describe('an attempt that failed for something of ours', () => {
   const ours = (isLast: boolean[] = []): Partial<DeliverStepOptions> => ({
-    callEndpoint: async (call) => {
+    callEndpoint: (call, onEnd) => {
       isLast.push(call.isLast);
-      return { isDelivered: false, durationMs: 1, reason: 'unreachable', isOurs: true };
+      onEnd({ isDelivered: false, durationMs: 1, reason: 'unreachable', isOurs: true });
     },
   });
 
@@ -181,7 +182,7 @@ describe('a test that fails', () => {
     ['is retried where it was triggered', { isRetried: true }, 'failed'],
   ] as const)('%s', async (_what, how, kind) => {
     const byHand = { why: 'test', fromAttempt: 1, ...how } as const;
-    const refused = aStep({ callEndpoint: async () => ({ isDelivered: false, status: 500, durationMs: 1 }) });
+    const refused = aStep({ callEndpoint: (_, onEnd) => onEnd({ isDelivered: false, status: 500, durationMs: 1 }) });
     expect(kindsOf(await refused.step.handle({ ...delivery, byHand }))).toContain(`${kind} on record`);
   });
 });
@@ -193,14 +194,14 @@ describe('a success', () => {
   /** Returns the effects of a success whose request takes `tookMs`. */
   async function succeed(what: Partial<DeliverStepOptions> = {}, tookMs = 0, how: Partial<Delivery> = {}) {
     const clock = new TurnedClock();
-    const callEndpoint = async () => {
+    const callEndpoint: CallEndpoint = (_, onEnd) => {
       clock.skipTo(clock.now() + tookMs);
-      return { isDelivered: true, durationMs: tookMs };
+      onEnd({ isDelivered: true, durationMs: tookMs });
     };
     return kindsOf(await aStep({ clock, callEndpoint, ...what }).step.handle({ ...delivery, ...how }));
   }
 
-  const matters = { findTarget: async () => ({ ...TARGET, reportsSuccess: true }) };
+  const matters = { findTargets: async () => [{ ...TARGET, reportsSuccess: true }] };
 
   test('that cannot matter is on record, and the deactivator is not told', async () => {
     expect(await succeed()).toEqual(['delivered on record']);
@@ -219,27 +220,27 @@ describe('a success', () => {
 
   test('is told where the look-up took over a second', async () => {
     const clock = new TurnedClock();
-    const findTarget = async () => {
+    const findTargets = async () => {
       clock.skipTo(clock.now() + 1_001);
-      return TARGET;
+      return [TARGET];
     };
-    const callEndpoint = async () => ({ isDelivered: true, durationMs: 0 });
-    expect(await succeed({ clock, findTarget, callEndpoint })).toEqual(told);
+    const callEndpoint: CallEndpoint = (_, onEnd) => onEnd({ isDelivered: true, durationMs: 0 });
+    expect(await succeed({ clock, findTargets, callEndpoint })).toEqual(told);
   });
 
   test('is told where Postgres is away, and the subscription is as it was last known', async () => {
     let isAway = false;
     const load = async () => {
       if (isAway) throw new Unavailable('postgres', async () => undefined);
-      return TARGET;
+      return [TARGET];
     };
     const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown };
-    const findTarget = withLastKnown<DeliveryTarget | undefined>(load, known);
-    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
+    const findTargets = withLastKnown<DeliveryTarget | undefined>(load, known);
+    expect(await succeed({ findTargets })).toEqual(['delivered on record']);
     isAway = true;
-    expect(await succeed({ findTarget })).toEqual(told);
+    expect(await succeed({ findTargets })).toEqual(told);
     isAway = false;
-    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
+    expect(await succeed({ findTargets })).toEqual(['delivered on record']);
   });
 });
 

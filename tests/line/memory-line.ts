@@ -2,8 +2,9 @@ import type { Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
-import type { AttemptRequest } from '@waybell/deliverer/request/attempt';
-import { judge, requestHeaders } from '@waybell/deliverer/request/call-endpoint';
+import type { AttemptRequest, OnAttempted } from '@waybell/deliverer/request/attempt';
+import { judge } from '@waybell/deliverer/request/attempt-result';
+import { requestHeaders } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
@@ -191,8 +192,8 @@ export class MemoryLine {
       const { flow, step } = makeDeliverer({
         config: this.#configs.deliverer,
         store: parkingOf(process.link, { parking: this.parking, ask: (look) => this.#ask(look) }),
-        findTarget: async (guid) => this.#ask(() => this.subscriptions.target(guid)),
-        callEndpoint: (call) => this.#answer(call, process),
+        findTargets: async (guids) => this.#ask(() => guids.map((guid) => this.subscriptions.target(guid))),
+        callEndpoint: (call, onEnd) => this.#answer(call, process, onEnd),
         broker: tools.broker,
         log: tools.log,
         clock,
@@ -217,9 +218,9 @@ export class MemoryLine {
     return target && endpointKey(target);
   }
 
-  async #answer(call: AttemptRequest, { link, underWay }: Process) {
+  #answer(call: AttemptRequest, { link, underWay }: Process, onEnd: OnAttempted): void {
     // A process that is dead makes no request.
-    if (link.isDead) return new Promise<never>(() => undefined);
+    if (link.isDead) return;
     const { delivery, callbackUrl: url } = call;
     const headers = requestHeaders(call, this.#clock.now);
     const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };
@@ -227,12 +228,15 @@ export class MemoryLine {
     underWay.add(request);
     const response = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
     const { status, afterMs = 0, retryAfter }: Response = response;
-    if (afterMs > 0) await this.#clock.sleep(afterMs);
-    request.endedAt = Math.min(request.endedAt, this.now);
-    underWay.delete(request);
-    const durationMs = afterMs;
-    if (status === 'none') return { isDelivered: false, reason: 'response_timeout' as const, durationMs };
-    const rest = restHeaders(status, { 'retry-after': retryAfter });
-    return { ...judge(status), durationMs, ...(rest && { tooMuch: readTooMuch(rest, this.now) }) };
+    const end = () => {
+      request.endedAt = Math.min(request.endedAt, this.now);
+      underWay.delete(request);
+      const durationMs = afterMs;
+      if (status === 'none') return onEnd({ isDelivered: false, reason: 'response_timeout', durationMs });
+      const rest = restHeaders(status, { 'retry-after': retryAfter });
+      onEnd({ ...judge(status), durationMs, ...(rest && { tooMuch: readTooMuch(rest, this.now) }) });
+    };
+    if (afterMs > 0) this.#clock.after(afterMs, end);
+    else queueMicrotask(end);
   }
 }

@@ -7,7 +7,7 @@ import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { ParkReason } from '@waybell/line/outcomes';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
-import type { FindTarget } from '../find-target.ts';
+import type { FindTargets } from '../find-target.ts';
 import { ParkingOwner } from './owner.ts';
 import { Park } from './park.ts';
 import type { ParkingStore, RowKey } from './parking-store.ts';
@@ -20,7 +20,7 @@ export type FlowOptions = {
   maxAgeMs: number;
   store: ParkingStore;
   broker: Broker;
-  findTarget: FindTarget;
+  findTargets: FindTargets;
   log: Log;
   clock: Clock;
   /** Milliseconds since the epoch. */
