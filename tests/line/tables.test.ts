@@ -228,6 +228,28 @@ describe('findTargets', () => {
     expect(await targetOf(keyRing, randomUUID())).toBeUndefined();
   });
 
+  test('finds the valid signing secrets of its client, the newest first', async () => {
+    const account = await anAccount('carrier');
+    const subscription = await aSubscription({ account });
+    const known: [secret: string, client: string, age: string, expiresIn: string | null][] = [
+      ['whsec_before', 'default', '2 hours', '1 hour'],
+      ['whsec_now', 'default', '1 hour', null],
+      ['whsec_expired', 'default', '3 hours', '-1 minute'],
+      ['whsec_of_another', 'another', '1 hour', null],
+    ];
+    for (const [secret, client, age, expiresIn] of known) {
+      const guid = randomUUID();
+      const { sealed, keyId } = keyRing.seal(secret, guid);
+      await store.postgres.query(
+        `insert into waybell.signing_secrets (guid, account_guid, client_id, sealed, key_id, created_at, expires_at)
+         values ($1, $2, $3, $4, $5, now() - $6::interval, now() + $7::interval)`,
+        [guid, account, client, sealed, keyId, age, expiresIn],
+      );
+    }
+    const found = await targetOf(keyRing, subscription);
+    expect(found?.signingSecrets).toEqual(['whsec_now', 'whsec_before']);
+  });
+
   test('names the key that the token of one needs, and holds up no other asked for with it', async () => {
     const [locked, open] = [await aSubscription({ keyId: 'gone' }), await aSubscription()];
     const [first, second] = await findTargetsIn(deliverer, keyRing)([locked, open]);
