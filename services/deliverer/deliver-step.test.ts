@@ -36,7 +36,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
     findTarget: async () => TARGET,
-    admit: async () => ({ kind: 'granted', end: () => undefined }),
+    admit: (_, __, onAdmitted) => onAdmitted({ kind: 'granted', end: () => undefined }),
     callEndpoint: async () => {
       made.requests += 1;
       return { isDelivered: false, durationMs: 1 };
@@ -66,7 +66,9 @@ const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
 const last = { ...delivery, attempt: 2 };
-const full = { admit: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
+const full = {
+  admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }),
+} satisfies Partial<DeliverStepOptions>;
 
 describe('a delivery without room', () => {
   test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
@@ -121,9 +123,9 @@ describe('a delivery to secrets whose key is missing', () => {
   test('waits, too, where the key is missed only once it has had its turn', async () => {
     const clock = new TurnedClock();
     const targets = [TARGET, locked, locked];
-    const admit: DeliverStepOptions['admit'] = async () => {
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) => {
       clock.skipTo(clock.now() + 1_000);
-      return { kind: 'granted', end: () => undefined };
+      onAdmitted({ kind: 'granted', end: () => undefined });
     };
     const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, admit, clock });
     expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
@@ -158,7 +160,8 @@ describe('an attempt that failed for something of ours', () => {
 
   test('leaves its endpoint to single requests', async () => {
     const speeds: string[] = [];
-    const admit = async () => ({ kind: 'granted', end: (speed: string) => void speeds.push(speed) }) as const;
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) =>
+      onAdmitted({ kind: 'granted', end: (speed) => void speeds.push(speed) });
     await aStep({ ...ours(), admit }).step.handle(delivery);
     expect(speeds).toEqual(['hung']);
   });

@@ -12,6 +12,8 @@ import {
   type EndpointKey,
   type ResponseSpeed,
   type Admission,
+  type Admit,
+  type Granted,
   type TooMuch,
   type RequestOrigin,
 } from './endpoints/endpoint.ts';
@@ -22,7 +24,7 @@ import { retryDelayMs } from './retry-schedule.ts';
 export type DecideOptions = {
   findTarget: FindTarget;
   /** Decides whether a request to an endpoint may begin now. */
-  admit: (key: EndpointKey, origin: RequestOrigin) => Promise<Admission>;
+  admit: Admit;
   /** Whether this attempt at the delivery is parked, with at least this hop. */
   isParked: (delivery: Delivery) => Promise<boolean>;
   /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
@@ -57,9 +59,7 @@ export type DeliverOptions = DecideOptions & AttemptOptions;
 type LiveTarget = { target: DeliveryTarget; askedAt: number };
 
 /** To attempt a delivery now, or the effects without an attempt. */
-type Decision =
-  | (LiveTarget & { kind: 'attempt'; end: (Admission & { kind: 'granted' })['end'] })
-  | { kind: 'none'; caused: Outgoing[] };
+type Decision = (LiveTarget & { kind: 'attempt'; admission: Granted }) | { kind: 'none'; caused: Outgoing[] };
 
 /**
  * Makes one attempt at a delivery: looks up its receiver, sends it, and returns the effects: the record, the next attempt after
@@ -99,17 +99,18 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
     return { kind: 'none', caused: [publishWaiting(delivery)] };
   }
   const [key, requestedAt] = [endpointKey(target), clock.now()];
-  const admission = await admit({ ...key, isKnownHung: target.isHung }, originOf(delivery));
+  const asked = { ...key, isKnownHung: target.isHung };
+  const admission = await new Promise<Admission>((resolve) => admit(asked, originOf(delivery), resolve));
   if (admission.kind === 'full')
     return { kind: 'none', caused: [park(delivery, { account: target.account, why: admission.why })] };
-  if (clock.now() - requestedAt <= OLD_MS) return { kind: 'attempt', ...found, end: admission.end };
+  if (clock.now() - requestedAt <= OLD_MS) return { kind: 'attempt', ...found, admission };
   // The subscription may have ended, or lead elsewhere, while the delivery waited in hand.
   const present = await lookUp(delivery, options).catch((error: unknown) => {
     admission.end('unused');
     throw error;
   });
   if (!('kind' in present) && isCalledAt(present.target, key)) {
-    return { kind: 'attempt', ...present, end: admission.end };
+    return { kind: 'attempt', ...present, admission };
   }
   admission.end('unused');
   return decide(delivery, options);
@@ -123,7 +124,7 @@ type Attempting = Decision & { kind: 'attempt' };
 
 async function makeAttempt(
   delivery: Delivery,
-  { target, askedAt, end }: Attempting,
+  { target, askedAt, admission }: Attempting,
   options: AttemptOptions,
 ): Promise<Outgoing[]> {
   const { callEndpoint, schedule, slowMs, onRevived, clock, now } = options;
@@ -152,7 +153,7 @@ async function makeAttempt(
     const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
     return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { reportsSuccess });
   } finally {
-    end(speed, tooMuch && { ...tooMuch, retryMs });
+    admission.end(speed, tooMuch && { ...tooMuch, retryMs });
   }
 }
 

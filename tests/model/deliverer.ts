@@ -92,7 +92,8 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
   return deliverStep({
     callEndpoint,
     findTarget: async () => (hasTarget ? TARGET : undefined),
-    admit: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
+    admit: (_, __, onAdmitted) =>
+      onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     isParked: async () => isParked,
     isHeld: () => isHeld,
     onRevived: () => undefined,
