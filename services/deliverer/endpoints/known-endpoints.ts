@@ -92,15 +92,13 @@ export class KnownEndpoints {
   }
 
   #forgetOldest(newest: KnownEndpoint): void {
-    for (const endpoint of this.#byName) {
-      const isSurplus = this.#byName.size > this.#options.maxEndpoints;
-      const isIdle = newest.touchedAt - endpoint.touchedAt > this.#options.forgetAfterMs;
-      if (endpoint === newest || (!isSurplus && !isIdle)) return;
-      // An endpoint in use moves to the end.
-      if (endpoint.isInUse) this.#byName.toEnd(endpoint.key);
-      else this.#forget(endpoint);
-      return;
-    }
+    const oldest = this.#byName.first;
+    if (oldest === undefined || oldest === newest) return;
+    const isSurplus = this.#byName.size > this.#options.maxEndpoints;
+    if (!isSurplus && newest.touchedAt - oldest.touchedAt <= this.#options.forgetAfterMs) return;
+    // An endpoint in use moves to the end.
+    if (oldest.isInUse) this.#byName.toEnd(oldest.key);
+    else this.#forget(oldest);
   }
 
   #forget({ key, account, hostUsage }: KnownEndpoint): void {

@@ -31,6 +31,10 @@ export class LinkedMap<K, Entry extends Linked<K, Entry>> {
     return this.#entries.size;
   }
 
+  get first(): Entry | undefined {
+    return this.#first;
+  }
+
   get(key: K): Entry | undefined {
     return this.#entries.get(key);
   }
