@@ -1,7 +1,7 @@
 import { weighOpened } from '@waybell/line/bundle';
 import { deliveryQueue } from '@waybell/line/topology';
 import { readDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
-import type { Outgoing } from '@waybell/line/messages';
+import type { End, Outgoing } from '@waybell/line/messages';
 import type { OncePolicy } from '@waybell/line/once';
 import type { Step } from '@waybell/line/run-step';
 import type { Config } from './config.ts';
@@ -17,17 +17,24 @@ export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 
 export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  const handleParked = async (delivery: Delivery) => {
-    const caused = await handle(delivery);
-    if (!isHeld(delivery)) throw new Error('another deliverer has it now');
-    return caused;
+  /** Ends a parked delivery with its effects only while it is held. */
+  const ifHeld = (delivery: Delivery, end: End): End => {
+    if (delivery.parked === undefined) return end;
+    return (fate) =>
+      end(isHeld(delivery) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
   };
   return {
     name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
     heldLimit: { ...heldLimit, weigh: weighOpened },
     parse: readDelivery,
-    handle: (delivery) => (delivery.parked === undefined ? handle(delivery) : handleParked(delivery)),
+    handle: async (deliveries) => {
+      const begin = await handle(deliveries);
+      return (place, end) => {
+        const delivery = deliveries[place];
+        begin(place, delivery === undefined ? end : ifHeld(delivery, end));
+      };
+    },
     drainsWhileBlocked: true,
     reportRejection: reportRejectedDelivery(options.now),
     once: onceOf(config),

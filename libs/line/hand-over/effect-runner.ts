@@ -2,13 +2,14 @@ import type { Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ConsumeCallbacks } from '../broker.ts';
 import { Stalled, Unconfirmed } from '../publish-errors.ts';
-import type { Fate, Handler, Source } from '../messages.ts';
+import type { Handler, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { OnceBatcher } from './once-batcher.ts';
 import { CrashCounter } from './crash-counter.ts';
 import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
-import { RunGatherer, type Gathering, type HandlerBatch } from './run-gatherer.ts';
+import { HandlerRuns } from './handler-runs.ts';
+import type { Gathering } from './run-gatherer.ts';
 import { SlowBundles, type InHand } from './slow-bundles.ts';
 import { TurnGatherer } from './turn-gatherer.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
@@ -27,14 +28,13 @@ type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
  * confirms or ends of requests.
  */
 export class EffectRunner<M> {
-  readonly #handle: Handler<M>;
   readonly #rules: StepRules<M>;
   readonly #tools: EffectTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, InHand>();
   readonly #crashes: CrashCounter;
   readonly #once: OnceBatcher;
-  readonly #runs: RunGatherer<M>;
+  readonly #runs: HandlerRuns<M>;
   readonly #slow: SlowBundles;
   readonly #conditions = new Conditions();
   readonly #turn: TurnGatherer;
@@ -46,13 +46,21 @@ export class EffectRunner<M> {
   perBundle = 1;
 
   constructor({ handle, gathering, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
-    this.#handle = handle;
     this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
     this.#once = new OnceBatcher({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, apply });
-    this.#runs = new RunGatherer({ ...gathering, clock: tools.clock, run: (batch) => this.#run(batch) });
     this.#turn = new TurnGatherer(apply);
+    this.#runs = new HandlerRuns({
+      handle,
+      gathering,
+      state: this.#state,
+      turn: this.#turn,
+      clock: tools.clock,
+      apply,
+      onUnavailable: tools.onUnavailable,
+      onDone: (message) => tools.spans?.returned(message),
+    });
     this.#crashes = new CrashCounter(tools.deaths);
     const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
     this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
@@ -197,31 +205,6 @@ export class EffectRunner<M> {
   #waitForBroker(): void {
     // Waits for `mayBegin`, not for a writable broker: a step that drains would wait for the end of the alarm it drains.
     this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#conditions.until(() => this.mayBegin)));
-  }
-
-  /** Has the handler ask for all of them, then begins each. Never rejects. */
-  async #run({ members, messages }: HandlerBatch<M>): Promise<void> {
-    try {
-      const begin = await this.#handle(messages);
-      // Something may be begun from here on: what is thrown is the failure of one.
-      members.forEach((member, place) => {
-        const end = (fate: Fate) => this.#end(member, fate);
-        try {
-          begin(place, end);
-        } catch (error) {
-          end({ kind: 'failed', error });
-        }
-      });
-    } catch (error) {
-      if (error instanceof Unavailable) this.#tools.onUnavailable(error);
-      this.apply({ kind: 'threw', members, error });
-    }
-  }
-
-  #end(member: number, fate: Fate): void {
-    if (fate.kind === 'failed' && fate.error instanceof Unavailable) this.#tools.onUnavailable(fate.error);
-    else if (fate.kind === 'done') this.#tools.spans?.returned(this.#state.members.get(member)?.message);
-    this.#turn.ended(member, fate);
   }
 
   #publish({ sending, publication, deliveries }: Do<'publish'>): void {

@@ -1,8 +1,10 @@
 /** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
 import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
-import { sendAll, sendOne, toSettle } from './sendings.ts';
-import { addMember, isHeld, type Failure, type Member, type Report, type HeldSource, type Turn } from './state.ts';
+import { sendAll } from './effects.ts';
+import { sendOne, toSettle } from './sendings.ts';
+import type { Failure, Member, Report, HeldSource } from './state.ts';
+import { addMember, isHeld, type Turn } from './turn.ts';
 import type { Mark } from '../once.ts';
 import { failuresAfter, rejectionFor } from './suspicion.ts';
 

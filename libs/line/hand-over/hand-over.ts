@@ -16,10 +16,13 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Fate } from '../messages.ts';
 import { close, fail, finish, giveBack, leave, send, sendInParts, settleAll, tried } from './ends.ts';
+import { joinLeaving } from './effects.ts';
 import { came } from './intake.ts';
+import { flush } from './records.ts';
 import * as sendings from './sendings.ts';
-import { isHeld, membersOf, newSource, newTurn } from './state.ts';
-import type { Effect, Input, Member, StepRules, State, Turn } from './state.ts';
+import { isHeld, membersOf, newSource, newTurn } from './turn.ts';
+import type { Effect, Input, Member, StepRules, State } from './state.ts';
+import type { Turn } from './turn.ts';
 
 /** Applies an input to the state and returns the effects to run. Changes nothing else. */
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
@@ -27,7 +30,7 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
   apply(turn, input);
   // Settling one may send the next part of what it causes; sending may settle.
   while (turn.leaving.length + turn.settled.length > 0) {
-    sendings.joinLeaving(turn);
+    joinLeaving(turn);
     settleAll(turn);
   }
   tell(turn);
@@ -78,7 +81,7 @@ function apply<M>(turn: Turn<M>, input: Input): void {
     case 'refused':
       return sendings.refused(turn, input.sending, input.error);
     case 'flush due':
-      return sendings.flush(turn);
+      return flush(turn);
     case 'slow':
       return leaseSlowMembers(turn, input.sources);
     case 'leased':

@@ -4,7 +4,8 @@ import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
 import { sendOne } from './sendings.ts';
-import { addMember, newSource, type Arrived, type Member, type Turn } from './state.ts';
+import type { Arrived, Member } from './state.ts';
+import { addMember, newSource, type Turn } from './turn.ts';
 import { intakeOf } from './suspicion.ts';
 
 const KILLED = reject('process_killed', 'the process that handled it died, each time');

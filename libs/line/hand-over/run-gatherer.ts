@@ -54,17 +54,21 @@ export class RunGatherer<M> {
       const apart = this.#apart.shift();
       if (apart !== undefined) void this.#run(apart);
       else if (this.#members.length === 0) return;
-      else if (this.#members.length < largest && clock.now() < this.#nextAt) {
-        this.#timer ??= clock.after(this.#nextAt - clock.now(), () => {
-          this.#timer = undefined;
-          this.#look();
-        });
-        return;
-      } else {
+      else if (this.#members.length < largest && clock.now() < this.#nextAt) return this.#lookLater();
+      else {
         if (afterMs > 0) this.#nextAt = clock.now() + afterMs;
         void this.#run(this.#take(largest));
       }
     }
+  }
+
+  #lookLater(): void {
+    const { clock } = this.#options;
+    if (this.#timer !== undefined) return;
+    this.#timer = clock.after(this.#nextAt - clock.now(), () => {
+      this.#timer = undefined;
+      this.#look();
+    });
   }
 
   async #run(batch: HandlerBatch<M>): Promise<void> {

@@ -1,106 +1,23 @@
 /**
- * Sends the effects of messages until they are safe elsewhere: publications while one of their messages is held, records and ends
- * while the step runs. Retries do not repeat the handler's work, above all its HTTP request. Records are batched, and so are
- * ends.
+ * Publications and parkings under way, until they are safe elsewhere: a publication is sent again while one of its messages is
+ * held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
  */
 import { Unroutable } from '../publish-errors.ts';
-import { bundle, isBundle, readMembers } from '../bundle.ts';
-import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
-import type { DeliveryEnd, Outcome } from '../outcomes.ts';
-import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
-import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
-import { publishRejected } from './aside.ts';
-import {
-  isHeld,
-  type BufferedRecord,
-  type Leaving,
-  type Member,
-  type Sending,
-  type Share,
-  type Turn,
-} from './state.ts';
+import { bundle } from '../bundle.ts';
+import type { Parked, Publication } from '../messages.ts';
+import type { Member, Sending, Share } from './state.ts';
+import { isHeld, type Turn } from './turn.ts';
 
-const LARGEST_BATCH = 100;
-/** Records carry bodies, and a reader holds many batches at once. */
-const LARGEST_BATCH_CHARACTERS = 2 ** 18;
-const LONGEST_DETAIL = 1_000;
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
-/** Sends all effects of a message. Settles the member when none is under way any more. */
-export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
-  // Counts the loop itself, so that the member is not settled before all are under way.
-  member.underWay += 1;
-  try {
-    for (const outgoing of caused) sendAny(turn, member, outgoing);
-  } finally {
-    effectIsSafe(turn, member);
-  }
-}
-
-function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void {
-  if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
-  else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
-  else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
-  else if (outgoing.kind === 'publish' && outgoing.mayBundle) {
-    member.underWay += 1;
-    turn.leaving.push({ member: member.id, publication: outgoing });
-  } else sendOne(turn, member, outgoing);
-}
-
-/** Sends the deliveries that leave in this turn: those for one queue travel together. */
-export function joinLeaving<M>(turn: Turn<M>): void {
-  const { leaving } = turn;
-  if (leaving.length === 0) return;
-  turn.leaving = [];
-  for (const { publication, members } of bundle(leaving))
-    start(turn, publication, { shares: members.map(shareOf), afterMs: 0 });
-}
-
-const shareOf = ({ member, publication }: Leaving): Share => ({ member, publication, characters: 0 });
-
-/** Sends the message itself to the rejected queue, and the effects that report its rejection. */
-function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
-  const { reportRejection, now } = turn.rules;
-  const { message } = member;
-  const rejection = { ...of, detail: storable(detail) };
-  sendOne(turn, member, publishRejected(message, rejection, now()));
-  for (const each of (isBundle(message) ? readMembers(message) : undefined) ?? [message]) {
-    for (const outgoing of reportRejection?.(each, rejection) ?? []) sendAny(turn, member, outgoing);
-  }
-}
-
-/** Makes the text of an error storable: Postgres takes no NUL. */
-function storable(detail: string): string {
-  return detail
-    .slice(0, LONGEST_DETAIL)
-    .toWellFormed()
-    .replaceAll('\0', String.raw`\u0000`);
-}
-
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
   member.underWay += 1;
-  start(turn, what, { shares: [{ member: member.id, characters: 0 }], afterMs });
+  startOne(turn, member, what, afterMs);
 }
 
-export function flush<M>(turn: Turn<M>): void {
-  const { state } = turn;
-  const { bufferedRecords: records } = state;
-  state.bufferedRecords = [];
-  state.bufferedCharacters = 0;
-  sendBatch(turn, records, { of: ({ outcome }) => outcome, publish: publishOutcomes });
-  sendBatch(turn, records, { of: ({ end }) => end, publish: publishEnds });
-}
-
-type BatchOf<T> = { of: (entry: BufferedRecord) => T | undefined; publish: (all: T[]) => Publication };
-
-function sendBatch<M, T>(turn: Turn<M>, entries: readonly BufferedRecord[], { of, publish }: BatchOf<T>): void {
-  const shares = entries.filter((entry) => of(entry) !== undefined);
-  if (shares.length === 0) return;
-  const publication = publish(shares.flatMap((entry) => of(entry) ?? []));
-  const traced = shares.filter(({ traceparent }) => traceparent !== undefined);
-  if (traced.length > 0) publication.headers = { traceparents: traced.map(({ traceparent }) => traceparent).join() };
-  start(turn, publication, { shares, afterMs: 0 });
+export function startOne<M>(turn: Turn<M>, { id }: Member<M>, what: Publication | Parked, afterMs = 0): void {
+  start(turn, what, { shares: [{ member: id, characters: 0 }], afterMs });
 }
 
 /** Keeps what waits for a confirm, where it may be kept: the broker takes nothing now, or the step is closing. */
@@ -154,29 +71,9 @@ function mayBeDropped<M>({ state }: Turn<M>, sending: Sending): boolean {
   return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
 }
 
-function bufferOutcome<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
-  buffer(turn, member, { outcome, characters: charactersOf(outcome) });
-}
-
-/** Buffers the end of a delivery, to be sent with its record. */
-function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
-  buffer(turn, member, { end, characters: END_CHARACTERS });
-}
-
-function buffer<M>(turn: Turn<M>, member: Member<M>, what: Omit<BufferedRecord, 'member'>): void {
-  const { state, effects } = turn;
-  member.underWay += 1;
-  state.bufferedCharacters += what.characters;
-  const { isTraced, traceparent } = member.message;
-  const trace = isTraced && traceparent !== undefined && { traceparent };
-  if (state.bufferedRecords.push({ ...what, member: member.id, ...trace }) === 1) effects.push({ kind: 'flush later' });
-  if (state.bufferedRecords.length >= LARGEST_BATCH || state.bufferedCharacters >= LARGEST_BATCH_CHARACTERS)
-    flush(turn);
-}
-
 type SendOptions = { shares: Share[]; afterMs: number };
 
-function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: SendOptions): void {
+export function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: SendOptions): void {
   const sending: Sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
@@ -263,7 +160,7 @@ function isSafe<M>(turn: Turn<M>, id: number): void {
   if (member !== undefined) effectIsSafe(turn, member);
 }
 
-function effectIsSafe<M>(turn: Turn<M>, member: Member<M>): void {
+export function effectIsSafe<M>(turn: Turn<M>, member: Member<M>): void {
   member.underWay -= 1;
   if (member.underWay === 0) toSettle(turn, member);
 }

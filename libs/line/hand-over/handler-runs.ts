@@ -1,0 +1,78 @@
+import type { Clock } from '@waybell/runtime/clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Begin, Fate, Handler, Message } from '../messages.ts';
+import { RunGatherer, type Gathering, type HandlerBatch } from './run-gatherer.ts';
+import type { Input, State } from './state.ts';
+import { isHeld } from './turn.ts';
+import type { TurnGatherer } from './turn-gatherer.ts';
+
+export type HandlerRunsOptions<M> = {
+  handle: Handler<M>;
+  gathering: Gathering<M> | undefined;
+  state: State<M>;
+  turn: Pick<TurnGatherer, 'ended'>;
+  clock: Clock;
+  apply: (input: Input) => void;
+  onUnavailable: (error: Unavailable) => void;
+  /** Runs when the handler has said what the message causes. */
+  onDone: (message: Message | undefined) => void;
+};
+
+const TAKEN_BACK: Fate = { kind: 'failed', error: new Error('another process has it') };
+
+/** Runs the handler of a step, and applies what it says of each message. */
+export class HandlerRuns<M> {
+  readonly #options: Omit<HandlerRunsOptions<M>, 'gathering'>;
+  readonly #gatherer: RunGatherer<M>;
+
+  constructor({ gathering, ...options }: HandlerRunsOptions<M>) {
+    this.#options = options;
+    this.#gatherer = new RunGatherer({ ...gathering, clock: options.clock, run: (batch) => this.#run(batch) });
+  }
+
+  add(batch: HandlerBatch<M>, how: { isApart: boolean }): void {
+    this.#gatherer.add(batch, how);
+  }
+
+  /** Has the handler ask for all of them, then begins each. Never rejects. */
+  async #run(batch: HandlerBatch<M>): Promise<void> {
+    const members = batch.members.filter((member) => this.#isWanted(member));
+    const isWhole = members.length === batch.members.length;
+    const messages = isWhole
+      ? batch.messages
+      : batch.messages.filter((_, place) => members.includes(batch.members[place] ?? 0));
+    if (members.length === 0) return;
+    try {
+      const begin = await this.#options.handle(messages);
+      // Something may be begun from here on: what is thrown is the failure of one.
+      members.forEach((member, place) => this.#isWanted(member) && this.#begin(begin, place, member));
+    } catch (error) {
+      if (error instanceof Unavailable) this.#options.onUnavailable(error);
+      this.#options.apply({ kind: 'threw', members, error });
+    }
+  }
+
+  #begin(begin: Begin, place: number, member: number): void {
+    const end = (fate: Fate) => this.#end(member, fate);
+    try {
+      begin(place, end);
+    } catch (error) {
+      end({ kind: 'failed', error });
+    }
+  }
+
+  /** Whether it is still to be handled: it may have been given back, or taken back, while it waited for the handler. */
+  #isWanted(id: number): boolean {
+    const member = this.#options.state.members.get(id);
+    if (member === undefined) return false;
+    if (isHeld(this.#options, member)) return true;
+    this.#end(id, TAKEN_BACK);
+    return false;
+  }
+
+  #end(member: number, fate: Fate): void {
+    if (fate.kind === 'failed' && fate.error instanceof Unavailable) this.#options.onUnavailable(fate.error);
+    else if (fate.kind === 'done') this.#options.onDone(this.#options.state.members.get(member)?.message);
+    this.#options.turn.ended(member, fate);
+  }
+}

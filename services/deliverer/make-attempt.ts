@@ -1,0 +1,101 @@
+import type { Clock } from '@waybell/runtime/clock';
+import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/delivery';
+import { recordWithEnd } from '@waybell/line/delivery-ends';
+import type { Schedule } from '@waybell/line/line-topology';
+import type { End, Fate, Outgoing } from '@waybell/line/messages';
+import type { Answer } from '@waybell/line/outcomes';
+import type { Granted } from './endpoints/endpoint.ts';
+import { responseSpeed } from './endpoints/response-speed.ts';
+import type { DeliveryTarget } from './find-target.ts';
+import type { AttemptResult } from './request/attempt.ts';
+import type { CallEndpoint } from './request/call-endpoint.ts';
+import { retryDelayMs } from './retry-schedule.ts';
+import { exhausted, factsOf } from './what-is-over.ts';
+
+export type AttemptOptions = {
+  callEndpoint: CallEndpoint;
+  schedule: Schedule;
+  slowMs: number;
+  /** Called when an endpoint known as hung has answered a delivery sent by hand. */
+  onRevived: (subscription: string) => void;
+  clock: Pick<Clock, 'now'>;
+  now: () => number;
+};
+
+/** An older look-up does not tell whether a success matters. The deactivator's window may be off by as much. */
+const STALE_LOOK_UP_MS = 1_000;
+/** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
+const EGRESS_PAUSE_MS = 1_000;
+
+/** A delivery that is attempted now. `askedAt`: when its target was looked up, by the monotonic clock. */
+export type Attempting = {
+  delivery: Delivery;
+  target: DeliveryTarget;
+  askedAt: number;
+  admission: Granted;
+  end: End;
+};
+
+/** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
+export function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
+  const { delivery, target, admission, end } = attempting;
+  const { callEndpoint, schedule, slowMs, now } = options;
+  const { callbackUrl, verificationToken, signingSecrets } = target;
+  const retryMs = retryDelayMs(schedule, delivery);
+  const begun = delivery.attempt === firstAttempt(delivery) ? { ...delivery, beganAt: now() } : delivery;
+  /** An error says nothing about the receiver. */
+  const failed = (error: unknown) => {
+    admission.end('unused');
+    end({ kind: 'failed', error });
+  };
+  const isLast = retryMs === undefined;
+  try {
+    callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
+      if (result instanceof Error) return failed(result);
+      const { tooMuch } = result;
+      admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });
+      end(fateOf(() => causedBy(result, { ...attempting, delivery: begun }, options)));
+    });
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function fateOf(causing: () => Outgoing[]): Fate {
+  try {
+    return { kind: 'done', caused: causing() };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Returns what an attempt causes. */
+function causedBy(
+  result: AttemptResult,
+  { delivery, target, askedAt }: Attempting,
+  options: AttemptOptions,
+): Outgoing[] {
+  const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
+  const { onRevived, clock, now } = options;
+  // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
+  if (isOurs && delivery.byHand?.why !== 'test') {
+    return [park(delivery, { account: target.account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
+  }
+  if (!isDelivered) return afterFailure(delivery, answer, options);
+  if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
+  const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
+  const { beganAt } = delivery;
+  return recordWithEnd({ kind: 'delivered', ...factsOf(delivery, now()), beganAt, answer }, { reportsSuccess });
+}
+
+function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
+  const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
+  if (delayMs === undefined) return recordWithEnd(exhausted(delivery, { answer }, at));
+  const { hop: _, ...same } = delivery;
+  const retryAt = at + delayMs;
+  const { beganAt, attempt } = delivery;
+  return [
+    publishRetry({ ...same, attempt: attempt + 1, dueAt: retryAt }, delayMs),
+    { kind: 'outcome', outcome: { kind: 'failed', ...factsOf(delivery, at), beganAt, answer, retryAt } },
+  ];
+}

@@ -1,0 +1,50 @@
+import { firstAttempt, type Delivery } from '@waybell/line/delivery';
+import type { Answer, Attempted, DeliveryFacts, Exhausted } from '@waybell/line/outcomes';
+import type { UnattemptedReason } from '@waybell/line/reasons';
+import { dropReason } from './drop-reason.ts';
+import type { DeliveryTarget } from './find-target.ts';
+
+/** `maxAgeMs`: a delivery older than this is exhausted, `expired`, without another attempt. `now`: in milliseconds since 1970. */
+export type OverOptions = { maxAgeMs: number; now: () => number };
+
+/** Returns the end of a delivery that ends without an attempt, whatever its endpoint does. */
+export function whatIsOver(
+  delivery: Delivery,
+  target: DeliveryTarget | undefined,
+  { maxAgeMs, now }: OverOptions,
+): Attempted | undefined {
+  const { parked, createdAt, body } = delivery;
+  const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
+  if (reason !== undefined) return { kind: 'dropped', reason, ...factsOf(delivery, now()), body };
+  if (parked?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
+  return now() - createdAt > maxAgeMs ? exhausted(delivery, { reason: 'expired' }, now()) : undefined;
+}
+
+export function exhausted(
+  delivery: Delivery,
+  why: { answer: Answer } | { reason: UnattemptedReason },
+  at: number,
+): Exhausted {
+  const { beganAt, body } = delivery;
+  return { kind: 'exhausted', ...factsOf(delivery, at), beganAt, ...why, body };
+}
+
+/** What every record says of a delivery. */
+export function factsOf(delivery: Delivery, at: number): DeliveryFacts {
+  const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
+  const { parked, byHand, body } = delivery;
+  const facts: DeliveryFacts = {
+    delivery: guid,
+    subscription,
+    generation,
+    event,
+    interface: interfaceName,
+    action,
+    attempt,
+    at,
+  };
+  if (parked !== undefined) facts.parked = parked.why;
+  if (byHand !== undefined) facts.byHand = byHand.why;
+  if (attempt === firstAttempt(delivery)) facts.body = body;
+  return facts;
+}
