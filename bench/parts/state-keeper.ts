@@ -4,7 +4,7 @@ import { readTimestamp } from '@waybell/events/timestamp';
 import { activitiesIn } from '@waybell/location-tracker/activities';
 import { rememberedVehiclesIn } from '@waybell/location-tracker/remembered-vehicles';
 import type { LocationReport } from '@waybell/location-tracker/report';
-import { seeTogether } from '@waybell/location-tracker/see-together';
+import { SEEN_TOGETHER, seeTogether } from '@waybell/location-tracker/see-together';
 import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
@@ -13,7 +13,7 @@ import { serve } from '../lib/part.ts';
 /** The state of vehicles without a queue before it: as the tracker keeps it, and as bare writes of the same size. */
 export type StateKeeperCommands = typeof commands;
 
-/** As many as the tracker holds. */
+/** Writes at once: as many messages as the tracker holds. */
 const AT_ONCE = 1_000;
 /** As long as what the tracker keeps of a vehicle. */
 const VALUE = 'x'.repeat(130);
@@ -39,30 +39,36 @@ const commands = {
     const see = seeTogether({ activities: activitiesIn(postgres), remembered, rules: RULES, now: Date.now });
     const shipper = randomUUID();
     const guids = Array.from({ length: vehicles }, () => randomUUID());
-    const one = (place: number) => see(aReport(shipper, guids[place % vehicles] ?? ''));
-    await inGroups(vehicles, one);
-    return await perSecond(count, one);
+    const some = (from: number, size: number) =>
+      see(Array.from({ length: size }, (_, place) => aReport(shipper, guids[(from + place) % vehicles] ?? '')));
+    // A vehicle occurs once in a batch.
+    const work = { atOnce: Math.min(vehicles, SEEN_TOGETHER.largest), some };
+    await inGroups(vehicles, work);
+    return await perSecond(count, work);
   },
 
   /** Writes as many values; resolves with how many a second. */
   async write({ redisUrl, count, vehicles }: StateWork): Promise<number> {
     await using redis = await ready(redisUrl);
     const one = (place: number) => redis.set(`bare:${randomKey(place % vehicles)}`, VALUE, 'PX', KEPT_MS);
-    await inGroups(vehicles, one);
-    return await perSecond(count, one);
+    const some = (from: number, size: number) =>
+      Promise.all(Array.from({ length: size }, (_, place) => one(from + place)));
+    const work = { atOnce: AT_ONCE, some };
+    await inGroups(vehicles, work);
+    return await perSecond(count, work);
   },
 };
 
-async function perSecond(count: number, one: (place: number) => Promise<unknown>): Promise<number> {
+type GroupWork = { atOnce: number; some: (from: number, size: number) => Promise<unknown> };
+
+async function perSecond(count: number, work: GroupWork): Promise<number> {
   const beganAt = performance.now();
-  await inGroups(count, one);
+  await inGroups(count, work);
   return (count / (performance.now() - beganAt)) * 1_000;
 }
 
-async function inGroups(count: number, one: (place: number) => Promise<unknown>): Promise<void> {
-  for (let done = 0; done < count; done += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, place) => one(done + place)));
-  }
+async function inGroups(count: number, { atOnce, some }: GroupWork): Promise<void> {
+  for (let done = 0; done < count; done += atOnce) await some(done, Math.min(atOnce, count - done));
 }
 
 async function ready(url: string): Promise<Redis> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { addMember, emptyState, newSource, type Report } from './hand-over/state.ts';
+import { addMember, emptyState, newSource, newTurn, type Report } from './hand-over/state.ts';
 import { reject, type Message } from './messages.ts';
 import { StepReport } from './step-report.ts';
 
@@ -21,8 +21,8 @@ function handled(): Report<Message> {
   const state = emptyState<Message>();
   newSource(state, 1, 1);
   const rules = { name: 's', parse: (each: Message) => each, now: () => 0 };
-  const member = addMember({ state, rules, effects: [], settled: [] }, 1, 'queue', message);
-  return { kind: 'handled', member: { ...member, parsed: message } };
+  const member = addMember(newTurn(state, rules), 1, 'queue', message);
+  return { kind: 'handled', members: [{ ...member, parsed: message }] };
 }
 
 /** Returns the log lines of a report. */
@@ -30,7 +30,7 @@ function logged(report: Report<Message>): unknown[] {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const step = { name: 's', describe: () => ({ event: 'e' }) };
-  new StepReport(step, { log, metrics: createMetrics('test'), held: () => 0 }).record(report, 1);
+  new StepReport(step, { log, metrics: createMetrics('test'), held: () => 0 }).record(report, () => 1);
   return lines.map((line) => JSON.parse(line));
 }
 

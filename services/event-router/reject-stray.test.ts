@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
+import { causedBy } from '@waybell/line/testing/handled';
 import { rejectStray as nameStrayWithin } from './reject-stray.ts';
 
 const clock = { sleep: async () => undefined };
-const rejectStray = nameStrayWithin({ maxBytes: 1_000, clock });
+const handle = nameStrayWithin({ maxBytes: 1_000, clock });
+const rejectStray = (stray: Message) => causedBy(handle, stray);
 
 const aStray = (what: Partial<Message> = {}): Message => ({
   queue: 'waybell.strays',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readRejected } from '@waybell/line/operating/rejected-queue';
 import { aLine } from '@waybell/line/testing/a-line';
+import { causedBy } from '@waybell/line/testing/handled';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { rejectedQueue, straysQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
@@ -26,7 +27,7 @@ test('what a policy moves out of the rejected queue goes back, as it was, as oft
     moreQueues: [straysQueue],
     handle: (_body, message) => {
       seen.push(message.death);
-      return handle(message);
+      return causedBy(handle, message);
     },
   });
   await using _running = await line.run();

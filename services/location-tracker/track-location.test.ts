@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { JsonNumber } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
+import type { Outgoing } from '@waybell/line/messages';
+import { causedAtOnce, causedBy, fatesOf } from '@waybell/line/testing/handled';
 import type { LocationReport } from './report.ts';
-import { trackLocation } from './track-location.ts';
+import { trackLocation, type TrackOptions } from './track-location.ts';
 
 const report: LocationReport = {
   guid: randomUUID(),
@@ -16,15 +18,17 @@ const report: LocationReport = {
   address: '',
 };
 
+const handlerFor = (options: Pick<TrackOptions, 'seeReports'> & Partial<TrackOptions>) =>
+  trackLocation({ findAddress: async () => '', onChanges: () => undefined, now: () => 0, ...options });
+
 /** Returns action and vehicles of each event that a report becomes. */
-async function eventsOf(activated: string[], moved: string[]): Promise<[action: string, vehicles: string[]][]> {
-  const handle = trackLocation({
-    seeReport: async () => ({ activated, moved }),
-    findAddress: async () => '',
-    onChanges: () => undefined,
-    now: () => 0,
-  });
-  const outgoing = await handle(report);
+async function eventsOf(activated: string[], moved: string[]): Promise<TrackedEvent[]> {
+  return read(await causedBy(handlerFor({ seeReports: async () => [{ activated, moved }] }), report));
+}
+
+type TrackedEvent = [action: string, vehicles: string[]];
+
+function read(outgoing: readonly Outgoing[]): TrackedEvent[] {
   return outgoing.map((each) => {
     if (each.kind !== 'publish') return [each.kind, []];
     // The tracker's own event, read back.
@@ -49,5 +53,44 @@ describe('a report', () => {
 
   test('that changes nothing is on record', async () => {
     expect(await eventsOf([], [])).toEqual([['outcome', []]]);
+  });
+});
+
+describe('reports that come together', () => {
+  const [one, other, still] = [randomUUID(), randomUUID(), randomUUID()];
+  const reports = [one, other, still].map((guid) => ({ ...report, guid }));
+
+  test('are seen together, and each tells of its own changes', async () => {
+    const seen: string[][] = [];
+    const handle = handlerFor({
+      seeReports: async (all) => {
+        seen.push(all.map(({ guid }) => guid));
+        return [
+          { activated: [one], moved: [] },
+          { activated: [], moved: [other] },
+          { activated: [], moved: [] },
+        ];
+      },
+    });
+    const fates = await fatesOf(handle, reports);
+    expect(seen).toEqual([[one, other, still]]);
+    expect(fates.map((fate) => read(causedAtOnce(fate)))).toEqual([
+      [['vehicle.gps_activated', [one]]],
+      [['vehicle.driver_location_updated', [other]]],
+      [['outcome', []]],
+    ]);
+  });
+
+  test('fail alone where an address cannot be found, and all of them where none is seen', async () => {
+    const error = new Error('a bug');
+    const findAddress = async ({ address }: { address: string }) => {
+      if (address === 'lost') throw error;
+      return address;
+    };
+    const lost = reports.map((each) => (each.guid === other ? { ...each, address: 'lost' } : each));
+    const seeReports = async () => reports.map(({ guid }) => ({ activated: [], moved: [guid] }));
+    const fates = await fatesOf(handlerFor({ seeReports, findAddress }), lost);
+    expect(fates.map(({ kind }) => kind)).toEqual(['done', 'failed', 'done']);
+    await expect(fatesOf(handlerFor({ seeReports: () => Promise.reject(error) }), reports)).rejects.toBe(error);
   });
 });

@@ -1,7 +1,8 @@
 import { env } from 'node:process';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Message, Outgoing } from '@waybell/line/messages';
-import { readArrival, routeEvent } from '@waybell/event-router/route-event';
+import { causedBy } from '@waybell/line/testing/handled';
+import { readArrival, routeEvents } from '@waybell/event-router/route-event';
 import { findAction } from '@waybell/catalog/actions';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
 import { describe, expect, test } from '@jest/globals';
@@ -65,13 +66,14 @@ const asMessage = (message: Published): Message => ({
 async function route(message: Published, subscriptions: Audience['subscriptions']): Promise<string[]> {
   const arrival = read(asMessage(message));
   if ('kind' in arrival) return told(arrival);
-  const handle = routeEvent({
-    findSubscriptions: async (action, account) =>
-      subscriptions.get(audienceKey(action.interface, action.name, account)) ?? [],
+  const handle = routeEvents({
+    findSubscriptions: async (events) =>
+      events.map(({ action, receivers }) =>
+        receivers.map((account) => subscriptions.get(audienceKey(action.interface, action.name, account)) ?? []),
+      ),
     now: () => 0,
   });
-  const outgoing = await handle(arrival);
-  if ('next' in outgoing) throw new Error('it is made in parts');
+  const outgoing = await causedBy(handle, arrival);
   const { action, unknownMembers } = arrival.event;
   const event = [`gate ${action.feature ?? 'none'}`, `unknown members ${unknownMembers.count}`];
   return [...event, ...outgoing.flatMap(told)].toSorted();

@@ -9,6 +9,7 @@ import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
+import type { FindSubscriptions } from '@waybell/event-router/find-subscriptions';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
@@ -182,8 +183,12 @@ export class MemoryLine {
     'event-router': (tools) => {
       const { now } = this.#clock;
       const config = this.#configs.router;
-      const findSubscriptions = async (action: { interface: string; name: string }, account: string) =>
-        this.#ask(() => this.subscriptions.find(action.interface, action.name, account));
+      const findSubscriptions: FindSubscriptions = async (events) =>
+        this.#ask(() =>
+          events.map(({ action, receivers }) =>
+            receivers.map((account) => this.subscriptions.find(action.interface, action.name, account)),
+          ),
+        );
       runStep(routeStep({ findSubscriptions, config, now }), tools);
       runStep(strayStep({ config, now, clock: this.#clock }), tools);
     },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { noteEndsIn } from '@waybell/deactivator/note-ends';
@@ -114,13 +115,15 @@ test('recentlyWellIn finds each origin of those that answered within the hour, h
 
 describe('findSubscriptions', () => {
   const created = actionOf('carrier', 'order.created');
+  const find = async (action: Action, account: string) =>
+    (await findSubscriptionsIn(router)([{ action, receivers: [account] }]))[0]?.[0];
 
   test('finds one subscription for each client of the account, and of no other', async () => {
     const account = await anAccount('carrier');
     const guids = [await aSubscription({ account }), await aSubscription({ account, client: 'second' })];
     await aSubscription();
     await aSubscription({ account, action: 'order.delivered' });
-    const found = (await findSubscriptionsIn(router)(created, account)) ?? [];
+    const found = (await find(created, account)) ?? [];
     expect(found.map(({ guid }) => guid).toSorted()).toEqual(guids.toSorted());
     expect(found.map(({ client }) => client).toSorted()).toEqual(['default', 'second']);
     expect(found[0]).toMatchObject({ generation: 3, auditFieldSet: null, isFeatureOn: true });
@@ -130,7 +133,7 @@ describe('findSubscriptions', () => {
     const account = await anAccount('carrier');
     await change(await aSubscription({ account }), 'is_active = false');
     await change(await aSubscription({ account, client: 'second' }), 'ended_at = now(), is_active = false');
-    expect(await findSubscriptionsIn(router)(created, account)).toEqual([]);
+    expect(await find(created, account)).toEqual([]);
   });
 
   test.each([
@@ -139,45 +142,56 @@ describe('findSubscriptions', () => {
   ])('says of an account with the features %p whether the one of the action is on: %p', async (features, isOn) => {
     const account = await anAccount('shipper', features);
     await aSubscription({ interface: 'shipper', action: 'insurance.issued', account });
-    const [found] = (await findSubscriptionsIn(router)(actionOf('shipper', 'insurance.issued'), account)) ?? [];
+    const [found] = (await find(actionOf('shipper', 'insurance.issued'), account)) ?? [];
     expect(found?.isFeatureOn).toBe(isOn);
   });
 
   test.each([[['vehicles.vin', 'pickup.city']], [[]]])('tells the audit field set %p', async (auditFieldSet) => {
     const account = await anAccount('shipper');
     await aSubscription({ interface: 'shipper', action: 'order.modified', account, auditFieldSet });
-    const [found] = (await findSubscriptionsIn(router)(actionOf('shipper', 'order.modified'), account)) ?? [];
+    const [found] = (await find(actionOf('shipper', 'order.modified'), account)) ?? [];
     expect(found?.auditFieldSet).toEqual(auditFieldSet);
   });
 
   test('tells an account without a subscription from one that is not known', async () => {
-    const find = findSubscriptionsIn(router);
     expect(await find(created, await anAccount('carrier'))).toEqual([]);
     expect(await find(created, randomUUID())).toBeUndefined();
   });
 
-  test('answers each of many callers at once', async () => {
-    const accounts = await Promise.all(Array.from({ length: 30 }, () => anAccount('carrier')));
+  test('answers for each event and each of its receivers, asking once for those that are equal', async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => anAccount('carrier')));
+    const [one = '', other = ''] = accounts;
     const guids = await Promise.all(accounts.map((account) => aSubscription({ account })));
-    const find = findSubscriptionsIn(router);
-    const found = await Promise.all([...accounts, ...accounts].map((account) => find(created, account)));
-    expect(found.map((each) => each?.[0]?.guid)).toEqual([...guids, ...guids]);
-  });
-
-  test('fails only for an account that Postgres refuses, not for those asked for with it', async () => {
-    const [one, other] = [await anAccount('carrier'), await anAccount('carrier')];
-    const guids = [await aSubscription({ account: one }), await aSubscription({ account: other })];
-    const find = findSubscriptionsIn(router);
-    const asked = [one, 'no guid', other].map((account) => find(created, account));
-    const [first, refused, last] = await Promise.allSettled(asked);
-    expect([first, last]).toMatchObject(guids.map((guid) => ({ value: [{ guid }] })));
-    expect(refused).toMatchObject({ reason: { code: '22P02' } });
+    const delivered = actionOf('carrier', 'order.delivered');
+    const guid = await aSubscription({ account: one, action: 'order.delivered' });
+    const query = jest.spyOn(router, 'query');
+    const found = await findSubscriptionsIn(router)([
+      { action: created, receivers: accounts },
+      { action: created, receivers: [other, randomUUID(), one] },
+      { action: delivered, receivers: [one, other] },
+      { action: created, receivers: [other, one] },
+      { action: delivered, receivers: [] },
+    ]);
+    const guidsOf = found.map((each) => each.map((subscriptions) => subscriptions?.map((some) => some.guid)));
+    const [ofOne, ofOther] = [[guids[0]], [guids[1]]];
+    expect(guidsOf).toEqual([
+      guids.map((each) => [each]),
+      [ofOther, undefined, ofOne],
+      [[guid], []],
+      [ofOther, ofOne],
+      [],
+    ]);
+    expect(query).toHaveBeenCalledTimes(1);
+    // Once for each of its actions.
+    expect(JSON.stringify(query.mock.calls).split(other)).toHaveLength(3);
+    query.mockRestore();
   });
 
   test('says Unavailable where Postgres is away', async () => {
     const options = { url: 'postgres://127.0.0.1:1/none', role: '', poolSize: 1, timeoutMs: 500, log: silentLog };
     await using away = connectPostgres(options);
-    await expect(findSubscriptionsIn(away)(created, randomUUID())).rejects.toBeInstanceOf(Unavailable);
+    const asked = findSubscriptionsIn(away)([{ action: created, receivers: [randomUUID()] }]);
+    await expect(asked).rejects.toBeInstanceOf(Unavailable);
   });
 });
 

@@ -5,11 +5,13 @@ import { activitiesIn, type Activities } from '@waybell/location-tracker/activit
 import { deactivationsIn, type Deactivations } from '@waybell/location-tracker/deactivations';
 import { rememberedVehiclesIn, type RememberedVehicles } from '@waybell/location-tracker/remembered-vehicles';
 import type { LocationReport } from '@waybell/location-tracker/report';
-import { seeTogether, type SeeReport } from '@waybell/location-tracker/see-together';
+import { SEEN_TOGETHER, seeTogether, type Changes, type SeeReports } from '@waybell/location-tracker/see-together';
 import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
+import { RunGatherer } from '@waybell/line/hand-over/run-gatherer';
 import type { Publication } from '@waybell/line/messages';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { systemClock } from '@waybell/runtime/clock';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { connectRedis, type Redis as Client } from '@waybell/runtime/redis';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
@@ -20,6 +22,9 @@ export const rules = { distanceM: 1_000, silenceMs: HOUR_MS };
 
 /** An announcement of a sweep, as the router would read it. */
 export type Announced = { guid: string; shipper: string; vehicles: string[]; body: string };
+
+/** Sees a report, together with those that come with it. */
+export type SeeReport = (report: LocationReport) => Promise<Changes>;
 
 export type SweepTools = { publish?: (publication: Publication) => Promise<void>; isCaughtUp?: () => Promise<boolean> };
 
@@ -62,7 +67,7 @@ export class Tracker implements AsyncDisposable {
 
   /** A process' way to see reports: each has batches of its own. */
   replica(remembered: RememberedVehicles = this.remembered, activities: Activities = this.activities): SeeReport {
-    return seeTogether({ activities, remembered, rules, now: () => this.now });
+    return gathered(seeTogether({ activities, remembered, rules, now: () => this.now }));
   }
 
   async sweep({
@@ -93,6 +98,34 @@ export class Tracker implements AsyncDisposable {
     await this.#postgres[Symbol.asyncDispose]();
     await this.store[Symbol.asyncDispose]();
   }
+}
+
+/** Gathers reports as the step does. */
+function gathered(see: SeeReports): SeeReport {
+  const answers: PromiseWithResolvers<Changes>[] = [];
+  const batches = new RunGatherer<LocationReport>({
+    ...SEEN_TOGETHER,
+    clock: systemClock,
+    async run({ members, messages }) {
+      const changes = await see(messages).catch((error: unknown) => ({ error }));
+      members.forEach((member, place) => {
+        if ('error' in changes) answers[member]?.reject(changes.error);
+        else answers[member]?.resolve(changes[place] ?? { activated: [], moved: [] });
+      });
+    },
+  });
+  let came: { members: number[]; messages: LocationReport[] } = { members: [], messages: [] };
+  return (report) => {
+    const answer = Promise.withResolvers<Changes>();
+    came.messages.push(report);
+    if (came.members.push(answers.push(answer) - 1) === 1)
+      process.nextTick(() => {
+        const batch = came;
+        came = { members: [], messages: [] };
+        batches.add(batch, { isApart: false });
+      });
+    return answer.promise;
+  };
 }
 
 export function aReport(

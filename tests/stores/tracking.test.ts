@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LocationReport } from '@waybell/location-tracker/report';
-import type { Changes, SeeReport } from '@waybell/location-tracker/see-together';
+import type { Changes } from '@waybell/location-tracker/see-together';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
+import { aReport, HOUR_MS, START, Tracker, type SeeReport } from './tracker.ts';
 
 let tracker: Tracker;
 

@@ -28,7 +28,7 @@ export const to = (queue: string, body: string): Publication => ({
 
 export type ALineOptions = Partial<Omit<Step<Message>, 'handle' | 'queues'>> & {
   moreQueues?: string[];
-  handle?: (body: string, message: Message) => Promise<Outgoing[]>;
+  handle?: (body: string, message: Message) => Promise<readonly Outgoing[]>;
   tools?: Partial<StepTools>;
   broker?: Partial<BrokerOptions>;
 };

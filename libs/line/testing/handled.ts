@@ -1,0 +1,38 @@
+import type { Fate, Handler, InParts, Outgoing } from '../messages.ts';
+
+/** Runs a handler with a batch. Resolves with the fate of each, in their order; rejects if it throws for all of them. */
+export async function fatesOf<M>(handle: Handler<M>, batch: readonly M[]): Promise<Fate[]> {
+  const begin = await handle(batch);
+  const fateAt = async (place: number) => {
+    try {
+      return await new Promise<Fate>((end) => begin(place, end));
+    } catch (error) {
+      return { kind: 'failed' as const, error };
+    }
+  };
+  return Promise.all(batch.map((_, place) => fateAt(place)));
+}
+
+/** Runs a handler with one message, and resolves with what it causes. Rejects if it fails. */
+export async function handled<M>(handle: Handler<M>, message: M): Promise<readonly Outgoing[] | InParts> {
+  const [fate] = await fatesOf(handle, [message]);
+  return causedIn(fate);
+}
+
+/** Runs a handler with one message, and resolves with what it causes, which is not in parts. Rejects if it fails. */
+export async function causedBy<M>(handle: Handler<M>, message: M): Promise<readonly Outgoing[]> {
+  const [fate] = await fatesOf(handle, [message]);
+  return causedAtOnce(fate);
+}
+
+/** Returns what a message caused, which is not in parts. Throws the error of one that failed. */
+export function causedAtOnce(fate: Fate | undefined): readonly Outgoing[] {
+  const caused = causedIn(fate);
+  if ('next' in caused) throw new Error('it is caused in parts');
+  return caused;
+}
+
+function causedIn(fate: Fate | undefined): readonly Outgoing[] | InParts {
+  if (fate?.kind !== 'done') throw fate?.error;
+  return fate.caused;
+}
