@@ -22,8 +22,6 @@ export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
     queues: readonly string[];
     /** Limit of messages held, and so handled, at once over all queues. */
     heldLimit: HeldLimit;
-    /** Most members of a bundle that it publishes. */
-    bundleMembers?: number;
     handle: Handler<M>;
   };
 

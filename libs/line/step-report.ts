@@ -31,7 +31,7 @@ export class StepReport<M> {
 
   /** Counts a published bundle of this many deliveries. */
   bundled(members: number): void {
-    this.#metrics.bundled(this.#step.name, members);
+    this.#metrics.sentBatch(this.#step.name, members);
   }
 
   /** `durationMs`: since the message was taken. */

@@ -56,7 +56,7 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
       }
       return found;
     },
-    // One query at a time: look-ups that come meanwhile share the next one, and then a bundle.
+    // One query at a time: look-ups that come meanwhile share the next one, and then a batch.
     { concurrency: 1, nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
   );
   return (action, account) => find({ action, account });

@@ -12,7 +12,7 @@ import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteEventOpti
 
 export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
-  config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'rememberMs'>;
+  config: Pick<Config, 'heldLimit' | 'eventLimits' | 'rememberMs'>;
 };
 
 /** The router's step. Recognises a repeated event by its action and guid, and a changed body by a hash. */
@@ -21,7 +21,6 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
     name: 'event-router',
     queues: [routerQueue],
     heldLimit: heldLimitOf(config),
-    bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits, onRead),
     reportRejection: reportRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, now }),

@@ -1,14 +1,12 @@
 import type { Broker } from '../broker.ts';
 import { TooLarge } from '../publish-errors.ts';
-import { bundle } from '../bundle.ts';
+import { joinDeliveries } from '../delivery-batch.ts';
 import type { Publication } from '../messages.ts';
 import type { StepReport } from '../step-report.ts';
 
 export type BatchPublisherOptions = {
   broker: Pick<Broker, 'send'>;
   report: Pick<StepReport<never>, 'bundled'>;
-  /** Limit of messages in a bundle; undefined: 16. */
-  bundleMembers: number | undefined;
   onSettled: (sending: number, error: unknown) => void;
 };
 
@@ -29,7 +27,7 @@ export class BatchPublisher {
   }
 
   publish(sent: BatchedPublish): void {
-    if (sent.publication.mayBundle !== true) return this.#send(sent);
+    if (sent.publication.deliveries !== true) return this.#send(sent);
     // Runs after everything that this turn of the event loop causes.
     if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
   }
@@ -37,12 +35,10 @@ export class BatchPublisher {
   #sendBundles(): void {
     const all = this.#toBundle;
     this.#toBundle = [];
-    for (const { publication, members } of bundle(all, this.#options.bundleMembers)) {
+    for (const { publication, members } of joinDeliveries(all)) {
       this.#options.report.bundled(members.length);
       this.perBundle += (members.length - this.perBundle) * WEIGHT;
-      const [only] = members;
-      if (members.length === 1 && only !== undefined) this.#send(only);
-      else this.#sendBundle(publication, members);
+      this.#sendBundle(publication, members);
     }
   }
 
@@ -51,12 +47,12 @@ export class BatchPublisher {
     broker.send(publication, (error) => onSettled(sending, error));
   }
 
-  /** Sends the members of a bundle that is too large one by one. */
+  /** Sends the members of a batch that is too large one by one. */
   #sendBundle(publication: Publication, members: readonly BatchedPublish[]): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => {
       for (const each of members) {
-        if (error instanceof TooLarge) this.#send(each);
+        if (error instanceof TooLarge && members.length > 1) this.#send(each);
         else onSettled(each.sending, error);
       }
     });

@@ -16,8 +16,7 @@ import type { Lane } from './suspicion.ts';
 /** How long a record waits for others to travel with. */
 const FLUSH_MS = 20;
 
-/** `bundleMembers`: most deliveries in a published bundle. */
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M> };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
@@ -39,7 +38,7 @@ export class EffectRunner<M> {
   #flushTimer: Timer | undefined;
   taken = 0;
 
-  constructor({ handle, bundleMembers, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
+  constructor({ handle, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
     this.#handle = handle;
     this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
@@ -49,7 +48,7 @@ export class EffectRunner<M> {
     this.#crashes = new CrashCounter(tools.deaths);
     const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
     this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
-    this.#publishing = new BatchPublisher({ ...tools, bundleMembers, onSettled });
+    this.#publishing = new BatchPublisher({ ...tools, onSettled });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.apply({ kind: 'broker', is }));
   }

@@ -10,7 +10,7 @@
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
  * A suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
  */
-import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
+import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
 import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import {
@@ -90,8 +90,8 @@ function came<M>(turn: Turn<M>, { source: id, lane, messages }: Input & { kind: 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: HeldSource): void {
   const { lane, message } = member;
   const { deaths = 0 } = message;
-  // Still a bundle: it could not be opened.
-  if (isBundle(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBundle(message));
+  // Still a batch: it could not be opened.
+  if (isDeliveryBatch(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBatch(message));
   switch (intakeOf(lane, deaths, size)) {
     case 'handle':
       return recognise(turn, member);

@@ -4,7 +4,7 @@
  * ends.
  */
 import { Unroutable } from '../publish-errors.ts';
-import { isBundle, readMembers } from '../bundle.ts';
+import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
 import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
@@ -43,7 +43,7 @@ function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: R
   const { message } = member;
   const rejection = { ...of, detail: storable(detail) };
   sendOne(turn, member, publishRejected(message, rejection, now()));
-  for (const each of (isBundle(message) ? readMembers(message) : undefined) ?? [message]) {
+  for (const each of (isDeliveryBatch(message) ? readMembers(message) : undefined) ?? [message]) {
     for (const outgoing of reportRejection?.(each, rejection) ?? []) sendAny(turn, member, outgoing);
   }
 }
