@@ -53,7 +53,7 @@ const only = <T>(all: readonly T[]): T => {
   return first;
 };
 
-const opened = (...all: Publication[]) => joined(...all).flatMap(({ publication }) => openBatch(arrived(publication)));
+const out = (...all: Publication[]) => joined(...all).flatMap(({ publication }) => openBatch(arrived(publication)));
 
 describe('deliveries that are joined', () => {
   test('come out as they went in, in the order of their queue, whatever is in them', () => {
@@ -65,12 +65,12 @@ describe('deliveries that are joined', () => {
       traceparent: fc.constantFrom('', '00-aa-bb-01'),
     });
     const isKept = fc.property(fc.array(member, { maxLength: 40 }), (members) => {
-      const out = Map.groupBy(
-        opened(...members.map(({ name, ...rest }) => delivery(name, rest))),
+      const came = Map.groupBy(
+        out(...members.map(({ name, ...rest }) => delivery(name, rest))),
         ({ routingKey }) => routingKey,
       );
       for (const [to, sent] of Map.groupBy(members, (each) => each.to)) {
-        expect(out.get(to)).toEqual(
+        expect(came.get(to)).toEqual(
           sent.map(({ name, body, traceparent }) => ({
             queue: `q.${to}`,
             exchange: 'waybell.deliveries',
@@ -86,9 +86,9 @@ describe('deliveries that are joined', () => {
             ...(traceparent !== '' && { traceparent }),
           })),
         );
-        out.delete(to);
+        came.delete(to);
       }
-      expect(out.size).toBe(0);
+      expect(came.size).toBe(0);
     });
     fc.assert(isKept);
   });
@@ -109,14 +109,14 @@ describe('deliveries that are joined', () => {
     expect(sizes(half('a'), half('b', '!'))).toEqual([1, 1]);
     const large = delivery('b', { body: 'b'.repeat(2 ** 20) });
     expect(sizes(delivery('a'), large, delivery('c'))).toEqual([1, 1, 1]);
-    expect(only(opened(large)).body).toEqual(large.body);
+    expect(only(out(large)).body).toEqual(large.body);
   });
 
   test('share the bytes of a body that several have', () => {
     const body = Buffer.from('x'.repeat(10_000));
     const members = Array.from({ length: 16 }, (_, place) => ({ ...delivery(String(place)), body }));
     expect(only(joined(...members)).publication.body.length).toBeLessThan(12_000);
-    const [first, ...others] = opened(...members);
+    const [first, ...others] = out(...members);
     expect(first?.body).toEqual(body);
     expect(others.every((message) => message.body === first?.body)).toBe(true);
   });
