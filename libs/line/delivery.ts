@@ -23,7 +23,7 @@ export type Delivery = DeliveryNote & {
   parked?: ParkedFor;
   /** Delivered by the broker before, or back from the waiting queue: it may be parked already. */
   mayBeParked?: boolean;
-  /** Delivered in a bundle before: the process that had it may have kept it as an open request. */
+  /** Delivered in a batch of several before: the process that had it may have kept it as an open request. */
   mayBeOpen?: boolean;
   /** Set aside; others wait while it is handled. */
   isSuspect?: boolean;
@@ -38,10 +38,7 @@ export function firstAttempt({ byHand }: Delivery): number {
 
 /** Publishes to the queue of the action, to be attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
-  return {
-    ...publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) }),
-    mayBundle: true,
-  };
+  return publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) });
 }
 
 /** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
@@ -99,6 +96,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
+    deliveries: true,
     // A delivery that ends without a request kills no process; as a suspect it would be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
@@ -126,6 +124,7 @@ export function publishKept(
     type: action,
     note,
     contentType: 'application/json',
+    deliveries: true,
     ...(traceparent === null ? {} : { headers: { traceparent } }),
   };
 }
@@ -140,6 +139,7 @@ function publication(delivery: Delivery, to: { exchange: string; routingKey: str
     type: actionKey(delivery),
     note: writeNote(delivery),
     contentType: 'application/json',
+    deliveries: true,
     ...(traceparent === undefined ? {} : { headers: { traceparent } }),
   };
 }
@@ -150,8 +150,9 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a delivery. Rejects a message that this version cannot read. */
+/** Reads a member of a batch, or a parked delivery. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
+  if (message.deliveries !== true) return reject('not_a_delivery', 'the message is no batch of deliveries');
   const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
   const note = readNote(message.note);
   const guid = message.messageId;

@@ -3,6 +3,7 @@ import { unpark, type Delivery } from '@waybell/line/delivery';
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { causedBy } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
@@ -37,7 +38,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
     findTargets: async () => [TARGET],
-    admit: async () => ({ kind: 'granted', end: () => undefined }),
+    admit: (_, __, onAdmitted) => onAdmitted({ kind: 'granted', end: () => undefined }),
     callEndpoint: (_, onEnd) => {
       made.requests += 1;
       onEnd({ isDelivered: false, durationMs: 1 });
@@ -67,7 +68,7 @@ const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
 const last = { ...delivery, attempt: 2 };
-const full = { admit: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
+const full: Partial<DeliverStepOptions> = { admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) };
 
 describe('a delivery without room', () => {
   test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
@@ -75,7 +76,7 @@ describe('a delivery without room', () => {
     let moved = delivery;
     for (const hop of [1, 2, 3]) {
       const before = step.once?.keyOf(moved);
-      const caused = await step.handle(moved);
+      const caused = await causedBy(step.handle, moved);
       expect(caused).toMatchObject([{ kind: 'park', row: { hop, attempt: 1, why: 'full' } }]);
       moved = drained(caused);
       const { key, fingerprint } = step.once?.keyOf(moved) ?? {};
@@ -88,13 +89,13 @@ describe('a delivery without room', () => {
 
   test('waits on where it is parked already', async () => {
     const { step, made } = aStep({ isParked: async () => true });
-    expect(await step.handle({ ...delivery, mayBeParked: true })).toEqual([]);
+    expect(await causedBy(step.handle, { ...delivery, mayBeParked: true })).toEqual([]);
     expect(made.requests).toBe(0);
   });
 });
 
 test('the retry of an attempt goes to its delay queue, and to its own once the delay is over that it was kept for', async () => {
-  const [retry] = await aStep().step.handle(delivery);
+  const [retry] = await causedBy(aStep().step.handle, delivery);
   if (retry?.kind !== 'publish') throw new Error('it was not published');
   expect(retry.exchange).toBe('waybell.retry');
   const { publication, afterMs } = withDelayElapsed(retry);
@@ -108,7 +109,7 @@ describe('a delivery to secrets whose key is missing', () => {
   test('waits in the broker, unattempted, and is no repeat of what it was before', async () => {
     const missed: string[] = [];
     const { step, made } = aStep({ findTargets: async () => [locked], onKeyMissing: (keyId) => missed.push(keyId) });
-    const [caused] = await step.handle(delivery);
+    const [caused] = await causedBy(step.handle, delivery);
     if (caused?.kind !== 'publish') throw new Error('it was not published');
     expect(caused.exchange).toBe('waybell.waiting');
     const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
@@ -122,18 +123,18 @@ describe('a delivery to secrets whose key is missing', () => {
   test('waits, too, where the key is missed only once it has had its turn', async () => {
     const clock = new TurnedClock();
     const targets = [TARGET, locked, locked];
-    const admit: DeliverStepOptions['admit'] = async () => {
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) => {
       clock.skipTo(clock.now() + 1_000);
-      return { kind: 'granted', end: () => undefined };
+      onAdmitted({ kind: 'granted', end: () => undefined });
     };
     const { step, made } = aStep({ findTargets: async () => [targets.shift() ?? locked], admit, clock });
-    expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
+    expect(await causedBy(step.handle, delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
     expect(made.requests).toBe(0);
   });
 
   test('is dropped where its subscription is off', async () => {
     const { step } = aStep({ findTargets: async () => [{ ...locked, state: 'deactivated' }] });
-    expect(kindsOf(await step.handle(delivery))).toEqual(['dropped on record']);
+    expect(kindsOf(await causedBy(step.handle, delivery))).toEqual(['dropped on record']);
   });
 });
 
@@ -148,7 +149,7 @@ describe('an attempt that failed for something of ours', () => {
   test('is not counted: the delivery waits as it is, and is attempted again as the same', async () => {
     const isLast: boolean[] = [];
     for (const each of [delivery, last]) {
-      const caused = await aStep(ours(isLast)).step.handle(each);
+      const caused = await causedBy(aStep(ours(isLast)).step.handle, each);
       const row = { why: 'egress', attempt: each.attempt, notBeforeMs: 1_000 };
       expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingExchange } }]);
       expect(caused).toHaveLength(1);
@@ -159,20 +160,23 @@ describe('an attempt that failed for something of ours', () => {
 
   test('leaves its endpoint to single requests', async () => {
     const speeds: string[] = [];
-    const admit = async () => ({ kind: 'granted', end: (speed: string) => void speeds.push(speed) }) as const;
-    await aStep({ ...ours(), admit }).step.handle(delivery);
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) =>
+      onAdmitted({ kind: 'granted', end: (speed) => void speeds.push(speed) });
+    await causedBy(aStep({ ...ours(), admit }).step.handle, delivery);
     expect(speeds).toEqual(['hung']);
   });
 
   test('ends when it is older than a delivery may be, counting against no subscription', async () => {
-    const waiting = drained(await aStep(ours()).step.handle(last));
+    const waiting = drained(await causedBy(aStep(ours()).step.handle, last));
     const tooOld = () => 2 * config.maxAgeMs;
-    expect(kindsOf(await aStep({ now: tooOld }).step.handle(waiting))).toEqual(['exhausted on record']);
+    expect(kindsOf(await causedBy(aStep({ now: tooOld }).step.handle, waiting))).toEqual(['exhausted on record']);
   });
 
   test('is told to the client that tries a subscription out', async () => {
     const byHand = { why: 'test', fromAttempt: 1 } as const;
-    expect(kindsOf(await aStep(ours()).step.handle({ ...delivery, byHand }))).toEqual(['exhausted on record']);
+    expect(kindsOf(await causedBy(aStep(ours()).step.handle, { ...delivery, byHand }))).toEqual([
+      'exhausted on record',
+    ]);
   });
 });
 
@@ -183,7 +187,7 @@ describe('a test that fails', () => {
   ] as const)('%s', async (_what, how, kind) => {
     const byHand = { why: 'test', fromAttempt: 1, ...how } as const;
     const refused = aStep({ callEndpoint: (_, onEnd) => onEnd({ isDelivered: false, status: 500, durationMs: 1 }) });
-    expect(kindsOf(await refused.step.handle({ ...delivery, byHand }))).toContain(`${kind} on record`);
+    expect(kindsOf(await causedBy(refused.step.handle, { ...delivery, byHand }))).toContain(`${kind} on record`);
   });
 });
 
@@ -198,7 +202,7 @@ describe('a success', () => {
       clock.skipTo(clock.now() + tookMs);
       onEnd({ isDelivered: true, durationMs: tookMs });
     };
-    return kindsOf(await aStep({ clock, callEndpoint, ...what }).step.handle({ ...delivery, ...how }));
+    return kindsOf(await causedBy(aStep({ clock, callEndpoint, ...what }).step.handle, { ...delivery, ...how }));
   }
 
   const matters = { findTargets: async () => [{ ...TARGET, reportsSuccess: true }] };
@@ -245,7 +249,7 @@ describe('a success', () => {
 });
 
 test('nothing is made of a parked delivery that another process has by now', async () => {
-  const parked = drained(await aStep(full).step.handle(delivery));
-  await expect(aStep({ isHeld: () => false }).step.handle(parked)).rejects.toThrow('another deliverer');
-  await expect(aStep({ isHeld: () => false }).step.handle(delivery)).resolves.toHaveLength(2);
+  const parked = drained(await causedBy(aStep(full).step.handle, delivery));
+  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, parked)).rejects.toThrow('another deliverer');
+  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
 });

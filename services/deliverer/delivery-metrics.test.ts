@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Delivery } from '@waybell/line/delivery';
+import { allAtOnce } from '@waybell/line/handlers';
 import type { Answer, Attempted } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
+import { causedBy } from '@waybell/line/testing/handled';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { aDelivery } from './testing/delivery.ts';
@@ -30,9 +32,9 @@ function factsOf(delivery: Delivery, at: number) {
 async function shownOf(delivery: Delivery, outcome: Attempted) {
   const metrics = createMetrics('test');
   const watched = new DeliveryMetrics(metrics, { now: () => outcome.at }).watch(
-    aStep(async () => [{ kind: 'outcome', outcome }]),
+    aStep(allAtOnce(async () => [[{ kind: 'outcome', outcome }]])),
   );
-  await watched.handle(delivery);
+  await causedBy(watched.handle, delivery);
   return sumsIn(await metrics.metrics());
 }
 
@@ -134,7 +136,7 @@ async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[
     }),
   );
   const age = async () => /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
-  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle(delivery)));
+  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle([delivery])));
   const during = await age();
   release.resolve();
   await handled;

@@ -11,16 +11,16 @@ import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import type { FindSubscriptions } from '@waybell/event-router/find-subscriptions';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
-import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
+import { readRejected, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { runStep, type StepTools } from '@waybell/line/run-step';
 import { eventsExchange, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
-import { goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
+import { asConsumed, goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
 import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
@@ -35,7 +35,6 @@ export type Request = {
   url: string;
   headers: Record<string, string>;
 } & AttemptRequest['delivery'];
-export type Rejected = { reason: string; detail: string; body: Buffer };
 
 export type LineOptions = {
   /** Settings of the services that are to differ from the specification's. */
@@ -104,10 +103,9 @@ export class MemoryLine {
     return this.broker.kept(logQueue).flatMap(({ publication: { body } }) => readOutcomes(body));
   }
 
-  get rejections(): Rejected[] {
-    return this.broker.kept(rejectedQueue).map(({ publication: { body, headers = {} } }) => {
-      return { reason: String(headers[asideHeaders.reason]), detail: String(headers[asideHeaders.detail]), body };
-    });
+  /** What operators see. */
+  get rejections(): RejectedMessage[] {
+    return this.broker.kept(rejectedQueue).map((each) => readRejected(asConsumed(each)));
   }
 
   /** What upstream was told. */
