@@ -27,7 +27,9 @@ export function forgettingCache<V extends object>(options: ForgettingCacheOption
     looking.unref();
   }
   const cache = new LRUCache<string, V>({
-    max,
+    // Not by `max`, for which the library would take its memory at once.
+    maxSize: max,
+    sizeCalculation: () => 1,
     ttl: unusedMs,
     // Asks the clock each time: the library's own timer would be the system's.
     ttlResolution: 0,

@@ -5,7 +5,7 @@ import { Unavailable } from './unavailable.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A token for each of 100,000 subscriptions, and the signing secrets of as many clients: about 300 bytes each. */
+/** A token for each of 100,000 subscriptions, and the signing secrets of as many clients: about 400 bytes each. */
 const MAX_OPENED = 200_000;
 const UNUSED_MS = 600_000;
 
