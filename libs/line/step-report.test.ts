@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { addMember, emptyState, newSource, newTurn, type Report } from './hand-over/state.ts';
+import { emptyState, type Report } from './hand-over/state.ts';
+import { addMember, newSource, newTurn } from './hand-over/turn.ts';
 import { reject, type Message } from './messages.ts';
 import { StepReport } from './step-report.ts';
 
