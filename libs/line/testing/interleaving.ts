@@ -149,7 +149,15 @@ export class Interleaving {
 
   #ran(texts: readonly string[], draw: number): string[] {
     if (draw % 7 === 5) return this.#step.threwForAll(texts, draw % 2 === 0 ? FAILED : LACKING);
-    return this.#step.ended(...texts.map((text, place): [string, Fate] => [text, this.#fateOf(text, draw + place)]));
+    const fates = texts.map((text, place): [string, Fate] => [text, this.#fateOf(text, draw + place)]);
+    return this.#step.ended(...this.#saidTwice(), ...fates);
+  }
+
+  /** What handlers say once more of messages that have ended. */
+  #saidTwice(): [string, Fate][] {
+    const running = new Set(this.#waiting.flatMap(({ what, text }) => (what === 'run' ? [text] : [])));
+    const [text] = [...this.#caused.keys()].slice(-1);
+    return text === undefined || running.has(text) ? [] : [[text, FAILED]];
   }
 
   #fateOf(text: string, draw: number): Fate {
