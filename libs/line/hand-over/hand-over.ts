@@ -68,7 +68,7 @@ function apply<M>(turn: Turn<M>, input: Input): void {
     case 'ended':
       return input.members.forEach((id, place) => ended(turn, id, input.fates[place]));
     case 'threw':
-      return threw(turn, membersOf(turn, input.members), input.error);
+      return threw(turn, input);
     case 'remembered':
       return finish(turn, membersOf(turn, input.members));
     case 'confirmed':
@@ -115,12 +115,14 @@ function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
 }
 
 /** Halves a batch that throws until the one that throws is alone. */
-function threw<M>(turn: Turn<M>, members: readonly Member<M>[], error: unknown): void {
+function threw<M>(turn: Turn<M>, { members: ids, error }: Input & { kind: 'threw' }): void {
+  // Others were given back meanwhile.
+  const members = membersOf(turn, ids).filter(({ isRunning }) => isRunning);
   for (const member of members) member.isRunning = false;
   const [first] = members;
   if (members.length > 1 && !(error instanceof Unavailable)) {
     const half = Math.ceil(members.length / 2);
-    for (const some of [members.slice(0, half), members.slice(half)]) turn.toRunApart.push(mayRun(turn, some));
+    for (const some of [members.slice(0, half), members.slice(half)]) beginApart(turn, some);
   } else if (members.length > 1) dependencyAway(turn, members);
   else if (first !== undefined) failed(turn, first, error);
 }
@@ -138,6 +140,11 @@ function dependencyAway<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
 /** Runs the handler, unless a dependency is away: work must not be done if its effects cannot be published. */
 function begin<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   turn.toRun.push(...mayRun(turn, members));
+}
+
+function beginApart<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
+  const batch = mayRun(turn, members);
+  if (batch.length > 0) turn.toRunApart.push(batch);
 }
 
 function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {

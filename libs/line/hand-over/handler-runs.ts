@@ -64,7 +64,7 @@ export class HandlerRuns<M> {
   /** Whether it is still to be handled: it may have been given back, or taken back, while it waited for the handler. */
   #isWanted(id: number): boolean {
     const member = this.#options.state.members.get(id);
-    if (member === undefined) return false;
+    if (member?.isRunning !== true) return false;
     if (isHeld(this.#options, member)) return true;
     this.#end(id, TAKEN_BACK);
     return false;

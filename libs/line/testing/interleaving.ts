@@ -1,9 +1,9 @@
 import type { Input } from '../hand-over/state.ts';
-import type { Outgoing } from '../messages.ts';
-import { end, parked, record, to, ToldStep } from './told-step.ts';
+import type { Fate, Outgoing } from '../messages.ts';
+import { delivery, end, FAILED, LACKING, parked, record, to, ToldStep } from './told-step.ts';
 
-/** Possible results of one effect; the first is success. */
-type Choices = (() => string[])[];
+/** What the step waits for. */
+type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
 
 const CHANGES: Input[] = [
   { kind: 'broker', is: 'away' },
@@ -15,6 +15,11 @@ const CHANGES: Input[] = [
 ];
 const DOORS = ['queue', 'queue', 'suspects', 'quarantine'] as const;
 const KEYS = 4;
+const MOST_TOGETHER = 4;
+/** How many things a message causes. */
+const COUNTS = [1, 2, 3, 0, 1, 2];
+/** Undefined: confirmed. */
+const FATES = [undefined, undefined, 'unconfirmed', 'stalled', 'unbound', 'refused'] as const;
 
 /**
  * Drives the hand-over with messages, and lets everything that it waits for happen in any order. Tracks by itself which messages are
@@ -22,7 +27,7 @@ const KEYS = 4;
  */
 export class Interleaving {
   readonly #step = new ToldStep();
-  #waiting: Choices[] = [];
+  #waiting: Awaited[] = [];
   readonly #sources: string[][] = [];
   readonly #cut = new Set<number>();
   readonly #ends: number[] = [];
@@ -43,16 +48,17 @@ export class Interleaving {
     if (choice === 1) return this.#isCut(rest % Math.max(1, this.#sources.length));
     if (choice === 2) return this.#change(CHANGES[rest % (CHANGES.length * 4)]);
     if (choice === 3) return this.#heard(this.#step.slow(rest % Math.max(1, this.#sources.length)));
-    const [choices = []] = this.#waiting.splice(choice - 4, 1);
-    this.#heard(choices[rest % choices.length]?.() ?? []);
+    const first = choice - 4;
+    const { what } = this.#waiting[first] ?? {};
+    const some = this.#waiting.slice(first).filter((each) => each.what === what);
+    this.#happen(some.slice(0, 1 + (rest % MOST_TOGETHER)), Math.floor(rest / MOST_TOGETHER));
   }
 
   /** Lets everything that is waited for succeed, and checks that nothing is left. */
   end(): void {
     this.#change({ kind: 'broker', is: 'writable' });
     this.#change({ kind: 'back' });
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
-      this.#heard(next[0]?.() ?? []);
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) this.#happen([next], 0);
     const ended = this.#ends.toSorted((one, other) => one - other);
     if (ended.join() !== [...this.#sources.keys()].join()) this.broken.push(`ended: ${ended.join()}`);
     const { sources, members, keys, waiting, sendings, bufferedRecords } = this.#step.state;
@@ -61,6 +67,13 @@ export class Interleaving {
   }
 
   #come(draw: number): void {
+    const all = Array.from({ length: 1 + (Math.floor(draw / 100) % MOST_TOGETHER) }, (_, place) =>
+      this.#comingSource(draw + place),
+    );
+    this.#heard(this.#step.cameTogether(...all));
+  }
+
+  #comingSource(draw: number) {
     const source = this.#sources.length;
     const count = (draw % 3) + 1;
     const texts = Array.from({ length: count }, (_, place) => {
@@ -68,9 +81,8 @@ export class Interleaving {
       return `${what} ${source}.${place} ${(draw + place) % KEYS}`;
     });
     this.#sources.push(texts);
-    const lane = DOORS[draw % DOORS.length] ?? 'queue';
     const deaths = Math.floor(draw / 7) % 4;
-    this.#heard(this.#step.came(source, texts, { lane, deliveryCount: deaths, deaths }));
+    return { source, texts, lane: DOORS[draw % DOORS.length] ?? 'queue', deliveryCount: deaths, deaths };
   }
 
   #isCut(source: number): void {
@@ -89,64 +101,86 @@ export class Interleaving {
         /^(recall|run|remember|lease|publish|keep|park|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(
           effect,
         ) ?? [];
-      if (effect === 'flush later') this.#waiting.push([() => this.#step.apply({ kind: 'flush due' })]);
-      else if (verb === 'recall') this.#waiting.push(this.#recall(what));
-      else if (verb === 'run') this.#waiting.push(this.#run(what));
-      else if (verb === 'remember')
-        this.#waiting.push([() => this.#isRemembered(what, () => this.#step.remembered(what))]);
-      else if (verb === 'lease') this.#waiting.push(this.#lease(what));
-      else if (verb === 'publish' || verb === 'keep' || verb === 'park') this.#waiting.push(this.#send(what));
+      if (effect === 'flush later') this.#waiting.push({ what: 'flush', text: '' });
+      else if (verb === 'recall' || verb === 'run' || verb === 'remember' || verb === 'lease')
+        this.#waiting.push({ what: verb, text: what });
+      else if (verb === 'publish' || verb === 'keep' || verb === 'park')
+        this.#waiting.push({ what: 'send', text: what });
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
   }
 
+  /** Lets what is waited for happen, together where one input has many. Draw 0 is success. */
+  #happen(some: readonly Awaited[], draw: number): void {
+    const [first] = some;
+    this.#waiting = this.#waiting.filter((each) => !some.includes(each));
+    const texts = some.map(({ text }) => text);
+    switch (first?.what) {
+      case 'recall':
+        return this.#heard(this.#recalled(texts, draw));
+      case 'run':
+        return this.#heard(this.#ran(texts, draw));
+      case 'remember':
+        for (const text of texts) this.#remembered.add(text);
+        return this.#heard(this.#step.remembered(...texts));
+      case 'send':
+        return this.#sent(texts, draw);
+      case 'lease':
+        for (const text of texts) this.#heard(this.#leased(text, draw));
+        return;
+      case 'flush':
+        return this.#heard(this.#step.apply({ kind: 'flush due' }));
+    }
+  }
+
   /** A lease is a source like any other, of that message alone. */
-  #lease(text: string): Choices {
-    const kept = () => {
-      const source = this.#sources.push([text]) - 1;
-      this.#keptBy.set(text, source);
-      return this.#step.leased(text, source);
-    };
-    return [kept, kept, () => this.#step.leased(text, undefined)];
+  #leased(text: string, draw: number): string[] {
+    if (draw % 3 === 2) return this.#step.leased(text, undefined);
+    const source = this.#sources.push([text]) - 1;
+    this.#keptBy.set(text, source);
+    return this.#step.leased(text, source);
   }
 
-  #recall(text: string): Choices {
-    const isNew = () => this.#step.recalled(text, false);
-    return [isNew, isNew, () => this.#isRemembered(text, () => this.#step.recalled(text, true))];
+  #recalled(texts: readonly string[], draw: number): string[] {
+    const all = texts.map((text, place): [string, boolean] => [text, (draw + place * 2) % 3 === 2]);
+    for (const [text, isKnown] of all) if (isKnown) this.#remembered.add(text);
+    return this.#step.recalledTogether(...all);
   }
 
-  #isRemembered(text: string, hear: () => string[]): string[] {
-    this.#remembered.add(text);
-    return hear();
+  #ran(texts: readonly string[], draw: number): string[] {
+    if (draw % 7 === 5) return this.#step.threwForAll(texts, draw % 2 === 0 ? FAILED : LACKING);
+    const fates = texts.map((text, place): [string, Fate] => [text, this.#fateOf(text, draw + place)]);
+    return this.#step.ended(...this.#saidTwice(), ...fates);
   }
 
-  #run(text: string): Choices {
-    const kinds: ((name: string) => Outgoing)[] = [to, record, parked, (name) => end(name)];
-    const returned = (count: number) => () => {
-      const names = Array.from({ length: count }, (_, place) => `${place} of ${text}`);
-      this.#caused.set(text, names);
-      return this.#step.returned(
-        text,
-        ...names.flatMap((name, place) => kinds[(place + text.length) % kinds.length]?.(name) ?? []),
-      );
-    };
-    return [
-      returned(1),
-      returned(2),
-      returned(3),
-      returned(0),
-      () => this.#step.threw(text),
-      () => this.#step.dependencyAway(text),
-    ];
+  /** What handlers say once more of messages that have ended. */
+  #saidTwice(): [string, Fate][] {
+    const running = new Set(this.#waiting.flatMap(({ what, text }) => (what === 'run' ? [text] : [])));
+    const [text] = [...this.#caused.keys()].slice(-1);
+    return text === undefined || running.has(text) ? [] : [[text, FAILED]];
   }
 
-  #send(what: string): Choices {
-    const confirmed = () => {
-      for (const name of what.replace(/^(records|ends) /, '').split(',')) this.#safe.add(name);
-      return this.#step.sent(what, 'confirmed');
-    };
-    const fates = ['unconfirmed', 'stalled', 'unbound', 'refused'] as const;
-    return [confirmed, confirmed, ...fates.map((fate) => () => this.#step.sent(what, fate))];
+  #fateOf(text: string, draw: number): Fate {
+    const choice = draw % 8;
+    if (choice === 6) return FAILED;
+    if (choice === 7) return LACKING;
+    const kinds: ((name: string) => Outgoing)[] = [delivery, to, record, parked, (name) => end(name)];
+    const names = Array.from({ length: COUNTS[choice] ?? 1 }, (_, place) => `${place} of ${text}`);
+    this.#caused.set(text, names);
+    const first = Math.floor(draw / 8) + text.length;
+    const caused = names.flatMap((name, place) => kinds[(place + first) % kinds.length]?.(name) ?? []);
+    return { kind: 'done', caused };
+  }
+
+  #sent(all: readonly string[], draw: number): void {
+    const fate = FATES[draw % FATES.length];
+    if (fate !== undefined) {
+      for (const what of all) this.#heard(this.#step.sent(what, fate));
+      return;
+    }
+    for (const name of all.flatMap((what) => what.replace(/^(records|ends|deliveries) /, '').split(',')))
+      this.#safe.add(name);
+    this.#heard(this.#step.confirmed(...all));
   }
 
   #ended(source: number, isAcknowledged: boolean): void {

@@ -1,7 +1,7 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { Unroutable } from '../publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
-import { emptyState, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
+import { emptyState, type Arrived, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';
 import {
   reject,
@@ -16,12 +16,16 @@ import {
   type Publication,
   type Recorded,
 } from '../messages.ts';
+import { isBundle, readMembers } from '../bundle.ts';
 import { readEnds } from '../delivery-ends.ts';
 import { readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';
 const AWAY = new Unavailable('postgres', () => Promise.resolve());
+export const FAILED = { kind: 'failed', error: new Error('a bug') } satisfies Fate;
+/** What it needs is away. */
+export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
 
 /** A message is its text; the last word is its key. */
 const RULES: StepRules<string> = {
@@ -51,6 +55,11 @@ export function to(text: string): Publication {
   return { kind: 'publish', exchange: deliveriesExchange, routingKey: '', body: Buffer.from(text) };
 }
 
+/** Builds a delivery of that text, which may travel with others. */
+export function delivery(text: string): Publication {
+  return { ...to(text), mayBundle: true };
+}
+
 /** Builds a delivery to park, of that text. */
 export function parked(text: string): Parked {
   const row = { subscription: '', createdAt: 0, delivery: text, attempt: 1, hop: 1, action: '', note: '' };
@@ -71,39 +80,32 @@ export function end(subscription: string, isDelivered = true): Ended {
   return { kind: 'end', end: { delivery: 'd', subscription, generation: 1, isDelivered, at: 0 } };
 }
 
-/** Drives the hand-over alone: takes inputs by the texts of messages, and returns its effects as words. */
+/**
+ * Drives the hand-over alone: takes inputs by the texts of messages, and returns its effects as words: those for many members or
+ * sources one by one, or `together`.
+ */
 export class ToldStep {
   readonly state = { ...emptyState<string>(), broker: 'writable' as const };
   readonly #rules: StepRules<string>;
+  readonly #isTogether: boolean;
   readonly #members = new Map<string, number>();
   readonly #sendings = new Map<string, number>();
 
-  constructor(rules: Pick<StepRules<string>, 'keeps' | 'drainsWhileBlocked'> = {}) {
+  constructor({ together = false, ...rules }: ToldRules = {}) {
     this.#rules = { ...RULES, ...rules };
+    this.#isTogether = together;
   }
 
   apply(input: Input): string[] {
     return step(this.state, input, this.#rules).flatMap((effect) => this.#say(effect));
   }
 
-  came(
-    source: number,
-    texts: readonly string[],
-    { lane = 'queue', deliveryCount = 0, deaths = 0, parked: where }: Coming = {},
-  ): string[] {
-    const messages = texts.map((text): Message => {
-      const fields = {
-        queue: 'q',
-        exchange: 'e',
-        routingKey: 'k',
-        body: Buffer.from(text),
-        deliveryCount,
-        deaths,
-        failures: 0,
-      };
-      return where === undefined ? fields : { ...fields, parked: where };
-    });
-    return this.apply({ kind: 'came', sources: [{ id: source, lane, messages }] });
+  came(source: number, texts: readonly string[], how: Coming = {}): string[] {
+    return this.cameTogether({ source, texts, ...how });
+  }
+
+  cameTogether(...sources: readonly ComingSource[]): string[] {
+    return this.apply({ kind: 'came', sources: sources.map(arrived) });
   }
 
   /** Lets messages come, and be new. */
@@ -113,24 +115,28 @@ export class ToldStep {
   }
 
   recalled(text: string, isKnown: boolean): string[] {
-    const known = [isKnown ? FINGERPRINT : undefined];
-    return this.apply({ kind: 'recalled', members: [this.#member(text)], known });
+    return this.recalledTogether([text, isKnown]);
+  }
+
+  recalledTogether(...all: readonly [text: string, isKnown: boolean][]): string[] {
+    const known = all.map(([, isKnown]) => (isKnown ? FINGERPRINT : undefined));
+    return this.apply({ kind: 'recalled', members: all.map(([text]) => this.#member(text)), known });
   }
 
   returned(text: string, ...caused: Outgoing[]): string[] {
-    return this.#ended(text, { kind: 'done', caused });
+    return this.ended([text, { kind: 'done', caused }]);
   }
 
   returnedInParts(text: string, caused: InParts): string[] {
-    return this.#ended(text, { kind: 'done', caused });
+    return this.ended([text, { kind: 'done', caused }]);
   }
 
   threw(text: string): string[] {
-    return this.#ended(text, { kind: 'failed', error: new Error('a bug') });
+    return this.ended([text, FAILED]);
   }
 
   dependencyAway(text: string): string[] {
-    return this.#ended(text, { kind: 'failed', error: AWAY });
+    return this.ended([text, LACKING]);
   }
 
   slow(...sources: number[]): string[] {
@@ -141,34 +147,53 @@ export class ToldStep {
     return this.apply({ kind: 'leased', member: this.#member(text), source });
   }
 
-  remembered(text: string): string[] {
-    return this.apply({ kind: 'remembered', members: [this.#member(text)] });
+  /** The handler rejects for all of these. */
+  threwForAll(texts: readonly string[], { error }: { error: unknown } = FAILED): string[] {
+    return this.apply({ kind: 'threw', members: texts.map((text) => this.#member(text)), error });
+  }
+
+  remembered(...texts: string[]): string[] {
+    return this.apply({ kind: 'remembered', members: texts.map((text) => this.#member(text)) });
+  }
+
+  confirmed(...all: string[]): string[] {
+    return this.apply({ kind: 'confirmed', sendings: all.map((what) => this.#sendings.get(what) ?? 0) });
   }
 
   /** Reports the result of a sending; `what` is its text after `publish`, `keep` or `park`. */
   sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
+    if (fate === 'confirmed') return this.confirmed(what);
     const sending = this.#sendings.get(what) ?? 0;
     if (fate === 'unbound') return this.apply({ kind: 'refused', sending, error: new Unroutable(to(what)) });
     if (fate === 'refused') return this.apply({ kind: fate, sending, error: new Error('too large') });
-    return this.apply(fate === 'confirmed' ? { kind: fate, sendings: [sending] } : { kind: fate, sending });
+    return this.apply({ kind: fate, sending });
   }
 
-  #ended(text: string, fate: Fate): string[] {
-    return this.apply({ kind: 'ended', members: [this.#member(text)], fates: [fate] });
+  ended(...fates: readonly [text: string, Fate][]): string[] {
+    const members = fates.map(([text]) => this.#member(text));
+    return this.apply({ kind: 'ended', members, fates: fates.map(([, fate]) => fate) });
   }
 
-  /** Says an effect in a word or two for each member or source that it is for. */
   #say(effect: Effect<string>): string[] {
     switch (effect.kind) {
       case 'recall':
-      case 'run':
       case 'remember':
-        return effect.members.map((member) => `${effect.kind} ${this.#text(member)}`);
+        return this.#sayAll(
+          effect.kind,
+          effect.members.map((member) => this.#text(member)),
+        );
+      case 'run': {
+        const verb = effect.isApart && this.#isTogether ? 'run apart' : 'run';
+        return this.#sayAll(
+          verb,
+          effect.members.map((member) => this.#text(member)),
+        );
+      }
       case 'acknowledge':
-        return effect.sources.map((source) => `acknowledge ${source}`);
+        return this.#sayAll('acknowledge', effect.sources);
       case 'report':
         if (effect.report.kind !== 'handled') return [`report ${effect.report.kind}`];
-        return effect.report.members.map(() => 'report handled');
+        return this.#isTogether ? ['report handled'] : effect.report.members.map(() => 'report handled');
       default:
         return [this.#sayOne(effect)];
     }
@@ -198,6 +223,10 @@ export class ToldStep {
     }
   }
 
+  #sayAll(verb: string, objects: readonly (string | number)[]): string[] {
+    return this.#isTogether ? [`${verb} ${objects.join()}`] : objects.map((object) => `${verb} ${object}`);
+  }
+
   #text(member: number): string {
     const text = this.state.members.get(member)?.message.body.toString() ?? 'nobody';
     this.#members.set(text, member);
@@ -209,13 +238,26 @@ export class ToldStep {
   }
 }
 
+type ToldRules = Pick<StepRules<string>, 'keeps' | 'drainsWhileBlocked'> & { together?: boolean };
+type ComingSource = Coming & { source: number; texts: readonly string[] };
 type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; parked?: ParkedFor };
+
+function arrived({ source, texts, lane = 'queue', parked: where, ...how }: ComingSource): Arrived {
+  const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, deaths: 0, failures: 0, ...how };
+  const messages = texts.map((text): Message => ({
+    ...of,
+    body: Buffer.from(text),
+    ...(where !== undefined && { parked: where }),
+  }));
+  return { id: source, lane, messages };
+}
 
 function pauseOf({ afterMs }: { afterMs: number }): string {
   return afterMs > 0 ? ` after ${afterMs}` : '';
 }
 
-function textOf({ exchange, body }: Publication): string {
+function textOf({ exchange, body, ...of }: Publication): string {
+  if (isBundle(of)) return `deliveries ${namesIn({ ...of, exchange, body }).join()}`;
   if (exchange === endsExchange) {
     const ends = readEnds({ body });
     return `ends ${isRejection(ends) ? ends.detail : ends.map(({ subscription }) => subscription).join()}`;
@@ -223,4 +265,9 @@ function textOf({ exchange, body }: Publication): string {
   if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;
   const names = readOutcomes(body).map((outcome) => ('attempt' in outcome ? outcome.delivery : ''));
   return `records ${names.join()}`;
+}
+
+function namesIn(publication: Publication): string[] {
+  const message = { ...publication, queue: '', deliveryCount: 0, failures: 0 };
+  return (readMembers(message) ?? []).map(({ body }) => body.toString());
 }
