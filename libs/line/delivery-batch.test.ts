@@ -122,7 +122,7 @@ describe('deliveries that are joined', () => {
   });
 
   test('keep none of the others in memory, where they are much larger', () => {
-    const [small, large] = opened(delivery('a'), delivery('b', { body: 'b'.repeat(60_000) }));
+    const [small, large] = out(delivery('a'), delivery('b', { body: 'b'.repeat(60_000) }));
     expect(large?.body.buffer).not.toBe(small?.body.buffer);
   });
 
