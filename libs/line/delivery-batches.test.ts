@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { GetMessage } from 'amqplib';
 import { until } from '@waybell/runtime/testing/until';
-import { deliveriesContentType, joinDeliveries, UNOPENED } from './delivery-batch.ts';
+import { readMessage } from './broker/amqp-message.ts';
+import { deliveriesContentType, joinDeliveries, openBatch, UNOPENED } from './delivery-batch.ts';
 import type { HoldElsewhere } from './hand-over/effect-tools.ts';
 import { newSourceId, type Message, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
@@ -65,6 +67,21 @@ describe('what a step publishes to one queue in one go', () => {
     await using _running = await next.run();
     expect((await broker.takeBodies(next.output, 100)).toSorted()).toEqual(numbers(100).toSorted());
     expect(next.seen.every(({ messageId, body }) => messageId === body.toString())).toBe(true);
+  });
+
+  test('is a batch also where it is one delivery, or is published past the step', async () => {
+    const line = await aLine(broker, { handle: async (body) => [delivery(line.output, body)] });
+    await using running = await line.run();
+    await broker.put(line.input, ['1']);
+    await running.broker.publish(delivery(line.output, '2'));
+    const taken: GetMessage[] = [];
+    await until('both are there', async () => taken.push(...(await broker.take(line.output))) === 2);
+    for (const message of taken) expect(message.properties.contentType).toBe(deliveriesContentType);
+    const members = taken.flatMap((message) => openBatch(readMessage(line.output, message)));
+    expect(members.map(({ messageId, body }) => [messageId, body.toString()]).toSorted()).toEqual([
+      ['1', '1'],
+      ['2', '2'],
+    ]);
   });
 
   test('that no queue takes fails for each that caused it, and for no other', async () => {

@@ -153,26 +153,34 @@ const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 /** Reads a member of a batch, or a parked delivery. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
   if (message.deliveries !== true) return reject('not_a_delivery', 'the message is no batch of deliveries');
-  const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
   const note = readNote(message.note);
   const guid = message.messageId;
-  if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
+  const type = readType(message.type);
+  if (guid === undefined || type === undefined || note === undefined) {
     const version = laterVersionOf(message.note, NOTE_VERSION);
     if (version !== undefined) return rejectNewer(`a delivery of format ${version}`);
     return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
   }
-  return {
-    guid,
-    interface: interfaceName,
-    action,
-    ...note,
-    ...(message.parked === undefined ? {} : { parked: message.parked }),
-    ...(mayBeParked(message, note.hop) ? { mayBeParked: true } : {}),
-    ...(message.cameBefore ? { mayBeOpen: true } : {}),
-    ...(message.isSuspect ? { isSuspect: true } : {}),
-    body: message.body,
-    ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
-  };
+  const delivery: Delivery = { guid, interface: type.interface, action: type.action, ...note, body: message.body };
+  if (message.parked !== undefined) delivery.parked = message.parked;
+  if (mayBeParked(message, note.hop)) delivery.mayBeParked = true;
+  if (message.cameBefore) delivery.mayBeOpen = true;
+  if (message.isSuspect) delivery.isSuspect = true;
+  if (message.traceparent !== undefined) delivery.traceparent = message.traceparent;
+  return delivery;
+}
+
+type ActionType = Pick<Delivery, 'interface' | 'action'>;
+/** Of the message read last: members of a batch have the same type. */
+let [lastType, lastRead]: [string, ActionType | undefined] = ['', undefined];
+
+function readType(type = ''): ActionType | undefined {
+  if (type === lastType) return lastRead;
+  const [, interfaceName, action = ''] = TYPE.exec(type) ?? [];
+  lastType = type;
+  lastRead =
+    interfaceName === 'shipper' || interfaceName === 'carrier' ? { interface: interfaceName, action } : undefined;
+  return lastRead;
 }
 
 /** A moved delivery from its own queue was a parked row set aside as a suspect: the row is about to be deleted. */
