@@ -13,6 +13,6 @@ export type RunningContender = {
   target: PublishTarget;
   parts: Parts;
   /** Deliveries in one message of a delivery queue, on the mean since it was started. */
-  perBundle?: () => Promise<number>;
+  perMessage?: () => Promise<number>;
   stop(): Promise<void>;
 };

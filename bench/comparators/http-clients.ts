@@ -89,14 +89,11 @@ export function delivererClient(options: { keepAliveMs: number; resolveHost?: Re
   });
   const nowMs = Date.now();
   const about = { interface: 'shipper', action: 'order.paid', subscription: accountGuid(1), generation: 1 } as const;
-  return async (url, { guid, body, attempt = 1 }) => {
+  return (url, { guid, body, attempt = 1 }) => {
     const delivery = { ...about, guid, event: guid, attempt, createdAt: nowMs, beganAt: nowMs, body };
-    const answer = await callEndpoint({
-      delivery,
-      callbackUrl: url,
-      verificationToken: 'a'.repeat(43),
-      signingSecrets: [],
+    const request = { delivery, callbackUrl: url, verificationToken: 'a'.repeat(43), signingSecrets: [] };
+    return new Promise((resolve, reject) => {
+      callEndpoint(request, (ended) => (ended instanceof Error ? reject(ended) : resolve(ended.status ?? 0)));
     });
-    return answer.status ?? 0;
   };
 }

@@ -13,7 +13,7 @@ export async function startServices(stack: Stack, services: readonly SupervisedP
   return {
     target: { url: stack.servers.url('rabbitmq'), exchange: eventsExchange },
     parts: Object.fromEntries(services.map((service) => [service.spec.name, [pidOf(service)]])),
-    perBundle: async () =>
+    perMessage: async () =>
       deliveriesPerMessage(await readFigures(stack.service('event-router').spec.address)) ?? Number.NaN,
     stop: async () => {
       await Promise.all(services.map((service) => service.stop()));

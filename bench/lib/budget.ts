@@ -23,8 +23,8 @@ export function throughputTable(runs: ReadonlyMap<string, readonly Throughput[]>
 }
 
 /** For contenders that put several deliveries into one message. */
-export function bundleTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
-  const means = [...runs].map(([name, rounds]) => [name, rounds.flatMap(({ perBundle = [] }) => perBundle)] as const);
+export function perMessageTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
+  const means = [...runs].map(([name, rounds]) => [name, rounds.flatMap(({ perMessage = [] }) => perMessage)] as const);
   return {
     title: 'Deliveries in a message, mean',
     columns: ['', 'deliveries'],

@@ -29,6 +29,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'who, without: p99, while it is: p99': 'who waits, while no day is dropped and while one is',
   'committed/s, published/s': 'events of transactions that were committed, and events that the broker took, per second',
   'caller, relay, postgres, rabbitmq': 'CPU that one event costs each of these processes',
+  taken: 'what one delivery takes; of files, how many of ours an event enters',
   'promise, bar, here, verdict': 'under "Bars": what is promised, the limit, what came out, and whether it is met',
 };
 

@@ -5,8 +5,8 @@ import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
 import type { Stand } from './stand.ts';
 import type { Workload } from './workload.ts';
 
-/** What a contender did in a while. `perBundle`: deliveries in one message, on the mean, where that is known. */
-export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perBundle?: number };
+/** What a contender did in a while. `perMessage`: deliveries in one message, on the mean, where that is known. */
+export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perMessage?: number };
 
 export type MeasuredRun = { workload: Workload; warmMs: number; measureMs: number };
 
@@ -43,8 +43,8 @@ export async function measureFull(stand: Stand, running: RunningContender, run: 
     ...run,
     pace: { kind: 'full', onTheWay: Math.max(1, Math.floor(deliveries / fanOut)) },
   });
-  const perBundle = await running.perBundle?.();
-  return { ...measured, ...(perBundle !== undefined && { perBundle }) };
+  const perMessage = await running.perMessage?.();
+  return { ...measured, ...(perMessage !== undefined && { perMessage }) };
 }
 
 /** The same at any pace: what counts is what arrives between warm-up and end. */

@@ -1,7 +1,7 @@
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { bullmq } from '../comparators/bullmq/bullmq.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
+import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
 import { ratios } from '../lib/in-turn.ts';
 import { total, type CpuMicros } from '../lib/cpu.ts';
 import { runFull } from '../lib/run-full.ts';
@@ -17,7 +17,7 @@ export const throughput: Scenario = {
     const against = (name: string) => ratios(runs, 'waybell', name, ({ perSecond }) => perSecond);
     return {
       ...about,
-      tables: [throughputTable(runs), budgetTable(runs), bundleTable(runs)],
+      tables: [throughputTable(runs), budgetTable(runs), perMessageTable(runs)],
       checks: [
         { what: 'deliveries per second, of the bare line', figure: against('bare line'), bar: { atLeast: 0.6 } },
         {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
+import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
 import { measureFull, throughputOf, withContender, type MeasuredRun, type Throughput } from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
@@ -30,7 +30,7 @@ export const growth: Scenario = {
       workload: 'The line kept full, events of 300 bytes and 100,000 subscriptions where nothing else is said.',
       settings: times,
       rounds: Object.fromEntries(results),
-      tables: [throughputTable(results), budgetTable(results), bundleTable(results)],
+      tables: [throughputTable(results), budgetTable(results), perMessageTable(results)],
       checks: [],
     };
   },

@@ -1,4 +1,5 @@
 import type { Scenario } from '../lib/scenario.ts';
+import { counts } from './counts.ts';
 import { deliverers } from './deliverers.ts';
 import { throughput } from './f1-throughput.ts';
 import { latency } from './f2-latency.ts';
@@ -37,4 +38,5 @@ export const scenarios: readonly Scenario[] = [
   deliverers,
   timeline,
   outbox,
+  counts,
 ];

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { joinDeliveries } from '@waybell/line/delivery-batch';
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { Publication } from '@waybell/line/messages';
 import { fromParked } from './from-parked.ts';
@@ -25,8 +26,8 @@ type Release = {
 const SAID_EVERY = 10_000;
 
 /**
- * Moves parked deliveries into the queues of their actions, a few at a time: each is published, and deleted once the broker
- * has it. Throws, with what it moved until then done, where a deliverer lives that takes care of them.
+ * Moves parked deliveries into the queues of their actions, a few at a time: they are published, and deleted once the broker
+ * has them. Throws, with what it moved until then done, where a deliverer lives that takes care of them.
  */
 export async function releaseParked({ postgres, line, choice, onMoved }: Release): Promise<Released> {
   const released = { deliveries: 0, records: 0 };
@@ -65,7 +66,8 @@ async function releaseSome({
   await client.query('begin');
   await refuseWhileOwned(client, subscription, released);
   const rows = await takeRows(client, subscription, after);
-  await Promise.all(rows.map((row) => publishOn(line, fromParked(row, Date.now()))));
+  const batches = joinDeliveries(rows.map((row) => ({ publication: fromParked(row, Date.now()) })));
+  await Promise.all(batches.map(({ publication }) => publishOn(line, publication)));
   await deleteRows(client, { subscription, rows });
   await client.query('commit');
   const forgotten = rows.filter(({ body }) => body === null).length;

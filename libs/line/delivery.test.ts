@@ -112,7 +112,7 @@ describe('a delivery', () => {
     expect(readDelivery({ ...message, deliveryCount: 1 })).toHaveProperty('mayBeParked', true);
   });
 
-  test('may be an open request if it came before in a bundle, and not if it was sent from there', () => {
+  test('may be an open request if it came before in a batch, and not if it was sent from there', () => {
     const message = arrived(publishDelivery(aDelivery()));
     const again = { ...message, deliveryCount: 1 };
     expect(readDelivery({ ...again, cameBefore: true })).toMatchObject({ mayBeParked: true, mayBeOpen: true });
@@ -188,6 +188,7 @@ describe('a delivery', () => {
     ['without a note', { note: undefined }],
     ['with a note of no version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '0 ') }],
     ['of an unknown interface', { type: 'broker.order.created' }],
+    ['that is of no batch', { deliveries: undefined }],
     ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1 1` }],
     ['with a word and no value behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} lane` }],
     ['by hand from nowhere', { note: `${arrived(publishDelivery(aDelivery())).note} resend` }],

@@ -23,7 +23,7 @@ export type Delivery = DeliveryNote & {
   parked?: ParkedFor;
   /** Delivered by the broker before, or back from the waiting queue: it may be parked already. */
   mayBeParked?: boolean;
-  /** Delivered in a bundle before: the process that had it may have kept it as an open request. */
+  /** Delivered in a batch of several before: the process that had it may have kept it as an open request. */
   mayBeOpen?: boolean;
   /** Set aside; others wait while it is handled. */
   isSuspect?: boolean;
@@ -38,10 +38,7 @@ export function firstAttempt({ byHand }: Delivery): number {
 
 /** Publishes to the queue of the action, to be attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
-  return {
-    ...publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) }),
-    mayBundle: true,
-  };
+  return publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) });
 }
 
 /** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
@@ -99,6 +96,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
+    deliveries: true,
     // A delivery that ends without a request kills no process; as a suspect it would be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
@@ -126,6 +124,7 @@ export function publishKept(
     type: action,
     note,
     contentType: 'application/json',
+    deliveries: true,
     ...(traceparent === null ? {} : { headers: { traceparent } }),
   };
 }
@@ -140,6 +139,7 @@ function publication(delivery: Delivery, to: { exchange: string; routingKey: str
     type: actionKey(delivery),
     note: writeNote(delivery),
     contentType: 'application/json',
+    deliveries: true,
     ...(traceparent === undefined ? {} : { headers: { traceparent } }),
   };
 }
@@ -150,28 +150,37 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a delivery. Rejects a message that this version cannot read. */
+/** Reads a member of a batch, or a parked delivery. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
-  const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
+  if (message.deliveries !== true) return reject('not_a_delivery', 'the message is no batch of deliveries');
   const note = readNote(message.note);
   const guid = message.messageId;
-  if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
+  const type = readType(message.type);
+  if (guid === undefined || type === undefined || note === undefined) {
     const version = laterVersionOf(message.note, NOTE_VERSION);
     if (version !== undefined) return rejectNewer(`a delivery of format ${version}`);
     return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
   }
-  return {
-    guid,
-    interface: interfaceName,
-    action,
-    ...note,
-    ...(message.parked === undefined ? {} : { parked: message.parked }),
-    ...(mayBeParked(message, note.hop) ? { mayBeParked: true } : {}),
-    ...(message.cameBefore ? { mayBeOpen: true } : {}),
-    ...(message.isSuspect ? { isSuspect: true } : {}),
-    body: message.body,
-    ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
-  };
+  const delivery: Delivery = { guid, interface: type.interface, action: type.action, ...note, body: message.body };
+  if (message.parked !== undefined) delivery.parked = message.parked;
+  if (mayBeParked(message, note.hop)) delivery.mayBeParked = true;
+  if (message.cameBefore) delivery.mayBeOpen = true;
+  if (message.isSuspect) delivery.isSuspect = true;
+  if (message.traceparent !== undefined) delivery.traceparent = message.traceparent;
+  return delivery;
+}
+
+type ActionType = Pick<Delivery, 'interface' | 'action'>;
+/** Of the message read last: members of a batch have the same type. */
+let [lastType, lastRead]: [string, ActionType | undefined] = ['', undefined];
+
+function readType(type = ''): ActionType | undefined {
+  if (type === lastType) return lastRead;
+  const [, interfaceName, action = ''] = TYPE.exec(type) ?? [];
+  lastType = type;
+  lastRead =
+    interfaceName === 'shipper' || interfaceName === 'carrier' ? { interface: interfaceName, action } : undefined;
+  return lastRead;
 }
 
 /** A moved delivery from its own queue was a parked row set aside as a suspect: the row is about to be deleted. */

@@ -14,8 +14,8 @@ export class LineMetrics {
   readonly #seconds: HistogramOnDemand<'step'>;
   readonly #held = new Map<string, () => number>();
   readonly #routed: CounterOnDemand<'interface'>;
-  readonly #bundles: CounterOnDemand<'step'>;
-  readonly #bundled: CounterOnDemand<'step'>;
+  readonly #deliveryBatches: CounterOnDemand<'step'>;
+  readonly #batchMembers: CounterOnDemand<'step'>;
   readonly #ends: CounterOnDemand<'interface' | 'end' | 'reason' | 'by_hand'>;
 
   constructor(metrics: Metrics) {
@@ -44,14 +44,14 @@ export class LineMetrics {
       help: 'Deliveries the router made of events: each ends as delivered, exhausted or dropped; those sent by hand are not among them',
       labelNames: ['interface'],
     });
-    this.#bundles = new CounterOnDemand(metrics, {
-      name: 'waybell_bundles_total',
-      help: 'Messages in which deliveries left for their first attempt: one for several of an action, where they come together',
+    this.#deliveryBatches = new CounterOnDemand(metrics, {
+      name: 'waybell_delivery_batches_total',
+      help: 'Messages in which deliveries left: one for several to the same queue, where they come together',
       labelNames: ['step'],
     });
-    this.#bundled = new CounterOnDemand(metrics, {
-      name: 'waybell_bundled_deliveries_total',
-      help: 'Deliveries that left in bundles; divided by waybell_bundles_total: what one message of a delivery queue stands for',
+    this.#batchMembers = new CounterOnDemand(metrics, {
+      name: 'waybell_delivery_batch_members_total',
+      help: 'Deliveries that left in batches; divided by waybell_delivery_batches_total: what one message of a delivery queue stands for',
       labelNames: ['step'],
     });
     this.#ends = new CounterOnDemand(metrics, {
@@ -67,9 +67,9 @@ export class LineMetrics {
     for (const result of STEP_RESULTS) this.#messages.inc({ step, result }, 0);
   }
 
-  bundled(step: string, members: number): void {
-    this.#bundles.inc({ step });
-    this.#bundled.inc({ step }, members);
+  sentBatch(step: string, members: number): void {
+    this.#deliveryBatches.inc({ step });
+    this.#batchMembers.inc({ step }, members);
   }
 
   left(step: string, result: StepResult): void {

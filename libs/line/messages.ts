@@ -27,7 +27,9 @@ export type Message = {
   deliveryCount: number;
   /** Number of processes known to have died with the message in hand; absent if none did. */
   deaths?: number;
-  /** The message was in a bundle that was delivered before, and may come again in it. */
+  /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
+  deliveries?: true;
+  /** The message was in a batch of several that was delivered before, and may come again in it. */
   cameBefore?: boolean;
   /** Set aside: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
@@ -96,15 +98,15 @@ export type Publication = {
   headers?: Record<string, string | number>;
   /** Dropped if it cannot be published: a hint about something that is stored elsewhere. */
   mayBeLost?: true;
-  /** Can be bundled with other messages to the same queue. */
-  mayBundle?: boolean;
+  /** One delivery: it leaves in a batch, with others to the same queue (`delivery-batch.ts`). */
+  deliveries?: true;
   /** Where to send it if it was kept for longer than its delay. */
   ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
 
 /** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
 export function publishAgain(message: PassedOn, to: Pick<Publication, 'exchange' | 'routingKey'>): Publication {
-  const { body, messageId, type, note, contentType, contentEncoding, traceparent } = message;
+  const { body, messageId, type, note, contentType, contentEncoding, traceparent, deliveries } = message;
   return {
     kind: 'publish',
     exchange: to.exchange,
@@ -116,12 +118,13 @@ export function publishAgain(message: PassedOn, to: Pick<Publication, 'exchange'
     ...(contentType !== undefined && { contentType }),
     ...(contentEncoding !== undefined && { contentEncoding }),
     ...(traceparent !== undefined && { headers: { traceparent } }),
+    ...(deliveries !== undefined && { deliveries }),
   };
 }
 
 type PassedOn = Pick<
   Message,
-  'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent'
+  'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent' | 'deliveries'
 >;
 
 /** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */

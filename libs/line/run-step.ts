@@ -35,8 +35,8 @@ export type RunningStep = AsyncDisposable & {
   waitingFor(): string[];
   /** Number of messages taken since the start. */
   taken(): number;
-  /** Mean number of messages in recently published bundles. */
-  perBundle(): number;
+  /** Mean number of messages in recently published batches. */
+  perBatch(): number;
   /** Takes no more until every reason is resumed; finishes what is held. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
@@ -148,8 +148,8 @@ class StepRunner<M> implements RunningStep {
     return this.#runner.taken;
   }
 
-  perBundle(): number {
-    return this.#runner.perBundle;
+  perBatch(): number {
+    return this.#runner.perBatch;
   }
 
   async pause(reason: string): Promise<void> {

@@ -29,9 +29,9 @@ export class StepReport<M> {
     this.#metrics.watchHeld(step.name, held);
   }
 
-  /** Counts a published bundle of this many deliveries. */
-  bundled(members: number): void {
-    this.#metrics.bundled(this.#step.name, members);
+  /** Counts a published batch of this many deliveries. */
+  batched(members: number): void {
+    this.#metrics.sentBatch(this.#step.name, members);
   }
 
   /** `durationOf`: milliseconds since the message was taken. */

@@ -75,7 +75,7 @@ export const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    // Members of a bundle return to their queue one by one.
+    // Members of a batch return to their queue one by one.
     publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
     asksAfter: [RETRY_QUEUES, waitingQueue, logQueue, deactivatorQueue],
   }),

@@ -19,14 +19,15 @@ export type CallbackHeaders = Record<string, string> & {
 /** What goes with the body of a callback, of the deliverer and of the test helper alike. */
 export function callbackHeaders(request: CallbackRequest): CallbackHeaders {
   const { id, timestampS, verificationToken, signingSecrets, attempt, isTest } = request;
-  return {
+  const headers: CallbackHeaders = {
     'content-type': 'application/json; charset=utf-8',
     'accept-encoding': 'identity',
     'x-service-verification-token': verificationToken,
     'x-webhook-attempt': String(attempt),
-    ...(isTest ? { 'x-webhook-test': 'true' } : {}),
     'webhook-id': id,
     'webhook-timestamp': String(timestampS),
-    ...(signingSecrets.length === 0 ? {} : { 'webhook-signature': signatures(signingSecrets, request) }),
   };
+  if (isTest) headers['x-webhook-test'] = 'true';
+  if (signingSecrets.length > 0) headers['webhook-signature'] = signatures(signingSecrets, request);
+  return headers;
 }

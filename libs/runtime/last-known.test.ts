@@ -6,20 +6,21 @@ import { Unavailable } from './unavailable.ts';
 
 const away = new Unavailable('postgres', async () => undefined);
 
-/** A look-up with a given answer or error, and a clock. */
+/** A look-up with a given answer or error, and a clock; `find` asks for one key. */
 function aLookUp({ maxAgeMs = 1_000, maxEntries = 10 } = {}) {
   const world = {
     clock: new TurnedClock(),
-    answer: 'first' as string | undefined,
+    answer: 'first' as string | Error | undefined,
     error: undefined as Error | undefined,
     hangs: undefined as Promise<void> | undefined,
   };
-  const load = async () => {
+  const load = async (keys: readonly string[]) => {
     await world.hangs;
     if (world.error !== undefined) throw world.error;
-    return world.answer;
+    return keys.map(() => world.answer);
   };
-  return { world, find: withLastKnown(load, { maxAgeMs, maxEntries, clock: world.clock }) };
+  const findMany = withLastKnown<string | undefined>(load, { maxAgeMs, maxEntries, clock: world.clock });
+  return { world, findMany, find: async (key: string) => (await findMany([key]))[0] };
 }
 
 describe('withLastKnown', () => {
@@ -41,18 +42,18 @@ describe('withLastKnown', () => {
   test('says so of what was so last, if told how', async () => {
     const clock = new TurnedClock();
     let isAway = false;
-    const load = async (key: string) => {
+    const load = async (keys: readonly string[]) => {
       if (isAway) throw away;
-      return key;
+      return keys;
     };
     const asLastKnown = (value: string) => `${value}, once`;
     const find = withLastKnown(load, { maxAgeMs: 1, maxEntries: 1, clock, asLastKnown });
-    expect(await find('a')).toBe('a');
+    expect(await find(['a'])).toEqual(['a']);
     isAway = true;
-    expect(await find('a')).toBe('a, once');
-    expect(await find('a')).toBe('a, once');
+    expect(await find(['a'])).toEqual(['a, once']);
+    expect(await find(['a'])).toEqual(['a, once']);
     isAway = false;
-    expect(await find('a')).toBe('a');
+    expect(await find(['a'])).toEqual(['a']);
   });
 
   test('remembers also that there was nothing', async () => {
@@ -83,8 +84,8 @@ describe('withLastKnown', () => {
     await find('a');
     world.error = away;
     world.clock.skipTo(1_001);
-    await expect(find('a')).rejects.toBe(away);
-    await expect(find('b')).rejects.toBe(away);
+    expect(await find('a')).toBe(away);
+    expect(await find('b')).toBe(away);
   });
 
   test('does not hide an error of the look-up itself', async () => {
@@ -100,6 +101,46 @@ describe('withLastKnown', () => {
     world.error = away;
     expect(await find('a')).toBe('first');
     expect(await find('c')).toBe('first');
-    await expect(find('b')).rejects.toBe(away);
+    expect(await find('b')).toBe(away);
+  });
+
+  test('says for each of several whether it is known: one that is not holds up no other', async () => {
+    const { world, find, findMany } = aLookUp();
+    for (world.answer of ['of a', 'of b']) await find(world.answer.slice(-1));
+    world.error = away;
+    expect(await findMany(['b', 'new', 'a', 'b'])).toEqual(['of b', away, 'of a', 'of b']);
+    const hanging = Promise.withResolvers<void>();
+    world.hangs = hanging.promise;
+    const found = findMany(['new', 'a']);
+    expect(await endedWithin({ clock: world.clock, limitMs: 250 }, found)).toEqual([away, 'of a']);
+    hanging.resolve();
+  });
+
+  test('takes an error of one for no answer of it, and keeps what was so last', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.answer = new Error('cannot be opened');
+    expect(await find('a')).toBe(world.answer);
+    world.error = away;
+    expect(await find('a')).toBe('first');
+  });
+
+  test('keeps the first of answers that are the same, as long as one of them is young enough', async () => {
+    const clock = new TurnedClock();
+    let isAway = false;
+    const load = async (keys: readonly string[]) => {
+      if (isAway) throw away;
+      return keys.map((name) => ({ name, at: clock.now() }));
+    };
+    const isSame = (one: { name: string }, other: { name: string }) => one.name === other.name;
+    const find = withLastKnown(load, { maxAgeMs: 1_000, maxEntries: 1, clock, isSame });
+    await find(['a']);
+    clock.skipTo(900);
+    await find(['a']);
+    isAway = true;
+    clock.skipTo(1_900);
+    expect(await find(['a'])).toEqual([{ name: 'a', at: 0 }]);
+    clock.skipTo(1_901);
+    expect(await find(['a'])).toEqual([away]);
   });
 });

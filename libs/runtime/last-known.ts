@@ -1,5 +1,9 @@
 import type { Clock } from './clock.ts';
+import { forgettingCache } from './forgetting-cache.ts';
 import { Unavailable } from './unavailable.ts';
+
+/** Finds a value for each key, at its place; or the error for which that one is not known. */
+export type FindMany<V> = (keys: readonly string[]) => Promise<readonly (V | Error)[]>;
 
 export type LastKnownOptions<V> = {
   maxAgeMs: number;
@@ -8,10 +12,12 @@ export type LastKnownOptions<V> = {
   clock: Clock;
   /** Converts an answer that can no longer be confirmed. Default: unchanged. */
   asLastKnown?: (value: V) => V;
+  /** An answer that is the same as before is not remembered anew, which spares V8 garbage of old age. */
+  isSame?: (one: V, other: V) => boolean;
 };
 
 /**
- * Limit of a look-up while `load` is away and the last answer is known: a server that hangs must not cost its own limit each
+ * Limit of a look-up while `load` is away and a last answer is known: a server that hangs must not cost its own limit each
  * time.
  */
 const PATIENCE_MS = 250;
@@ -19,47 +25,54 @@ const PATIENCE_MS = 250;
 type LastAnswer<V> = { value: V; at: number };
 
 /**
- * Always calls `load`. While that throws `Unavailable`, returns its last answer if that is young enough: a failover of the
- * database must not stop a one-second retry. Without a last answer, throws `Unavailable`.
+ * Always calls `load`. While that throws `Unavailable`, returns for each key its last answer if that is young enough, and else
+ * the `Unavailable`: a failover of the database must not stop a one-second retry. Throws any other error of `load`.
  */
 export function withLastKnown<V>(
-  load: (key: string) => Promise<V>,
-  { maxAgeMs, maxEntries, clock, asLastKnown = (value) => value }: LastKnownOptions<V>,
-): (key: string) => Promise<V> {
-  const known = new Map<string, LastAnswer<V>>();
-  let isAway = false;
+  load: FindMany<V>,
+  { maxAgeMs, maxEntries, clock, asLastKnown = (value) => value, isSame = Object.is }: LastKnownOptions<V>,
+): FindMany<V> {
+  const known = forgettingCache<LastAnswer<V>>({ max: maxEntries, unusedMs: maxAgeMs + 1, clock });
+  let away: Unavailable | undefined;
 
-  function remember(key: string, value: V): void {
-    isAway = false;
-    // Deleted first, so that the map stays in order of confirmation.
-    known.delete(key);
-    known.set(key, { value, at: clock.now() });
-    if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
+  function remember(key: string, value: V, at: number): void {
+    const last = known.get(key);
+    if (last !== undefined && isSame(last.value, value)) last.at = at;
+    else known.set(key, { value, at });
   }
 
   function lastOf(key: string): LastAnswer<V> | undefined {
-    const last = known.get(key);
-    if (last === undefined || clock.now() - last.at > maxAgeMs) return undefined;
-    return { ...last, value: asLastKnown(last.value) };
+    const last = known.peek(key);
+    return last === undefined || clock.now() - last.at > maxAgeMs ? undefined : last;
   }
 
-  async function ask(key: string): Promise<V> {
+  function allLast(keys: readonly string[], unknown: Unavailable): (V | Unavailable)[] {
+    return keys.map((key) => {
+      const last = lastOf(key);
+      return last === undefined ? unknown : asLastKnown(last.value);
+    });
+  }
+
+  async function ask(keys: readonly string[]): Promise<readonly (V | Error)[]> {
     try {
-      const value = await load(key);
-      remember(key, value);
-      return value;
+      const answers = await load(keys);
+      away = undefined;
+      const at = clock.now();
+      for (const [place, answer] of answers.entries()) {
+        const key = keys[place];
+        if (key !== undefined && !(answer instanceof Error)) remember(key, answer, at);
+      }
+      return answers;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      isAway = true;
-      const last = lastOf(key);
-      if (last === undefined) throw error;
-      return last.value;
+      away = error;
+      return allLast(keys, error);
     }
   }
 
-  return (key) => {
-    const last = isAway ? lastOf(key) : undefined;
-    if (last === undefined) return ask(key);
-    return Promise.race([ask(key), clock.sleep(PATIENCE_MS).then(() => last.value)]);
+  return (keys) => {
+    const unknown = away;
+    if (unknown === undefined || !keys.some((key) => lastOf(key) !== undefined)) return ask(keys);
+    return Promise.race([ask(keys), clock.sleep(PATIENCE_MS).then(() => allLast(keys, unknown))]);
   };
 }

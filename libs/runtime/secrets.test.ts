@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readKeyRing } from './secrets.ts';
+import { TurnedClock } from './turned-clock.ts';
 import { Unavailable } from './unavailable.ts';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -30,6 +31,47 @@ describe('readKeyRing', () => {
     const changed = Buffer.from(sealed);
     changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 1, changed.length - 1);
     expect(() => ring.open({ sealed: changed, keyId }, 'row')).toThrow('authenticate');
+  });
+
+  test('opens what a row has now, after it had another secret, and each again', () => {
+    const ring = readKeyRing(key('a'));
+    const [one, other] = [ring.seal('one', 'row'), ring.seal('other', 'row')];
+    for (const [secret, meant] of [
+      [one, 'one'],
+      [other, 'other'],
+      [one, 'one'],
+      [one, 'one'],
+    ] as const) {
+      expect(ring.open(secret, 'row')).toBe(meant);
+    }
+  });
+
+  test('opens what was sealed with the same key of another id', () => {
+    const [first, again] = ['a', 'b'].map((id) => `${id}:${Buffer.alloc(32, 1).toString('base64')}`);
+    const ring = readKeyRing(`${first},${again}`);
+    const { sealed } = ring.seal('token', 'row');
+    for (const keyId of ['a', 'b', 'a']) expect(ring.open({ sealed, keyId }, 'row')).toBe('token');
+    expect(() => ring.open({ sealed, keyId: 'c' }, 'row')).toThrow(Unavailable);
+  });
+
+  test('decrypts once what is opened again and again, and anew what was not for ten minutes', async () => {
+    const clock = new TurnedClock(1);
+    const ring = readKeyRing(key('a'), clock);
+    const { sealed, keyId } = ring.seal('token', 'row');
+    let decrypted = 0;
+    // Only what is decrypted is taken apart.
+    sealed.subarray = (...part) => {
+      if (part[0] === 0) decrypted += 1;
+      return Buffer.prototype.subarray.apply(sealed, part);
+    };
+    const openAfter = async (passedMs: number) => {
+      await clock.runFor(passedMs);
+      ring.open({ sealed, keyId }, 'row');
+      return decrypted;
+    };
+    expect(await openAfter(0)).toBe(1);
+    for (const passedMs of [0, 500_000, 500_000]) expect(await openAfter(passedMs)).toBe(1);
+    expect(await openAfter(700_000)).toBe(2);
   });
 
   test('is unavailable, and says which key it lacks, for what another sealed', () => {

@@ -1,10 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { Clock } from './clock.ts';
+import { forgettingCache } from './forgetting-cache.ts';
 import { Unavailable } from './unavailable.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const MAX_OPENED = 50_000;
+/** A token for each of 100,000 subscriptions, and the signing secrets of as many clients: about 400 bytes each. */
+const MAX_OPENED = 200_000;
+const UNUSED_MS = 600_000;
+
+/** A decrypted secret, and what it was decrypted from. */
+type Opened = { secret: string; sealed: string; key: Buffer };
 
 /** An encrypted secret: `sealed` is nonce, tag and ciphertext; `keyId` names its key. */
 export type Sealed = { sealed: Buffer; keyId: string };
@@ -37,15 +43,15 @@ export type KeyRing = {
 
 /**
  * Reads `<id>:<32 bytes in base64>[,…]`; the first key encrypts. Throws, naming the entry, on anything else. `boundTo` (the row's
- * guid) is authenticated too, so that a ciphertext copied to another row cannot be decrypted there. Remembers decrypted secrets
- * in this process only, by key, row and ciphertext.
+ * guid) is authenticated too, so that a ciphertext copied to another row cannot be decrypted there. Remembers a decrypted secret
+ * for each row, in this process only, until it is not used for ten minutes or the row has another key or ciphertext.
  */
-export function readKeyRing(setting: string): KeyRing {
+export function readKeyRing(setting: string, clock?: Pick<Clock, 'now' | 'after'>): KeyRing {
   const keys = new Map(setting.split(',').map(readKey));
   const [newest] = keys;
   if (newest === undefined) throw new Error('no key given');
   const [newestId, newestKey] = newest;
-  const opened = new LRUCache<string, string>({ max: MAX_OPENED });
+  const opened = forgettingCache<Opened>({ max: MAX_OPENED, unusedMs: UNUSED_MS, ...(clock && { clock }) });
   const [, ...olderIds] = keys.keys();
   return {
     keyIds: [newestId, ...olderIds],
@@ -58,11 +64,12 @@ export function readKeyRing(setting: string): KeyRing {
     open({ sealed, keyId }, boundTo) {
       const key = keys.get(keyId);
       if (key === undefined) throw new KeyMissing(keyId);
-      const which = `${keyId} ${boundTo} ${sealed.toString('latin1')}`;
-      const known = opened.get(which);
-      if (known !== undefined) return known;
+      const known = opened.get(boundTo);
+      // As a string: a buffer would keep all of Postgres' answer that it is a part of.
+      const bytes = sealed.toString('latin1');
+      if (known?.key === key && known.sealed === bytes) return known.secret;
       const secret = decrypt(sealed, key, boundTo);
-      opened.set(which, secret);
+      opened.set(boundTo, { secret, sealed: bytes, key });
       return secret;
     },
   };

@@ -32,8 +32,8 @@ async function metricsAt(health: string): Promise<string | undefined> {
 /** Deliveries in one message of a delivery queue, on the mean since the router began; undefined before the first. */
 export function deliveriesPerMessage(router: Figures | undefined): number | undefined {
   const [deliveries, messages] = [
-    router?.sumOf('waybell_bundled_deliveries_total'),
-    router?.sumOf('waybell_bundles_total'),
+    router?.sumOf('waybell_delivery_batch_members_total'),
+    router?.sumOf('waybell_delivery_batches_total'),
   ];
   return deliveries === undefined || messages === undefined || messages === 0 ? undefined : deliveries / messages;
 }

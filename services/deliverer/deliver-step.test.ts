@@ -3,11 +3,13 @@ import { unpark, type Delivery } from '@waybell/line/delivery';
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { causedBy } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
+import type { CallEndpoint } from './request/call-endpoint.ts';
 import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
 
 const delivery: Delivery = {
@@ -35,11 +37,11 @@ const config = readConfig({
 function aStep(what: Partial<DeliverStepOptions> = {}) {
   const made = { requests: 0 };
   const step = deliverStep({
-    findTarget: async () => TARGET,
-    admit: async () => ({ kind: 'granted', end: () => undefined }),
-    callEndpoint: async () => {
+    findTargets: async () => [TARGET],
+    admit: (_, __, onAdmitted) => onAdmitted({ kind: 'granted', end: () => undefined }),
+    callEndpoint: (_, onEnd) => {
       made.requests += 1;
-      return { isDelivered: false, durationMs: 1 };
+      onEnd({ isDelivered: false, durationMs: 1 });
     },
     isParked: async () => false,
     isHeld: () => true,
@@ -66,7 +68,7 @@ const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
 const last = { ...delivery, attempt: 2 };
-const full = { admit: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
+const full: Partial<DeliverStepOptions> = { admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) };
 
 describe('a delivery without room', () => {
   test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
@@ -74,7 +76,7 @@ describe('a delivery without room', () => {
     let moved = delivery;
     for (const hop of [1, 2, 3]) {
       const before = step.once?.keyOf(moved);
-      const caused = await step.handle(moved);
+      const caused = await causedBy(step.handle, moved);
       expect(caused).toMatchObject([{ kind: 'park', row: { hop, attempt: 1, why: 'full' } }]);
       moved = drained(caused);
       const { key, fingerprint } = step.once?.keyOf(moved) ?? {};
@@ -87,13 +89,13 @@ describe('a delivery without room', () => {
 
   test('waits on where it is parked already', async () => {
     const { step, made } = aStep({ isParked: async () => true });
-    expect(await step.handle({ ...delivery, mayBeParked: true })).toEqual([]);
+    expect(await causedBy(step.handle, { ...delivery, mayBeParked: true })).toEqual([]);
     expect(made.requests).toBe(0);
   });
 });
 
 test('the retry of an attempt goes to its delay queue, and to its own once the delay is over that it was kept for', async () => {
-  const [retry] = await aStep().step.handle(delivery);
+  const [retry] = await causedBy(aStep().step.handle, delivery);
   if (retry?.kind !== 'publish') throw new Error('it was not published');
   expect(retry.exchange).toBe('waybell.retry');
   const { publication, afterMs } = withDelayElapsed(retry);
@@ -106,8 +108,8 @@ describe('a delivery to secrets whose key is missing', () => {
 
   test('waits in the broker, unattempted, and is no repeat of what it was before', async () => {
     const missed: string[] = [];
-    const { step, made } = aStep({ findTarget: async () => locked, onKeyMissing: (keyId) => missed.push(keyId) });
-    const [caused] = await step.handle(delivery);
+    const { step, made } = aStep({ findTargets: async () => [locked], onKeyMissing: (keyId) => missed.push(keyId) });
+    const [caused] = await causedBy(step.handle, delivery);
     if (caused?.kind !== 'publish') throw new Error('it was not published');
     expect(caused.exchange).toBe('waybell.waiting');
     const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
@@ -121,33 +123,33 @@ describe('a delivery to secrets whose key is missing', () => {
   test('waits, too, where the key is missed only once it has had its turn', async () => {
     const clock = new TurnedClock();
     const targets = [TARGET, locked, locked];
-    const admit: DeliverStepOptions['admit'] = async () => {
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) => {
       clock.skipTo(clock.now() + 1_000);
-      return { kind: 'granted', end: () => undefined };
+      onAdmitted({ kind: 'granted', end: () => undefined });
     };
-    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, admit, clock });
-    expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
+    const { step, made } = aStep({ findTargets: async () => [targets.shift() ?? locked], admit, clock });
+    expect(await causedBy(step.handle, delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
     expect(made.requests).toBe(0);
   });
 
   test('is dropped where its subscription is off', async () => {
-    const { step } = aStep({ findTarget: async () => ({ ...locked, state: 'deactivated' }) });
-    expect(kindsOf(await step.handle(delivery))).toEqual(['dropped on record']);
+    const { step } = aStep({ findTargets: async () => [{ ...locked, state: 'deactivated' }] });
+    expect(kindsOf(await causedBy(step.handle, delivery))).toEqual(['dropped on record']);
   });
 });
 
 describe('an attempt that failed for something of ours', () => {
   const ours = (isLast: boolean[] = []): Partial<DeliverStepOptions> => ({
-    callEndpoint: async (call) => {
+    callEndpoint: (call, onEnd) => {
       isLast.push(call.isLast);
-      return { isDelivered: false, durationMs: 1, reason: 'unreachable', isOurs: true };
+      onEnd({ isDelivered: false, durationMs: 1, reason: 'unreachable', isOurs: true });
     },
   });
 
   test('is not counted: the delivery waits as it is, and is attempted again as the same', async () => {
     const isLast: boolean[] = [];
     for (const each of [delivery, last]) {
-      const caused = await aStep(ours(isLast)).step.handle(each);
+      const caused = await causedBy(aStep(ours(isLast)).step.handle, each);
       const row = { why: 'egress', attempt: each.attempt, notBeforeMs: 1_000 };
       expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingExchange } }]);
       expect(caused).toHaveLength(1);
@@ -158,20 +160,23 @@ describe('an attempt that failed for something of ours', () => {
 
   test('leaves its endpoint to single requests', async () => {
     const speeds: string[] = [];
-    const admit = async () => ({ kind: 'granted', end: (speed: string) => void speeds.push(speed) }) as const;
-    await aStep({ ...ours(), admit }).step.handle(delivery);
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) =>
+      onAdmitted({ kind: 'granted', end: (speed) => void speeds.push(speed) });
+    await causedBy(aStep({ ...ours(), admit }).step.handle, delivery);
     expect(speeds).toEqual(['hung']);
   });
 
   test('ends when it is older than a delivery may be, counting against no subscription', async () => {
-    const waiting = drained(await aStep(ours()).step.handle(last));
+    const waiting = drained(await causedBy(aStep(ours()).step.handle, last));
     const tooOld = () => 2 * config.maxAgeMs;
-    expect(kindsOf(await aStep({ now: tooOld }).step.handle(waiting))).toEqual(['exhausted on record']);
+    expect(kindsOf(await causedBy(aStep({ now: tooOld }).step.handle, waiting))).toEqual(['exhausted on record']);
   });
 
   test('is told to the client that tries a subscription out', async () => {
     const byHand = { why: 'test', fromAttempt: 1 } as const;
-    expect(kindsOf(await aStep(ours()).step.handle({ ...delivery, byHand }))).toEqual(['exhausted on record']);
+    expect(kindsOf(await causedBy(aStep(ours()).step.handle, { ...delivery, byHand }))).toEqual([
+      'exhausted on record',
+    ]);
   });
 });
 
@@ -181,8 +186,8 @@ describe('a test that fails', () => {
     ['is retried where it was triggered', { isRetried: true }, 'failed'],
   ] as const)('%s', async (_what, how, kind) => {
     const byHand = { why: 'test', fromAttempt: 1, ...how } as const;
-    const refused = aStep({ callEndpoint: async () => ({ isDelivered: false, status: 500, durationMs: 1 }) });
-    expect(kindsOf(await refused.step.handle({ ...delivery, byHand }))).toContain(`${kind} on record`);
+    const refused = aStep({ callEndpoint: (_, onEnd) => onEnd({ isDelivered: false, status: 500, durationMs: 1 }) });
+    expect(kindsOf(await causedBy(refused.step.handle, { ...delivery, byHand }))).toContain(`${kind} on record`);
   });
 });
 
@@ -193,14 +198,14 @@ describe('a success', () => {
   /** Returns the effects of a success whose request takes `tookMs`. */
   async function succeed(what: Partial<DeliverStepOptions> = {}, tookMs = 0, how: Partial<Delivery> = {}) {
     const clock = new TurnedClock();
-    const callEndpoint = async () => {
+    const callEndpoint: CallEndpoint = (_, onEnd) => {
       clock.skipTo(clock.now() + tookMs);
-      return { isDelivered: true, durationMs: tookMs };
+      onEnd({ isDelivered: true, durationMs: tookMs });
     };
-    return kindsOf(await aStep({ clock, callEndpoint, ...what }).step.handle({ ...delivery, ...how }));
+    return kindsOf(await causedBy(aStep({ clock, callEndpoint, ...what }).step.handle, { ...delivery, ...how }));
   }
 
-  const matters = { findTarget: async () => ({ ...TARGET, reportsSuccess: true }) };
+  const matters = { findTargets: async () => [{ ...TARGET, reportsSuccess: true }] };
 
   test('that cannot matter is on record, and the deactivator is not told', async () => {
     expect(await succeed()).toEqual(['delivered on record']);
@@ -219,32 +224,32 @@ describe('a success', () => {
 
   test('is told where the look-up took over a second', async () => {
     const clock = new TurnedClock();
-    const findTarget = async () => {
+    const findTargets = async () => {
       clock.skipTo(clock.now() + 1_001);
-      return TARGET;
+      return [TARGET];
     };
-    const callEndpoint = async () => ({ isDelivered: true, durationMs: 0 });
-    expect(await succeed({ clock, findTarget, callEndpoint })).toEqual(told);
+    const callEndpoint: CallEndpoint = (_, onEnd) => onEnd({ isDelivered: true, durationMs: 0 });
+    expect(await succeed({ clock, findTargets, callEndpoint })).toEqual(told);
   });
 
   test('is told where Postgres is away, and the subscription is as it was last known', async () => {
     let isAway = false;
     const load = async () => {
       if (isAway) throw new Unavailable('postgres', async () => undefined);
-      return TARGET;
+      return [TARGET];
     };
     const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown };
-    const findTarget = withLastKnown<DeliveryTarget | undefined>(load, known);
-    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
+    const findTargets = withLastKnown<DeliveryTarget | undefined>(load, known);
+    expect(await succeed({ findTargets })).toEqual(['delivered on record']);
     isAway = true;
-    expect(await succeed({ findTarget })).toEqual(told);
+    expect(await succeed({ findTargets })).toEqual(told);
     isAway = false;
-    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
+    expect(await succeed({ findTargets })).toEqual(['delivered on record']);
   });
 });
 
 test('nothing is made of a parked delivery that another process has by now', async () => {
-  const parked = drained(await aStep(full).step.handle(delivery));
-  await expect(aStep({ isHeld: () => false }).step.handle(parked)).rejects.toThrow('another deliverer');
-  await expect(aStep({ isHeld: () => false }).step.handle(delivery)).resolves.toHaveLength(2);
+  const parked = drained(await causedBy(aStep(full).step.handle, delivery));
+  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, parked)).rejects.toThrow('another deliverer');
+  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
 });

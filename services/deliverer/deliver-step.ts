@@ -1,4 +1,4 @@
-import { weighOpened } from '@waybell/line/bundle';
+import { weighOpened } from '@waybell/line/delivery-batch';
 import { deliveryQueue } from '@waybell/line/topology';
 import { readDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
 import type { End, Outgoing } from '@waybell/line/messages';

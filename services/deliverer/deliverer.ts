@@ -12,7 +12,7 @@ import { DeliveryMetrics } from './delivery-metrics.ts';
 import { Egress } from './egress/egress.ts';
 import { watchEgress } from './egress/egress-metrics.ts';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
-import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
+import { asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
 import { OpenRequests } from './open-requests/open-requests.ts';
@@ -23,7 +23,7 @@ import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
 import { judgeOwnFault } from './request/judge-own-fault.ts';
 
-export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTarget' | 'log' | 'clock' | 'now'> &
+export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTargets' | 'log' | 'clock' | 'now'> &
   Pick<DeliverOptions, 'callEndpoint'> & {
     /** Defaults to doing nothing. */
     onKeyMissing?: DeliverOptions['onKeyMissing'];
@@ -34,8 +34,8 @@ export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTarget'
 export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undefined, ...ports }: DelivererPorts) {
   const { parked, maxAgeMs } = config;
   const flow = new Flow({ ...ports, endpoints: config.flow, parked, maxAgeMs });
-  const { findTarget, clock, now } = ports;
-  const step = deliverStep({ ...flow.rules, findTarget, callEndpoint, onKeyMissing, config, clock, now });
+  const { findTargets, clock, now } = ports;
+  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, onKeyMissing, config, clock, now });
   return { flow, step };
 }
 
@@ -65,12 +65,12 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const missingKeys = new MissingKeys({ log, clock });
   readiness.watch(() => missingKeys.waitingFor());
 
-  const lastKnown = { ...config.lastKnown, clock, asLastKnown };
+  const lastKnown = { ...config.lastKnown, clock, asLastKnown, isSame: isSameTarget };
   const { flow, step } = makeDeliverer({
     config,
     store: parkInPostgres(parking, config.actionKeys),
     // With a wrong clock, deliveries would be too old, and receivers would refuse the signatures.
-    findTarget: clocks.guard(withLastKnown(findTargetIn(postgres, config.keyRing), lastKnown)),
+    findTargets: clocks.guard(withLastKnown(findTargetsIn(postgres, config.keyRing), lastKnown)),
     callEndpoint: clocks.guard(judgeOwnFault({ callEndpoint: requests.callEndpoint, egress, clock })),
     onKeyMissing: missingKeys.asked,
     broker,

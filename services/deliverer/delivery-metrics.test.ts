@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Delivery } from '@waybell/line/delivery';
+import { allAtOnce } from '@waybell/line/handlers';
+import type { End } from '@waybell/line/messages';
 import type { Answer, Attempted } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
-import { createMetrics } from '@waybell/runtime/metrics';
+import { causedBy } from '@waybell/line/testing/handled';
+import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { aDelivery } from './testing/delivery.ts';
 
@@ -30,9 +33,9 @@ function factsOf(delivery: Delivery, at: number) {
 async function shownOf(delivery: Delivery, outcome: Attempted) {
   const metrics = createMetrics('test');
   const watched = new DeliveryMetrics(metrics, { now: () => outcome.at }).watch(
-    aStep(async () => [{ kind: 'outcome', outcome }]),
+    aStep(allAtOnce(async () => [[{ kind: 'outcome', outcome }]])),
   );
-  await watched.handle(delivery);
+  await causedBy(watched.handle, delivery);
   return sumsIn(await metrics.metrics());
 }
 
@@ -121,7 +124,23 @@ describe('the metrics of deliveries', () => {
     const inHand = [aDelivery({ createdAt: 0, ...moved }), aDelivery({ createdAt: HOUR_MS - 1_000 })];
     expect(await oldestAges(inHand)).toEqual(['1', '0']);
   });
+
+  test('what was given back before it began is in hand no more', async () => {
+    const metrics = createMetrics('test');
+    const ends: End[] = [];
+    const step = new DeliveryMetrics(metrics, { now: () => HOUR_MS }).watch(
+      aStep(async () => (_place, end) => void ends.push(end)),
+    );
+    const begin = await step.handle([1_000, 2_000, 3_000].map((createdAt) => aDelivery({ createdAt })));
+    begin(1, () => undefined);
+    expect(await ageIn(metrics)).toBe('3598');
+    for (const end of ends) end({ kind: 'done', caused: [] });
+    expect(await ageIn(metrics)).toBe('0');
+  });
 });
+
+const ageIn = async (metrics: Metrics) =>
+  /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
 
 /** Returns the metric while these are in hand, at HOUR_MS, and after them. */
 async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[]> {
@@ -133,10 +152,9 @@ async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[
       throw new Error('whatever the end');
     }),
   );
-  const age = async () => /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
-  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle(delivery)));
-  const during = await age();
+  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle([delivery])));
+  const during = await ageIn(metrics);
   release.resolve();
   await handled;
-  return [during, await age()];
+  return [during, await ageIn(metrics)];
 }

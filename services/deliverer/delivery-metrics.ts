@@ -1,6 +1,6 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Outcome } from '@waybell/line/outcomes';
-import type { End, Fate } from '@waybell/line/messages';
+import type { End } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
@@ -8,7 +8,7 @@ import { sampledTraceId } from '@waybell/runtime/traceparent';
 
 /** Measures how timely deliveries are, from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
-  readonly #handled = new Map<string, Set<Delivery>>();
+  readonly #inHand = new Map<string, InHand>();
   readonly #endToEnd: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #lateness: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #attempts: HistogramOnDemand<'interface' | 'result'>;
@@ -42,44 +42,46 @@ export class DeliveryMetrics {
         help: 'Time since the attempt was due that has been due longest of those that this process has in hand; without what was parked, or waited for a server; 0 without any',
         labelNames: ['step'],
       },
-      () => [...this.#handled].map(([step, handled]) => ({ labels: { step }, value: longestDue(handled, now()) })),
+      () => [...this.#inHand].map(([step, inHand]) => ({ labels: { step }, value: longestDue(inHand, now()) })),
     );
   }
 
   /** Wraps a step to measure its deliveries. */
   watch<D extends Delivery>(step: Step<D>): Step<D> {
-    const handled = new Set<Delivery>();
-    this.#handled.set(step.name, handled);
+    const inHand: InHand = { asked: new Set(), begun: new Set() };
+    this.#inHand.set(step.name, inHand);
     return {
       ...step,
       handle: async (batch) => {
-        for (const delivery of batch) handled.add(delivery);
+        inHand.asked.add(batch);
         try {
           const begin = await step.handle(batch);
           return (place, end) => {
             const delivery = batch[place];
-            const ended: End = (fate) => {
-              if (delivery !== undefined) this.#left(step.name, delivery, fate);
-              end(fate);
-            };
+            const ended = delivery === undefined ? end : this.#begun(step.name, delivery, end);
             try {
               begin(place, ended);
             } catch (error) {
               ended({ kind: 'failed', error });
             }
           };
-        } catch (error) {
-          for (const delivery of batch) handled.delete(delivery);
-          throw error;
+        } finally {
+          // Not all are begun: some were given back meanwhile.
+          inHand.asked.delete(batch);
         }
       },
     };
   }
 
-  #left(step: string, delivery: Delivery, fate: Fate): void {
-    this.#handled.get(step)?.delete(delivery);
-    if (fate.kind === 'failed' || 'next' in fate.caused) return;
-    for (const each of fate.caused) if (each.kind === 'outcome') this.#ended(step, delivery, each.outcome);
+  #begun(step: string, delivery: Delivery, end: End): End {
+    const begun = this.#inHand.get(step)?.begun.add(delivery);
+    return (fate) => {
+      begun?.delete(delivery);
+      if (fate.kind === 'done' && !('next' in fate.caused)) {
+        for (const each of fate.caused) if (each.kind === 'outcome') this.#ended(step, delivery, each.outcome);
+      }
+      end(fate);
+    };
   }
 
   #ended(step: string, delivery: Delivery, outcome: Outcome): void {
@@ -118,9 +120,14 @@ function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {
   return dueAt;
 }
 
+/** Deliveries of a step: batches for which it asks what it needs, and those of others that were begun. */
+type InHand = { asked: Set<readonly Delivery[]>; begun: Set<Delivery> };
+
 /** Age in seconds of the delivery that has been due longest. */
-function longestDue(deliveries: ReadonlySet<Delivery>, now: number): number {
+function longestDue({ asked, begun }: InHand, now: number): number {
   let oldestAt = now;
-  for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));
+  for (const deliveries of [...asked, begun]) {
+    for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));
+  }
   return secondsBetween(oldestAt, now);
 }

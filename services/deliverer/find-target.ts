@@ -1,6 +1,5 @@
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { hostOf } from './endpoints/endpoint.ts';
-import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
@@ -30,41 +29,43 @@ type TargetRow = {
   callback_url: string;
   verification_token_sealed: Buffer;
   verification_token_key_id: string;
-  signing_guids: string[] | null;
-  signing_sealed: Buffer[] | null;
-  signing_key_ids: string[] | null;
+  /** With blanks between them; null for a client without secrets. */
+  signing_guids: string | null;
+  signing_sealed: string | null;
+  signing_key_ids: string | null;
 };
 
 const TARGETS = {
   name: 'delivery-targets',
+  // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret.
   text: `select subscription_guid, state, feature_on, is_hung, tells_success, account_guid, callback_url, verification_token_sealed,
            verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
-           select array_agg(v.guid order by created_at desc) as signing_guids,
-             array_agg(sealed order by created_at desc) as signing_sealed,
-             array_agg(key_id order by created_at desc) as signing_key_ids
+           select string_agg(v.guid::text, ' ' order by created_at desc, v.guid) as signing_guids,
+             string_agg(encode(sealed, 'hex'), ' ' order by created_at desc, v.guid) as signing_sealed,
+             string_agg(key_id, ' ' order by created_at desc, v.guid) as signing_key_ids
            from waybell.valid_signing_secrets v
            where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
 };
 
-/** Finds the target of a subscription by its guid; undefined if there never was such a subscription. */
-export type FindTarget = (subscription: string) => Promise<DeliveryTarget | undefined>;
+/**
+ * The target of a subscription; undefined if there never was one; or the error for which it is not known: `Unavailable`, or
+ * that of secrets that cannot be opened.
+ */
+export type KnownTarget = DeliveryTarget | undefined | Error;
 
-export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
-  const findRow = microBatch<string, TargetRow | undefined>(
-    async (guids) => {
-      const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values: [guids] }));
-      const found = new Map<string, TargetRow>();
-      for (const row of rows) found.set(row.subscription_guid, row);
-      return guids.map((guid) => found.get(guid));
-    },
-    { concurrency: 1, nameOf: (guid) => guid },
-  );
-  return async (subscription) => {
-    const row = await findRow(subscription);
-    // Decrypts each row by itself: one bad token must not fail the others in the batch.
-    return row && { ...factsOf(row), ...openSecrets(row, keyRing) };
+/** Finds the targets of subscriptions by their guids, each at the place of its guid. May throw `Unavailable` for all. */
+export type FindTargets = (subscriptions: readonly string[]) => Promise<readonly KnownTarget[]>;
+
+/** Finds them with one statement. */
+export function findTargetsIn(postgres: Postgres, keyRing: KeyRing): FindTargets {
+  return async (subscriptions) => {
+    const values = [subscriptions.length === 1 ? subscriptions : [...new Set(subscriptions)]];
+    const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values }));
+    const found = new Map<string, KnownTarget>();
+    for (const row of rows) found.set(row.subscription_guid, targetOf(row, keyRing));
+    return subscriptions.map((guid) => found.get(guid));
   };
 }
 
@@ -91,33 +92,55 @@ export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget 
   return target && { ...target, reportsSuccess: true };
 }
 
-type OpenedSecrets = Pick<DeliveryTarget, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
+/** Whether two answers are equal in all that they say. */
+export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTarget | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    one.state === other.state &&
+    one.isFeatureOn === other.isFeatureOn &&
+    one.isHung === other.isHung &&
+    one.reportsSuccess === other.reportsSuccess &&
+    one.account === other.account &&
+    one.callbackUrl === other.callbackUrl &&
+    one.verificationToken === other.verificationToken &&
+    one.missingKey === other.missingKey &&
+    one.signingSecrets.length === other.signingSecrets.length &&
+    one.signingSecrets.every((secret, place) => secret === other.signingSecrets[place])
+  );
+}
 
-function factsOf(row: TargetRow): Omit<DeliveryTarget, keyof OpenedSecrets> {
-  return {
+/** Opens the secrets of each row by itself: one that cannot be opened fails no other subscription. */
+function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
+  const target: DeliveryTarget = {
     state: row.state,
     isFeatureOn: row.feature_on,
     isHung: row.is_hung,
     reportsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,
-  };
-}
-
-function openSecrets(row: TargetRow, keyRing: KeyRing): OpenedSecrets {
-  const guids = row.signing_guids ?? [];
-  const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
-    if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
-    return keyRing.open({ sealed, keyId }, boundTo);
+    verificationToken: '',
+    signingSecrets: NO_SECRETS,
   };
   try {
-    return {
-      verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),
-      signingSecrets: guids.map((guid, index) => open(row.signing_sealed?.[index], row.signing_key_ids?.[index], guid)),
-    };
+    const sealed = { sealed: row.verification_token_sealed, keyId: row.verification_token_key_id };
+    const token = keyRing.open(sealed, row.subscription_guid);
+    target.signingSecrets = openSigning(row, keyRing);
+    target.verificationToken = token;
   } catch (error) {
-    // Secrets of other subscriptions may be under another key.
-    if (!(error instanceof KeyMissing)) throw error;
-    return { verificationToken: '', signingSecrets: [], missingKey: error.keyId };
+    if (!(error instanceof KeyMissing)) return error instanceof Error ? error : new Error(String(error));
+    target.missingKey = error.keyId;
   }
+  return target;
+}
+
+const NO_SECRETS: readonly string[] = [];
+
+function openSigning(row: TargetRow, keyRing: KeyRing): readonly string[] {
+  if (row.signing_guids === null) return NO_SECRETS;
+  const [allSealed, keyIds] = [row.signing_sealed?.split(' '), row.signing_key_ids?.split(' ')];
+  return row.signing_guids.split(' ').map((guid, place) => {
+    const [sealed, keyId] = [allSealed?.[place], keyIds?.[place]];
+    if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
+    return keyRing.open({ sealed: Buffer.from(sealed, 'hex'), keyId }, guid);
+  });
 }

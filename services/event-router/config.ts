@@ -1,6 +1,5 @@
-import { MOST_MEMBERS } from '@waybell/line/bundle';
 import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
-import { bytes, checked, count, duration, readEnvironment } from '@waybell/runtime/environment';
+import { bytes, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
   brokerSettings,
@@ -18,14 +17,6 @@ export const routerSettings = {
   ...eventSettings,
   ROUTE_HELD: count({ per: 'process', default: 256, desc: 'events held and handled at once' }),
   ROUTE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
-  BUNDLE_MEMBERS: checked(
-    count({
-      per: 'message',
-      default: MOST_MEMBERS,
-      desc: 'first attempts of an action in one message, at most; 1: each travels alone',
-    }),
-    checkMembers,
-  ),
   ROUTE_PAUSE_DEPTH: count({
     per: 'line',
     default: 200_000,
@@ -45,14 +36,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...postgresConfig(settings),
     ...redisConfig(settings),
     heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
-    bundleMembers: settings.BUNDLE_MEMBERS,
     kept: readKept(settings),
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,
   };
-}
-
-function checkMembers(most: number): void {
-  if (most > MOST_MEMBERS) throw new Error(`${most} are more than a bundle takes, ${MOST_MEMBERS}`);
 }

@@ -31,7 +31,7 @@ export function openEventRouter({ config, postgres, broker, clocks, log, metrics
     pauseWhenDeep(routing) {
       const depth = async () => {
         const { messages, isExact } = await broker.depth(queues);
-        return { messages: messages * routing.perBundle(), isExact };
+        return { messages: messages * routing.perBatch(), isExact };
       };
       return pauseWhenDeep({ routing, depth, limit: config.pauseDepth, log, metrics });
     },

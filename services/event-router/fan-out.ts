@@ -2,7 +2,7 @@ import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
 import type { Addressed, KeptEvent, Routed, Suppression } from '@waybell/line/outcomes';
 import type { SuppressionReason } from '@waybell/line/reasons';
-import { MOST_MEMBERS } from '@waybell/line/bundle';
+import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';
 import type { ActiveSubscription, FoundSubscriptions } from './find-subscriptions.ts';
@@ -69,7 +69,7 @@ class FanOutPart {
 
   add(delivery: Delivery): void {
     const { body } = delivery;
-    // Deliveries with the same body travel in a bundle, which has the body once.
+    // Deliveries with the same body travel in a batch, which has the body once.
     this.#bytes += body === this.#last ? body.length / MOST_MEMBERS : body.length;
     this.#last = body;
     this.caused.push(publishDelivery(delivery));

@@ -28,7 +28,7 @@ import { stalledQueue } from './rows/l19-stalled-queue.ts';
 import { replicas } from './rows/l20-replicas.ts';
 import { stops } from './rows/l19-stops.ts';
 import { linkCut } from './rows/l19-link-cut.ts';
-import { bundles } from './rows/l21-bundles.ts';
+import { deliveryBatches } from './rows/l21-delivery-batches.ts';
 import { large } from './rows/l22-large.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 import { egress } from './rows/l23-egress.ts';
@@ -65,7 +65,7 @@ export const allFaults: readonly Fault[] = [
   ...replicas,
   ...stops,
   ...linkCut,
-  ...bundles,
+  ...deliveryBatches,
   ...large,
   ...overlaps,
   ...egress,

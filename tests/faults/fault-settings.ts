@@ -7,8 +7,8 @@ const HELD_NOW = 128;
 
 /**
  * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. It counts members
- * of bundles until their bundle is acknowledged. On top come those that were parked, half as many, and requests under way
- * for so long that their bundle went without them.
+ * of batches until their batch is acknowledged. On top come those that were parked, half as many, and requests under way
+ * for so long that their batch went without them.
  */
 export const HELD = 1.5 * HELD_NOW + SLOTS;
 

@@ -2,15 +2,15 @@
 import type { Edit } from './other-sources.ts';
 
 const NOTE = 'libs/line/delivery-note.ts';
-const BUNDLE = 'libs/line/bundle.ts';
+const BATCH = 'libs/line/delivery-batch.ts';
 const ENDS = 'libs/line/delivery-ends.ts';
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
   { file: NOTE, from: '${hand}`', to: '${hand} lane hot`' },
-  { file: BUNDLE, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
+  { file: BATCH, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
   {
-    file: BUNDLE,
+    file: BATCH,
     from: 'JSON.stringify(notes)',
     to: "JSON.stringify(notes.map((note) => [...note, ...Array(5 - note.length).fill(null), 'hot']))",
   },

@@ -2,24 +2,25 @@ import type { Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
-import type { AttemptRequest } from '@waybell/deliverer/request/attempt';
-import { judge, requestHeaders } from '@waybell/deliverer/request/call-endpoint';
+import type { AttemptRequest, OnAttempted } from '@waybell/deliverer/request/attempt';
+import { judge } from '@waybell/deliverer/request/attempt-result';
+import { requestHeaders } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import type { FindSubscriptions } from '@waybell/event-router/find-subscriptions';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
-import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
+import { readRejected, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { runStep, type StepTools } from '@waybell/line/run-step';
 import { eventsExchange, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
-import { goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
+import { asConsumed, goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
 import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
@@ -34,7 +35,6 @@ export type Request = {
   url: string;
   headers: Record<string, string>;
 } & AttemptRequest['delivery'];
-export type Rejected = { reason: string; detail: string; body: Buffer };
 
 export type LineOptions = {
   /** Settings of the services that are to differ from the specification's. */
@@ -103,10 +103,9 @@ export class MemoryLine {
     return this.broker.kept(logQueue).flatMap(({ publication: { body } }) => readOutcomes(body));
   }
 
-  get rejections(): Rejected[] {
-    return this.broker.kept(rejectedQueue).map(({ publication: { body, headers = {} } }) => {
-      return { reason: String(headers[asideHeaders.reason]), detail: String(headers[asideHeaders.detail]), body };
-    });
+  /** What operators see. */
+  get rejections(): RejectedMessage[] {
+    return this.broker.kept(rejectedQueue).map((each) => readRejected(asConsumed(each)));
   }
 
   /** What upstream was told. */
@@ -196,8 +195,8 @@ export class MemoryLine {
       const { flow, step } = makeDeliverer({
         config: this.#configs.deliverer,
         store: parkingOf(process.link, { parking: this.parking, ask: (look) => this.#ask(look) }),
-        findTarget: async (guid) => this.#ask(() => this.subscriptions.target(guid)),
-        callEndpoint: (call) => this.#answer(call, process),
+        findTargets: async (guids) => this.#ask(() => guids.map((guid) => this.subscriptions.target(guid))),
+        callEndpoint: (call, onEnd) => this.#answer(call, process, onEnd),
         broker: tools.broker,
         log: tools.log,
         clock,
@@ -222,9 +221,9 @@ export class MemoryLine {
     return target && endpointKey(target);
   }
 
-  async #answer(call: AttemptRequest, { link, underWay }: Process) {
+  #answer(call: AttemptRequest, { link, underWay }: Process, onEnd: OnAttempted): void {
     // A process that is dead makes no request.
-    if (link.isDead) return new Promise<never>(() => undefined);
+    if (link.isDead) return;
     const { delivery, callbackUrl: url } = call;
     const headers = requestHeaders(call, this.#clock.now);
     const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };
@@ -232,12 +231,15 @@ export class MemoryLine {
     underWay.add(request);
     const response = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
     const { status, afterMs = 0, retryAfter }: Response = response;
-    if (afterMs > 0) await this.#clock.sleep(afterMs);
-    request.endedAt = Math.min(request.endedAt, this.now);
-    underWay.delete(request);
-    const durationMs = afterMs;
-    if (status === 'none') return { isDelivered: false, reason: 'response_timeout' as const, durationMs };
-    const rest = restHeaders(status, { 'retry-after': retryAfter });
-    return { ...judge(status), durationMs, ...(rest && { tooMuch: readTooMuch(rest, this.now) }) };
+    const end = () => {
+      request.endedAt = Math.min(request.endedAt, this.now);
+      underWay.delete(request);
+      const durationMs = afterMs;
+      if (status === 'none') return onEnd({ isDelivered: false, reason: 'response_timeout', durationMs });
+      const rest = restHeaders(status, { 'retry-after': retryAfter });
+      onEnd({ ...judge(status), durationMs, ...(rest && { tooMuch: readTooMuch(rest, this.now) }) });
+    };
+    if (afterMs > 0) this.#clock.after(afterMs, end);
+    else queueMicrotask(end);
   }
 }

@@ -6,13 +6,13 @@ import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { noteEndsIn } from '@waybell/deactivator/note-ends';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
-import { findTargetIn, recentlyWellIn } from '@waybell/deliverer/find-target';
+import { findTargetsIn, recentlyWellIn, type DeliveryTarget } from '@waybell/deliverer/find-target';
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
-import { readKeyRing } from '@waybell/runtime/secrets';
+import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/rotate-secrets';
@@ -195,11 +195,18 @@ describe('findSubscriptions', () => {
   });
 });
 
-describe('findTarget', () => {
+/** Finds one target; throws where its secrets cannot be opened. */
+async function targetOf(ring: KeyRing, guid: string): Promise<DeliveryTarget | undefined> {
+  const [found] = await findTargetsIn(deliverer, ring)([guid]);
+  if (found instanceof Error) throw found;
+  return found;
+}
+
+describe('findTargets', () => {
   test('finds where to send, with the opened token', async () => {
     const account = await anAccount('carrier');
     const guid = await aSubscription({ account });
-    expect(await findTargetIn(deliverer, keyRing)(guid)).toEqual({
+    expect(await targetOf(keyRing, guid)).toEqual({
       state: 'active',
       isFeatureOn: true,
       isHung: false,
@@ -217,7 +224,7 @@ describe('findTarget', () => {
   ])('says of one with %s that it is %s', async (what, state) => {
     const guid = await aSubscription();
     await change(guid, what);
-    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ state });
+    expect(await targetOf(keyRing, guid)).toMatchObject({ state });
   });
 
   test.each([
@@ -228,28 +235,58 @@ describe('findTarget', () => {
   ])('says of one with %s whether a success is to be told: %p', async (what, reportsSuccess) => {
     const guid = await aSubscription();
     await change(guid, what);
-    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ reportsSuccess });
+    expect(await targetOf(keyRing, guid)).toMatchObject({ reportsSuccess });
   });
 
   test('finds nothing where there never was a subscription', async () => {
-    expect(await findTargetIn(deliverer, keyRing)(randomUUID())).toBeUndefined();
+    expect(await targetOf(keyRing, randomUUID())).toBeUndefined();
+  });
+
+  test('finds the valid signing secrets of its client, the newest first', async () => {
+    const account = await anAccount('carrier');
+    const subscription = await aSubscription({ account });
+    const known: [secret: string, client: string, age: string, expiresIn: string | null][] = [
+      ['whsec_before', 'default', '2 hours', '1 hour'],
+      ['whsec_now', 'default', '1 hour', null],
+      ['whsec_expired', 'default', '3 hours', '-1 minute'],
+      ['whsec_of_another', 'another', '1 hour', null],
+    ];
+    for (const [secret, client, age, expiresIn] of known) {
+      const guid = randomUUID();
+      const { sealed, keyId } = keyRing.seal(secret, guid);
+      await store.postgres.query(
+        `insert into waybell.signing_secrets (guid, account_guid, client_id, sealed, key_id, created_at, expires_at)
+         values ($1, $2, $3, $4, $5, now() - $6::interval, now() + $7::interval)`,
+        [guid, account, client, sealed, keyId, age, expiresIn],
+      );
+    }
+    const found = await targetOf(keyRing, subscription);
+    expect(found?.signingSecrets).toEqual(['whsec_now', 'whsec_before']);
   });
 
   test('names the key that the token of one needs, and holds up no other asked for with it', async () => {
     const [locked, open] = [await aSubscription({ keyId: 'gone' }), await aSubscription()];
-    const find = findTargetIn(deliverer, keyRing);
-    const [first, second] = await Promise.all([find(locked), find(open)]);
+    const [first, second] = await findTargetsIn(deliverer, keyRing)([locked, open]);
     expect(first).toMatchObject({ missingKey: 'gone', verificationToken: '', signingSecrets: [] });
     expect(second).toMatchObject({ verificationToken: `token of ${open}` });
-    expect(second?.missingKey).toBeUndefined();
+    expect(second).not.toHaveProperty('missingKey');
+  });
+
+  test('answers at the place of each, however often it is asked for, with an error where a secret cannot be opened', async () => {
+    const [broken, open] = [await aSubscription(), await aSubscription()];
+    await change(broken, `verification_token_sealed = '\\x${'00'.repeat(40)}'`);
+    const found = await findTargetsIn(deliverer, keyRing)([open, broken, randomUUID(), open]);
+    const isOpen: unknown = expect.objectContaining({ verificationToken: `token of ${open}` });
+    expect(found).toEqual([isOpen, expect.any(Error), undefined, isOpen]);
   });
 
   test('finds the same secrets before, while and after they are put under another key', async () => {
     const newer = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
     const keys = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')},${newer}`);
     const guids = await Promise.all(Array.from({ length: 20 }, () => aSubscription()));
-    const find = findTargetIn(deliverer, keys);
-    const tokens = () => Promise.all(guids.map(async (guid) => (await find(guid))?.verificationToken));
+    const find = findTargetsIn(deliverer, keys);
+    const tokens = async () =>
+      (await find(guids)).map((target) => (target instanceof Error ? target : target?.verificationToken));
     const expected = guids.map((guid) => `token of ${guid}`);
     expect(await tokens()).toEqual(expected);
     let isOver = false;
@@ -262,7 +299,7 @@ describe('findTarget', () => {
     await looking;
     expect(rotated).toBeGreaterThanOrEqual(guids.length);
     expect(await tokens()).toEqual(expected);
-    expect((await findTargetIn(deliverer, readKeyRing(newer))(guids[0] ?? ''))?.verificationToken).toBe(expected[0]);
+    expect((await targetOf(readKeyRing(newer), guids[0] ?? ''))?.verificationToken).toBe(expected[0]);
   });
 });
 
@@ -306,7 +343,7 @@ describe('noteEnds', () => {
   test('has a success told of one that fails, until it is noted that it succeeds again', async () => {
     const guid = await aSubscription();
     const settle = noteEndsIn(deactivator, { offOnExhausted: [] });
-    const reportsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.reportsSuccess;
+    const reportsSuccess = async () => (await targetOf(keyRing, guid))?.reportsSuccess;
     const at = wallClockMs() - 5_000;
     for (const [end, isToldNext] of [
       [{ isDelivered: true, at }, false],

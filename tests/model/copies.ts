@@ -1,6 +1,6 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
-import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
+import { asSent, countMembers, isDeliveryBatch, openBatch, readMembers } from '@waybell/line/delivery-batch';
 import { deathsOf, type Lane } from '@waybell/line/hand-over/suspicion';
 import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
@@ -8,7 +8,7 @@ import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
 import { remembering } from './remembering.ts';
 
-/** One message of a delivery, or a bundle of them, in a queue or in hand. There may be several of the same attempt. */
+/** One message with a delivery, or several, in a queue or in hand. There may be several of the same attempt. */
 export type Copy = {
   lane: Lane;
   message: Message;
@@ -42,16 +42,18 @@ export const attemptOf = remembering((message: Message): { delivery: DeliveryNam
   return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
 });
 
+export const isSeveral = (message: Message): boolean => countMembers(message) > 1;
+
 /** What a process takes it for. */
 export function messagesOf(message: Message): readonly Message[] {
-  return isBundle(message) ? opened(message) : [message];
+  return isDeliveryBatch(message) ? opened(message) : [message];
 }
 
-const opened = remembering(openBundle);
+const opened = remembering(openBatch);
 
 /** Every delivery that is in it. */
 export function membersOf(message: Message): readonly Message[] {
-  return isBundle(message) ? membersIn(message) : [message];
+  return isDeliveryBatch(message) ? membersIn(message) : [message];
 }
 
 const membersIn = remembering((message: Message) => readMembers(message) ?? []);
@@ -79,7 +81,7 @@ export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): stri
 }
 
 export const messageKey = remembering((message: Message): string => {
-  if (isBundle(message))
+  if (isDeliveryBatch(message))
     return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
   const { delivery, attempt, hop } = attemptOf(message);
   const { exchange, parked, deliveryCount, deaths, failures, cameBefore } = message;
@@ -88,9 +90,9 @@ export const messageKey = remembering((message: Message): string => {
   return `${delivery}${attempt}${moved} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
 });
 
-/** Beyond this nothing depends on how many processes died with a copy in hand; of a bundle. */
+/** Beyond this nothing depends on how many processes died with a copy in hand; of a batch of several. */
 const COUNTED_DEATHS = 3;
-const COUNTED_OF_BUNDLES = 6;
+const COUNTED_OF_SEVERAL = 6;
 /** Nothing depends on how often a copy came again, but on whether it did. */
 const OFTEN = 1_000;
 
@@ -101,7 +103,7 @@ export const takenBack = remembering(({ lane, message, died, held, alone }: Copy
 
 /** As it is in its queue again once the process is dead that had it. */
 export const orphaned = remembering(({ lane, message, died, held, alone, isBeside }: Copy): Copy => {
-  const most = isBundle(message) ? COUNTED_OF_BUNDLES : COUNTED_DEATHS;
+  const most = isSeveral(message) ? COUNTED_OF_SEVERAL : COUNTED_DEATHS;
   const more = (count: number, by: number) => Math.min(count + by, most);
   // What comes from its own queue for the first time is not noted.
   const isNoted = lane !== 'queue' || message.deliveryCount > 0;
@@ -165,10 +167,11 @@ function toldBy(outcome: Outcome): string[] {
 
 /** As the broker brings it, read as the line reads it. */
 function arrived(publication: Publication): Message {
-  const { exchange, routingKey, body: content } = publication;
+  const sent = asSent(publication);
+  const { exchange, routingKey, body: content } = sent;
   const fields = { exchange, routingKey, redelivered: false };
   // As much of it as the line reads.
-  const consumed = { content, fields, properties: publishOptions(publication) };
+  const consumed = { content, fields, properties: publishOptions(sent) };
   return readMessage('', consumed as unknown as Parameters<typeof readMessage>[1]);
 }
 

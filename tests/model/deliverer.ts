@@ -7,7 +7,7 @@ import type { StepRules } from '@waybell/line/hand-over/state';
 import { withDelayElapsed, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
+import { DELIVERIES, GUIDS, membersOf, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
 import { copyOf } from './parked.ts';
 
 /**
@@ -91,7 +91,7 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
   const { hasTarget = true, hasRoom = true, isParked = false, isHeld = true } = around;
   return deliverStep({
     callEndpoint,
-    findTarget: async () => (hasTarget ? TARGET : undefined),
+    findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
     admit: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     isParked: async () => isParked,
     isHeld: () => isHeld,
@@ -105,9 +105,9 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
 
 async function handle(delivery: Delivery, config: Config, around: Surroundings & How): Promise<Handled> {
   let requests = 0;
-  const step = realStep(config, around, async () => {
+  const step = realStep(config, around, (_, onEnd) => {
     requests += 1;
-    return { isDelivered: around.isDelivered === true, durationMs: 0 };
+    onEnd({ isDelivered: around.isDelivered === true, durationMs: 0 });
   });
   const caused = await step.handle(delivery).catch(() => undefined);
   return { requests, caused };
@@ -126,7 +126,7 @@ function messagesOf(outgoing: Outgoing): Message[] {
 }
 
 function comings(copies: readonly Copy[]): Message[] {
-  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]);
+  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]).flatMap(membersOf);
 }
 
 function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {
@@ -162,7 +162,7 @@ const TARGET = {
   signingSecrets: [],
 } as const;
 
-const never: CallEndpoint = () => Promise.reject(new Error('nobody calls'));
+const never: CallEndpoint = (_, onEnd) => onEnd(new Error('nobody calls'));
 
 const SETTINGS = {
   DELIVER_ACTIONS: 'carrier.order.created',

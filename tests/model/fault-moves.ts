@@ -1,9 +1,9 @@
 import { Unroutable } from '@waybell/line/publish-errors';
-import { isBundle } from '@waybell/line/bundle';
 import {
   attemptOf,
   distinct,
   isOfBroker,
+  membersOf,
   nameOf,
   nameOfGuid,
   NEW_COPY,
@@ -157,7 +157,8 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
 
 /** A retry that came back from its delay queue did so twice. */
 function expiredTwice(world: World, { lane, message }: Copy): Fault[] {
-  if (lane !== 'queue' || isBundle(message) || attemptOf(message).attempt === 1) return [];
+  const [only = message, ...others] = membersOf(message);
+  if (lane !== 'queue' || others.length > 0 || attemptOf(only).attempt === 1) return [];
   const waiting = [...world.waiting, { ...NEW_COPY, lane, message: { ...message, deliveryCount: 0 } }];
   return [fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }))];
 }

@@ -1,8 +1,7 @@
 /** First attempts that came in a bundle and take long: kept in Postgres, so that their bundle can go. */
 import { publishKept, type Delivery } from '@waybell/line/delivery';
-import { isBundle } from '@waybell/line/bundle';
 import type { Message, Publication } from '@waybell/line/messages';
-import { attemptOf, nameOf, nameOfGuid, NEW_COPY } from './copies.ts';
+import { attemptOf, isSeveral, nameOf, nameOfGuid, NEW_COPY } from './copies.ts';
 import { remembering } from './remembering.ts';
 import { cutOff, apply, type Asked, type Replica } from './replica.ts';
 import { answered, replaced, storing } from './world.ts';
@@ -18,7 +17,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
   if (!setting.isSlow) return [];
   const rules = setting.deliverer.rules;
   return [...replica.held].flatMap(([source, { message }]) => {
-    if (!isBundle(message)) return [];
+    if (!isSeveral(message)) return [];
     const told = apply(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
     const asked = told.inFlight.slice(replica.inFlight.length);
     // Only one, so that there is less to look at: what is kept is a matter of each by itself.

@@ -1,10 +1,10 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
-import { bundle } from '@waybell/line/bundle';
+import { joinDeliveries } from '@waybell/line/delivery-batch';
 import { withDelayElapsed, type Message, type Parked, type ParkedRow, type Publication } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { DELIVERIES, isOfBroker, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
+import { DELIVERIES, isOfBroker, membersOf, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { copyOf, oneMoreDeath, withRow } from './parked.ts';
 import { cutOff, apply, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
@@ -50,11 +50,13 @@ export type Move = {
 export function start({ deliveries, replicas, isBundled, isBesideSuspects, deliverer }: Setting): World {
   const names = DELIVERIES.slice(0, deliveries);
   const first = names.map((name) => ({ publication: publishDelivery(firstAttempt(name)) }));
-  const sent = isBundled ? bundle(first) : first;
+  const sent = isBundled ? joinDeliveries(first) : first;
   const waiting = sent.flatMap(({ publication }, place) => {
     const { copies } = storedOf(publication);
     if (!isBesideSuspects || place === 0) return copies;
-    return copies.flatMap(({ message }) => storedOf(publishSuspect(message, deliverer.rules.name, 0)).copies);
+    return copies
+      .flatMap(({ message }) => membersOf(message))
+      .flatMap((message) => storedOf(publishSuspect(message, deliverer.rules.name, 0)).copies);
   });
   return {
     waiting,

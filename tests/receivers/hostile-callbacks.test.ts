@@ -1,6 +1,7 @@
 import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
+import { attempting } from '@waybell/deliverer/testing/attempting';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
@@ -51,7 +52,7 @@ async function deliver(url: string, { names, networks = nothing, proxy }: Circum
   const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
   const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: LIMIT_MS, userAgent: 'Waybell' };
   await using endpoints = openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
-  const { reason } = await endpoints.callEndpoint({
+  const { reason } = await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
     callbackUrl: url,
     verificationToken: '',

@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
+import { attempting } from '@waybell/deliverer/testing/attempting';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { failureReasons } from '@waybell/line/reasons';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
@@ -33,7 +34,7 @@ async function endsOf(receiver: HostileReceiver, limitMs: number): Promise<(End 
   await using server = await receiver.start();
   await using endpoints = endpointsWithin(limitMs);
   const call = async (): Promise<End | undefined> => {
-    const { isDelivered, reason } = await endpoints.callEndpoint({
+    const { isDelivered, reason } = await attempting(endpoints.callEndpoint)({
       delivery: aDelivery(receiver.request),
       callbackUrl: server.url,
       verificationToken: '',

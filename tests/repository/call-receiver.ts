@@ -1,4 +1,5 @@
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
+import { attempting } from '@waybell/deliverer/testing/attempting';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 
@@ -14,7 +15,7 @@ await using endpoints = openEndpoints({
   keepAliveMs: LIMIT_MS,
   userAgent: 'Waybell',
 });
-const { reason = 'delivered' } = await endpoints.callEndpoint({
+const { reason = 'delivered' } = await attempting(endpoints.callEndpoint)({
   delivery: aDelivery(),
   callbackUrl,
   verificationToken: '',

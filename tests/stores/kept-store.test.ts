@@ -44,8 +44,9 @@ describe('what is kept', () => {
       headers: { at: 7, text: 'x\0y', traceparent: '00-aa-bb-01' },
     });
     const bare = aPublication('', '', { exchange: 'other' });
-    await store.insert([foreign, { ...bare, mayBundle: true }]);
-    expect((await claim(store)).map(({ publication }) => publication)).toEqual([foreign, bare]);
+    const delivery = aPublication('d', 'delivery', { deliveries: true, messageId: 'd', note: '1 d' });
+    await store.insert([foreign, bare, delivery]);
+    expect((await claim(store)).map(({ publication }) => publication)).toEqual([foreign, bare, delivery]);
   });
 
   test('goes where it would be after its delay, once that is over', async () => {

@@ -39,8 +39,8 @@ describe('./waybell parked', () => {
       code: 0,
       stderr: expect.stringContaining('moved into their queues: 1 deliveries'),
     });
-    const [moved] = await broker.take(deliveryQueue('carrier.order.created'));
-    expect(moved?.properties.messageId).toBe(delivery.guid);
+    const [moved] = await broker.takeDeliveries(deliveryQueue('carrier.order.created'));
+    expect(moved?.messageId).toBe(delivery.guid);
     expect((await waybell('parked list')).stderr).toContain('nothing is parked');
   });
 

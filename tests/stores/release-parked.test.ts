@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { GetMessage } from 'amqplib';
 import { releaseParked } from '@waybell/cli/parked/release-parked';
 import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/command-publisher';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
@@ -55,19 +54,7 @@ const rowsLeft = async () => {
 const lease = (until: string) =>
   store.postgres.query(`update waybell.parked_shards set owner = gen_random_uuid(), leased_until = ${until}`);
 
-const deliveryOf = ({ content, properties, fields }: GetMessage) =>
-  readDelivery({
-    ...fields,
-    queue: QUEUE,
-    body: content,
-    deliveryCount: 0,
-    failures: 0,
-    messageId: String(properties.messageId),
-    type: String(properties.type),
-    note: String(properties.correlationId),
-  }) as Delivery;
-
-const released = async () => (await broker.take(QUEUE)).map(deliveryOf);
+const released = async () => (await broker.takeDeliveries(QUEUE)).map((message) => readDelivery(message) as Delivery);
 const recorded = async () => (await broker.take(logQueue)).flatMap(({ content }) => readOutcomes(content));
 
 describe('releasing what is parked', () => {

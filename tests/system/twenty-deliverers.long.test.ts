@@ -22,10 +22,9 @@ let receiver: Receiver;
 const deliverers: SupervisedProcess[] = [];
 
 beforeAll(async () => {
-  // Each event is a message of its own, so that they are spread; an endpoint that does not answer is not thought to hang.
+  // An endpoint that does not answer is not thought to hang.
   const settings = {
     ...PATIENT,
-    BUNDLE_MEMBERS: '1',
     CARRIER_RESPONSE_LIMIT: '10m',
     DELIVER_SLOW: '10m',
     SHUTDOWN_ALLOW_SHORT: 'true',

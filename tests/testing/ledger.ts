@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
+import { readMessage } from '@waybell/line/broker/amqp-message';
+import { openBatch } from '@waybell/line/delivery-batch';
 import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
@@ -144,10 +146,10 @@ export class Ledger {
   async read(): Promise<void> {
     await onChannel(this.#stack.brokerUrl, async (channel) => {
       for (const { content } of await takeAll(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
-      for (const { properties, content } of await takeAll(channel, rejectedQueue)) {
-        const { messageId, headers = {} } = properties;
-        const reason = String(headers[asideHeaders.reason] ?? '');
-        this.#rejections.push({ messageId: String(messageId), reason, body: content.toString('latin1') });
+      for (const rejected of await takeAll(channel, rejectedQueue)) {
+        const reason = String(rejected.properties.headers?.[asideHeaders.reason] ?? '');
+        for (const { messageId, body } of openBatch(readMessage(rejectedQueue, rejected)))
+          this.#rejections.push({ messageId: String(messageId), reason, body: body.toString('latin1') });
       }
     });
   }

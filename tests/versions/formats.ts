@@ -5,7 +5,7 @@ import { readArrival } from '@waybell/event-router/route-event';
 import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { readMessage } from '@waybell/line/broker/amqp-message';
-import { bundle, openBundle } from '@waybell/line/bundle';
+import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
 import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
 import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
 import { publishAlone, publishQuarantined, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
@@ -80,24 +80,42 @@ const widen = (name: string, width: number) => (body: string) => {
 const HEADER = (text: string): string =>
   JSON.stringify({ ...JSON.parse(text), headers: { ...JSON.parse(text).headers, 'waybell-lane': 'hot' } });
 const LATER = ' lane hot';
-const addedToNote = (means: object) => [{ as: withNote((note) => `${note}${LATER}`), means }, { as: HEADER }];
-const nextNote = withNote((note) => note.replace(/^\d+/, (number) => String(Number(number) + 1)));
+const next = (note: string): string => note.replace(/^\d+/, (number) => String(Number(number) + 1));
+const nextNote = withNote(next);
+
+/** With other notes of the members of a batch. */
+const withNotes = (change: (note: unknown[]) => unknown[]) =>
+  withBody((body) => {
+    const [notes = '', ...bodies] = body.split('\n');
+    return [JSON.stringify(JSON.parse(notes).map(change)), ...bodies].join('\n');
+  });
+const withMemberNote = (change: (note: string) => string) =>
+  withNotes(([guid, note, ...others]) => [guid, change(String(note)), ...others]);
+
+/** As it leaves the process. The message id of a batch is another each time. */
+const asBatch = (publication: Publication): Publication => ({ ...asSent(publication), messageId: 'a-batch' });
+const readBatchOf = (text: string) =>
+  openBatch(arrived(text)).map((each) => (isDeliveryBatch(each) ? rejectBatch(each) : readDelivery(each)));
 
 function delivery(name: string, publication: () => Publication, means: object): Format {
   return {
     name,
-    write: () => asLines(publication()),
-    reading: { read: (text) => readDelivery(arrived(text)), means, added: addedToNote(means), newer: nextNote },
+    write: () => asLines(asBatch(publication())),
+    reading: {
+      read: (text) => readBatchOf(text)[0],
+      means,
+      added: [{ as: withMemberNote((note) => `${note}${LATER}`) }, { as: HEADER }],
+      newer: withMemberNote(next),
+    },
   };
 }
 
-const aBundle = (): Publication => {
-  const members = [plain, { ...full, interface: plain.interface, attempt: 3 }, { ...plain, guid: EVENT }];
-  const [made] = bundle(members.map((each) => ({ publication: publishDelivery(each) })));
-  if (made === undefined) throw new Error('nothing was bundled');
-  return { ...made.publication, messageId: 'a-bundle' };
+const several = [plain, { ...full, interface: plain.interface, attempt: 3 }, { ...plain, guid: EVENT }];
+const batchOfSeveral = (): Publication => {
+  const [made] = joinDeliveries(several.map((each) => ({ publication: publishDelivery(each) })));
+  if (made === undefined) throw new Error('nothing was joined');
+  return { ...made.publication, messageId: 'a-batch' };
 };
-const bundled = [plain, { ...full, interface: plain.interface, attempt: 3 }, { ...plain, guid: EVENT }];
 
 const parkedRow = (): ParkedRow => park(full, { account: ACCOUNT, why: 'egress', notBeforeMs: 1_000 }).row;
 const rowText = (row: ParkedRow): string => JSON.stringify({ ...row, body: asText(row.body) }, null, 1);
@@ -107,8 +125,13 @@ const readRow = (text: string) => {
 };
 const unparked = { ...full, hop: 1, parked: { why: 'egress' } };
 
+const only = (text: string): Message => {
+  const [message] = openBatch(arrived(text));
+  if (message === undefined) throw new Error('a batch of none');
+  return message;
+};
 const suspect: Message = {
-  ...arrived(asLines(publishDelivery(full))),
+  ...only(asLines(asBatch(publishDelivery(full)))),
   queue: 'waybell.deliveries.shipper.order.created',
   userId: 'tms',
   failures: 2,
@@ -120,8 +143,8 @@ const partOf = (message: Message, names: string[]) =>
   Object.fromEntries(Object.entries(message).filter(([name]) => names.includes(name)));
 
 function aside(name: string, publication: () => Publication, means: object): Format {
-  const read = (text: string) => partOf(arrived(text), Object.keys(means));
-  return { name, write: () => asLines(publication()), reading: { read, means, added: [{ as: HEADER }] } };
+  const read = (text: string) => partOf(only(text), Object.keys(means));
+  return { name, write: () => asLines(asBatch(publication())), reading: { read, means, added: [{ as: HEADER }] } };
 }
 
 const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
@@ -133,7 +156,6 @@ const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '',
 function eventMark(): string {
   const config = {
     heldLimit: { messages: 1, bytes: 1 },
-    bundleMembers: 1,
     eventLimits: { maxBytes: 2 ** 20, maxDepth: 32 },
     passesTraceparent: false,
     rememberMs: 1,
@@ -156,26 +178,21 @@ export const formats: Format[] = [
     mayBeParked: true,
   }),
   {
-    name: 'bundle',
-    write: () => asLines(aBundle()),
+    name: 'several deliveries',
+    write: () => asLines(batchOfSeveral()),
     reading: {
-      read: (text) => openBundle(arrived(text)).map(readDelivery),
-      means: bundled,
+      read: readBatchOf,
+      means: several,
       added: [
-        { as: withNote((note) => `${note} lane hot`) },
-        {
-          as: withBody((body) => {
-            const [notes = '', ...bodies] = body.split('\n');
-            const more = JSON.parse(notes).map((note: unknown[]) => [
-              ...note,
-              ...Array(5 - note.length).fill(undefined),
-              { lane: 'hot' },
-            ]);
-            return [JSON.stringify(more), ...bodies].join('\n');
-          }),
-        },
+        { as: withNote((note) => `${note}${LATER}`) },
+        { as: withNotes((note) => [...note, ...Array(5 - note.length).fill(null), { lane: 'hot' }]) },
       ],
     },
+  },
+  {
+    name: 'batch of deliveries',
+    write: () => asLines(asBatch(publishDelivery(plain))),
+    reading: { read: (text) => readBatchOf(text)[0], means: plain, newer: nextNote },
   },
   {
     name: 'ends',
@@ -254,7 +271,7 @@ export const formats: Format[] = [
   },
   aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
   aside('suspect in quarantine', () => publishQuarantined(suspect, 'deliverer'), { ...asideOf, failures: 2 }),
-  aside('member of a bundle, by itself', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
+  aside('member of a batch, sent alone', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
   aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),
   {
     name: 'notice',

@@ -37,10 +37,7 @@ const NO_PARTITION = '23514';
 // for every record: then none is at fault, and all wait.
 const RECORD_AT_FAULT = /^(22|23|54)...$/;
 
-export function writeOutcomesTo(
-  postgres: Postgres,
-  { partitions, figures, timeoutMs }: WriteOptions,
-): WriteOutcomes {
+export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeoutMs }: WriteOptions): WriteOutcomes {
   const copiesOfParts = (parts: LogParts) => copiesOf(rowsOf(parts, partitions.oldest('chunks')));
 
   async function insert(outcomes: readonly Outcome[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
-import { countMembers, openBundle } from '../bundle.ts';
+import { countMembers, openBatch } from '../delivery-batch.ts';
 import { readMessage } from './amqp-message.ts';
 import type { Prefetch, Prefetches } from './prefetches.ts';
 
@@ -115,10 +115,10 @@ type ConsumedMessageOptions = {
   takenAt: number;
 };
 
-/** One AMQP message. If it is a bundle, reading `messages` opens it. */
+/** One AMQP message. If it is a batch of deliveries, reading `messages` opens it. */
 export class ConsumedMessage implements Source {
   readonly id = newSourceId();
-  /** Number of messages in it: the members of a bundle, else 1. */
+  /** Number of messages in it: the members of a batch, else 1. */
   readonly count: number;
   readonly tag: number;
   readonly prefetch: Prefetch;
@@ -141,7 +141,7 @@ export class ConsumedMessage implements Source {
 
   get messages(): readonly Message[] {
     if (this.raw === undefined) throw new Error('it was let go of, and can only be given back');
-    return (this.#opened ??= openBundle(this.raw));
+    return (this.#opened ??= openBatch(this.raw));
   }
 
   /** Size of the body in bytes; 0 once it was dropped. */

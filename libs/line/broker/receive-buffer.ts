@@ -3,7 +3,7 @@ import type { HeldLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 
 export type ReceiveBufferOptions = ConsumeCallbacks & {
-  /** Limit of opened messages over all queues, in messages (members of bundles) and bytes, until their AMQP message is settled. */
+  /** Limit of opened messages over all queues, in messages (members of batches) and bytes, until their AMQP message is settled. */
   limit: HeldLimit;
 };
 

@@ -1,5 +1,6 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
+import { asSent } from '../delivery-batch.ts';
 import type { Publication } from '../messages.ts';
 import { DestinationChannel } from './destination-channel.ts';
 import { TooLarge, Unconfirmed, type Destination, type OnSettled } from '../publish-errors.ts';
@@ -76,7 +77,9 @@ export class UnconfirmedMessages {
     for (const destination of gone) destination.end(why);
   }
 
-  send(publication: Publication, onSettled: OnSettled): void {
+  /** Publishes; a delivery as a batch of one. */
+  send(given: Publication, onSettled: OnSettled): void {
+    const publication = asSent(given);
     const { length } = publication.body;
     if (length > this.#largest) return onSettled(new TooLarge(length, this.#largest));
     if (this.#context === undefined) return onSettled(new Unconfirmed('the broker is away'));

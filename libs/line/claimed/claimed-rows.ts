@@ -141,7 +141,7 @@ export class Claiming<Row> implements Consumer {
 
   /** Turns a publication into the message that a step takes. */
   #messageOf(publication: Publication): Message {
-    const { kind: _, headers, mayBundle: __, ifKept: ___, ...same } = publication;
+    const { kind: _, headers, ifKept: __, ...same } = publication;
     const traceparent = headers?.['traceparent'];
     return {
       ...same,

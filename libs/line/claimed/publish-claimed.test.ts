@@ -41,7 +41,7 @@ function someRows(queue: string, names: readonly string[], claimMs = LONG_MS) {
     async settle(settled: readonly string[]) {
       for (const name of settled) claimedUntil.delete(name);
     },
-    publicationOf: (name: string) => (name === 'nothing' ? undefined : { ...to(queue, name), mayBundle: true }),
+    publicationOf: (name: string) => (name === 'nothing' ? undefined : to(queue, name)),
   };
 }
 

@@ -29,7 +29,7 @@ export function publishQuarantined(message: Message, service: string): Publicati
   return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
 }
 
-/** Publishes to the message's own queue, outside of its bundle. */
+/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
 export function publishAlone(message: Message): Publication {
   const same = publishAgain(message, message);
   return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };

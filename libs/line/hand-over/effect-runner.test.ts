@@ -164,7 +164,7 @@ describe('what ends', () => {
     process.nextTick(() => step.end('two'));
     expect(await step.said()).toEqual(['publish deliveries of one,of two']);
     step.end('three');
-    expect(await step.said()).toEqual(['publish of three']);
+    expect(await step.said()).toEqual(['publish deliveries of three']);
     step.confirm();
     const acknowledged = ['one', 'two', 'three'].map((text) => `acknowledge ${text}`);
     expect(await step.said()).toEqual(['remember one,two,three', ...acknowledged]);
@@ -175,7 +175,7 @@ describe('what ends', () => {
     await step.begun('one');
     step.end('one', 'one');
     step.ends.get('one')?.(FAILED);
-    expect(await step.said()).toEqual(['publish of one']);
+    expect(await step.said()).toEqual(['publish deliveries of one']);
     step.ends.get('one')?.(FAILED);
     step.confirm();
     expect(await step.said()).toEqual(['remember one', 'acknowledge one']);

@@ -10,7 +10,7 @@ import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import type { Gathering } from './run-gatherer.ts';
-import { SlowBundles, type InHand } from './slow-bundles.ts';
+import { SlowBatches, type InHand } from './slow-batches.ts';
 import { TurnGatherer } from './turn-gatherer.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
@@ -35,7 +35,7 @@ export class EffectRunner<M> {
   readonly #crashes: CrashCounter;
   readonly #once: OnceBatcher;
   readonly #runs: HandlerRuns<M>;
-  readonly #slow: SlowBundles;
+  readonly #slow: SlowBatches;
   readonly #conditions = new Conditions();
   readonly #turn: TurnGatherer;
   /** Sources that this turn of the event loop has brought so far. */
@@ -43,7 +43,7 @@ export class EffectRunner<M> {
   #flushTimer: Timer | undefined;
   taken = 0;
   /** Mean number of deliveries in the messages that were published last. */
-  perBundle = 1;
+  perBatch = 1;
 
   constructor({ handle, gathering, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
     this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
@@ -63,7 +63,7 @@ export class EffectRunner<M> {
     });
     this.#crashes = new CrashCounter(tools.deaths);
     const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
-    this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
+    this.#slow = new SlowBatches({ inHand: this.#inHand, clock: tools.clock, onSlow });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.apply({ kind: 'broker', is }));
   }
@@ -209,8 +209,8 @@ export class EffectRunner<M> {
 
   #publish({ sending, publication, deliveries }: Do<'publish'>): void {
     if (deliveries > 0) {
-      this.#tools.report.bundled(deliveries);
-      this.perBundle += (deliveries - this.perBundle) * WEIGHT;
+      this.#tools.report.batched(deliveries);
+      this.perBatch += (deliveries - this.perBatch) * WEIGHT;
     }
     this.#tools.broker.send(publication, (error) => this.#settled(sending, error));
   }
@@ -239,12 +239,12 @@ export class EffectRunner<M> {
   }
 
   async #lease({ member, message }: Do<'lease'>): Promise<void> {
-    const { source: bundleId = 0 } = this.#state.members.get(member) ?? {};
-    const at = this.#inHand.get(bundleId)?.at ?? this.#tools.clock.now();
+    const { source: batchId = 0 } = this.#state.members.get(member) ?? {};
+    const at = this.#inHand.get(batchId)?.at ?? this.#tools.clock.now();
     const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
     if (source !== undefined) {
-      const bundle = this.#inHand.get(bundleId);
-      if (bundle !== undefined) bundle.messages = bundle.messages.filter((each) => each !== message);
+      const batch = this.#inHand.get(batchId);
+      if (batch !== undefined) batch.messages = batch.messages.filter((each) => each !== message);
       this.#inHand.set(source.id, { source, messages: [message], lane: 'queue', at });
     }
     this.apply({ kind: 'leased', member, source: source?.id });

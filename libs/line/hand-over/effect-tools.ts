@@ -15,7 +15,7 @@ export type HandOverTools = {
   /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
-  /** Keeps slow members of a bundle elsewhere; if absent, the bundle waits for them. */
+  /** Keeps slow members of a batch elsewhere; if absent, the batch waits for them. */
   lease?: HoldElsewhere;
   now?: () => number;
 };

@@ -1,5 +1,5 @@
 /** Sends what messages cause. */
-import { bundle, isBundle, readMembers } from '../bundle.ts';
+import { joinDeliveries, isDeliveryBatch, readMembers } from '../delivery-batch.ts';
 import type { Outgoing, Rejection } from '../messages.ts';
 import { publishRejected } from './aside.ts';
 import { bufferEnd, bufferOutcome } from './records.ts';
@@ -25,7 +25,7 @@ function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void 
   member.underWay += 1;
   if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
-  else if (outgoing.kind === 'publish' && outgoing.mayBundle)
+  else if (outgoing.kind === 'publish' && outgoing.deliveries)
     turn.leaving.push({ member: member.id, publication: outgoing });
   else startOne(turn, member, outgoing);
 }
@@ -35,7 +35,7 @@ export function joinLeaving<M>(turn: Turn<M>): void {
   const { leaving } = turn;
   if (leaving.length === 0) return;
   turn.leaving = [];
-  for (const { publication, members } of bundle(leaving))
+  for (const { publication, members } of joinDeliveries(leaving))
     start(turn, publication, { shares: members.map(shareOf), afterMs: 0 });
 }
 
@@ -47,7 +47,7 @@ function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: R
   const { message } = member;
   const rejection = { ...of, detail: storable(detail) };
   sendOne(turn, member, publishRejected(message, rejection, now()));
-  for (const each of (isBundle(message) ? readMembers(message) : undefined) ?? [message]) {
+  for (const each of (isDeliveryBatch(message) ? readMembers(message) : undefined) ?? [message]) {
     for (const outgoing of reportRejection?.(each, rejection) ?? []) sendAny(turn, member, outgoing);
   }
 }

@@ -124,7 +124,7 @@ export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   else close(turn, member, 0);
 }
 
-/** Sends a member back to its queue, outside of its bundle. */
+/** Sends a member back to its queue, outside of its batch. */
 export function sendAlone<M>(turn: Turn<M>, member: Member<M>, afterMs = 0): void {
   member.purpose = 'send alone';
   sendOne(turn, member, publishAlone(member.message), afterMs);

@@ -47,7 +47,7 @@ describe('a source with several members', () => {
   });
 });
 
-describe('a bundle with a member that takes long', () => {
+describe('a batch with a member that takes long', () => {
   test('is acknowledged once that is kept somewhere else, and what keeps it when it is done with', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');

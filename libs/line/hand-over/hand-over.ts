@@ -194,7 +194,7 @@ function loseSource<M>(turn: Turn<M>, id: number): void {
 }
 
 /**
- * Moves a running member out of its slow bundle, so that its neighbours can be acknowledged. Skips redelivered ones, whose copy
+ * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones, whose copy
  * elsewhere would be taken for another's.
  */
 function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
@@ -213,10 +213,10 @@ function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'l
   if (source === undefined) return void (member && (member.isLeaseAsked = false));
   // It has left meanwhile, perhaps unfinished: the lease may then be all that is left of it.
   if (member === undefined) return void effects.push({ kind: 'give back', source, afterMs: 0 });
-  const bundle = state.sources.get(member.source);
+  const batch = state.sources.get(member.source);
   newSource(state, source, 1);
   member.source = source;
-  if (bundle !== undefined) leave(turn, bundle);
+  if (batch !== undefined) leave(turn, batch);
 }
 
 type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' };

@@ -1,5 +1,5 @@
 /** How messages enter the step: which are to be handled, and which of those are to be recalled first. */
-import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
+import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
 import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
@@ -26,8 +26,8 @@ export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: M
 function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
   const { lane, message } = member;
   const { deaths = 0 } = message;
-  // Still a bundle: it could not be opened.
-  const intake = isBundle(message) ? 'reject' : intakeOf(lane, deaths, size);
+  // Still a batch: it could not be opened.
+  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, deaths, size);
   switch (intake) {
     case 'handle':
       return true;
@@ -42,7 +42,7 @@ function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean 
       sendOne(turn, member, publishQuarantined(message, turn.rules.name));
       return false;
     case 'reject':
-      rejectIt(turn, member, isBundle(message) && deaths < UNOPENED ? rejectBundle(message) : KILLED);
+      rejectIt(turn, member, isDeliveryBatch(message) && deaths < UNOPENED ? rejectBatch(message) : KILLED);
       return false;
   }
 }

@@ -3,7 +3,7 @@
  * held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
  */
 import { Unroutable } from '../publish-errors.ts';
-import { bundle } from '../bundle.ts';
+import { joinDeliveries } from '../delivery-batch.ts';
 import type { Parked, Publication } from '../messages.ts';
 import type { Member, Sending, Share } from './state.ts';
 import { isHeld, type Turn } from './turn.ts';
@@ -136,7 +136,7 @@ function leaveOut<M>(turn: Turn<M>, sending: Sending, isOut: (share: Share) => b
   sending.shares = sending.shares.filter((share) => !out.includes(share));
   const rest = sending.shares.flatMap(({ publication }) => (publication === undefined ? [] : [{ publication }]));
   // What fitted into one message fits again.
-  sending.what = bundle(rest)[0]?.publication ?? sending.what;
+  sending.what = joinDeliveries(rest)[0]?.publication ?? sending.what;
   giveUpShares(turn, out, (member) => (member.isAbandoned = true));
 }
 

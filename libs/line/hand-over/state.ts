@@ -55,7 +55,7 @@ export type Member<M> = {
   isWorthRemembering: boolean;
   /** Its handler is at work. */
   isRunning: boolean;
-  /** A lease was requested: another store is to hold it instead of its bundle. */
+  /** A lease was requested: another store is to hold it instead of its batch. */
   isLeaseAsked: boolean;
   /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
@@ -139,9 +139,9 @@ export type Input =
   /** It is unroutable or cannot be parked. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; members: readonly number[] }
-  /** Bundles that have been held for too long. */
+  /** Batches that have been held for too long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
-  /** The lease that holds the member now instead of its bundle; undefined if there is none. */
+  /** The lease that holds the member now instead of its batch; undefined if there is none. */
   | { kind: 'leased'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
@@ -162,7 +162,7 @@ export type Effect<M> =
   | { kind: 'keep'; sending: number; publication: Publication; afterMs: number }
   | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
   | { kind: 'remember'; members: readonly number[]; marks: readonly Mark[] }
-  /** Its handler takes long: store it elsewhere, so that its bundle can be acknowledged. */
+  /** Its handler takes long: store it elsewhere, so that its batch can be acknowledged. */
   | { kind: 'lease'; member: number; message: Message }
   | { kind: 'acknowledge'; sources: readonly number[] }
   | { kind: 'give back'; source: number; afterMs: number }

@@ -32,12 +32,12 @@ export function deathsOf(lane: Lane, returns: number, noted: DeathNotes | undefi
   }
 }
 
-/** Decides how to treat a message after so many deaths. Any member of a bundle may have killed, so they are sent one by one. */
-export function intakeOf(lane: Lane, deaths: number, bundleSize: number): Intake {
+/** Decides how to treat a message after so many deaths. Any member of a batch may have killed, so they are sent one by one. */
+export function intakeOf(lane: Lane, deaths: number, batchSize: number): Intake {
   switch (lane) {
     case 'queue':
       if (deaths < DEATHS) return 'handle';
-      return bundleSize > 1 ? 'send alone' : 'put aside';
+      return batchSize > 1 ? 'send alone' : 'put aside';
     case 'suspects':
       // It was in hand at least at one death, and so was what its process held of the other queues.
       return deaths > 0 ? 'quarantine' : 'handle';

@@ -124,7 +124,7 @@ function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
 
 /** Writes all but the body as JSON, which can escape NUL; Postgres' text cannot hold it. */
 export function writeProperties(publication: Publication): string {
-  return JSON.stringify({ ...publication, body: undefined, mayBundle: undefined });
+  return JSON.stringify({ ...publication, body: undefined });
 }
 
 export function readProperties(written: string): Omit<Publication, 'body'> {

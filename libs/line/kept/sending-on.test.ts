@@ -98,6 +98,17 @@ describe('a destination that takes nothing', () => {
   });
 });
 
+test('deliveries that were kept for one queue are sent on in batches, and each is counted', async () => {
+  const { clock, store, kept, broker } = aKeeper();
+  const delivery = (body: string) => aPublication('d', body, { deliveries: true, messageId: body, note: `1 ${body}` });
+  await Promise.all(numbers('d', 20).map((body) => kept.keep(delivery(body))));
+  await kept.keep(aPublication('d', 'no delivery'));
+  broker.become('writable');
+  await clock.runFor(0);
+  expect(broker.taken.map(({ note }) => note)).toEqual(['1 16', '1 4', undefined]);
+  expect([kept.figures().sentOnTotal, store.size]).toEqual([21, 0]);
+});
+
 test('what is kept and that it was sent on is told once, and what is missing with what makes it', async () => {
   const lines: unknown[][] = [];
   const tell = (...line: unknown[]) => void lines.push(line);

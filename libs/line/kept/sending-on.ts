@@ -4,6 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker } from '../broker.ts';
+import { joinDeliveries, type Joined } from '../delivery-batch.ts';
 import { Unroutable } from '../publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
@@ -137,17 +138,17 @@ export class SendingOn implements AsyncDisposable {
     const { broker } = this.#options;
     const failed: KeptPublication[] = [];
     let reason: unknown;
-    const sendOne = async (row: KeptPublication) => {
+    const send = async ({ publication, members }: Joined<KeptPublication>) => {
       try {
-        await broker.publish(row.publication);
-        this.total += 1;
-        this.#toRemove.push(row);
+        await broker.publish(publication);
+        this.total += members.length;
+        this.#toRemove.push(...members);
       } catch (error) {
         reason = error;
-        failed.push(row);
+        failed.push(...members);
       }
     };
-    await Promise.all(rows.map(sendOne));
+    await Promise.all(joinDeliveries(rows).map(send));
     if (this.#isClosed) return;
     await this.#after(rows, failed, reason).catch(this.#complain);
     this.#underWay.delete(destination);

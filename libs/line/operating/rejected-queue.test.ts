@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GetMessage } from 'amqplib';
+import { publishOptions } from '../broker/amqp-message.ts';
+import { asSent, joinDeliveries, openBatch } from '../delivery-batch.ts';
+import { publishRejected } from '../hand-over/aside.ts';
+import { publishAgain, reject, type Message, type Publication } from '../messages.ts';
 import { readRejected } from './rejected-queue.ts';
 
 /** An amqplib message with the members that are read. */
@@ -36,6 +40,43 @@ describe('readRejected', () => {
       contentType: 'application/json',
       body: Buffer.from('{"a":1}'),
     });
+  });
+
+  const delivery = (messageId: string): Message => ({
+    queue: 'waybell.deliveries.carrier.order.created',
+    exchange: 'waybell.deliveries',
+    routingKey: 'carrier.order.created',
+    type: 'carrier.order.created',
+    messageId,
+    note: '1 n',
+    body: Buffer.from('{"d":1}'),
+    contentType: 'application/json',
+    traceparent: '00-aa-bb-01',
+    deliveries: true,
+    deliveryCount: 0,
+    failures: 0,
+  });
+  const sent = (publication: Publication) => {
+    const { headers = {}, ...properties } = publishOptions(publication);
+    return { ...aMessage(headers, properties), content: publication.body };
+  };
+
+  test('reads a delivery out of its batch, and sent again it is in one', () => {
+    const { deliveryCount: _, failures: __, ...facts } = delivery('d');
+    const rejected = readRejected(sent(asSent(publishRejected(delivery('d'), reject('expired', 'why'), 0))));
+    expect(rejected).toMatchObject({ ...facts, reason: 'expired', detail: 'why' });
+    const again = asSent(publishAgain(rejected, { exchange: 'waybell.deliveries', routingKey: facts.routingKey }));
+    const { content: body, properties } = sent(again);
+    const { contentType, correlationId: note } = properties;
+    expect(openBatch({ ...delivery(''), body, contentType, note })).toEqual([delivery('d')]);
+  });
+
+  test('leaves a batch of several closed, which is sent again as it is', () => {
+    const several = joinDeliveries(['a', 'b'].map((id) => ({ publication: publishAgain(delivery(id), delivery(id)) })));
+    const [{ publication } = { publication: asSent(publishAgain(delivery('a'), delivery('a'))) }] = several;
+    const rejected = readRejected(sent(publication));
+    expect([rejected.note, rejected.body]).toEqual(['1 2', publication.body]);
+    expect(asSent(publishAgain(rejected, publication)).body).toBe(publication.body);
   });
 
   test("reads the broker's own words where the broker put it there", () => {

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
+import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
 import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { closeInOrder, openChannel } from '../broker/channels.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
 import { asideHeaders } from '../aside-headers.ts';
+import type { Destination } from '../publish-errors.ts';
 import { structuredContent } from '../broker/binary-cloud-event.ts';
 
 const RESOURCE_LOCKED = 405;
@@ -93,8 +95,11 @@ export type RejectedMessage = Omit<
   rejectedAt: string;
 };
 
-/** Reads a message that the hand-over put there, or that the broker dead-lettered with a reason of its own. */
-export function readRejected({ content, fields, properties }: GetMessage): RejectedMessage {
+/**
+ * Reads a message that the hand-over put there, or that the broker dead-lettered with a reason of its own. A batch of one delivery
+ * is read as that delivery.
+ */
+export function readRejected({ content, fields, properties }: WithRoute): RejectedMessage {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const said = (name: string) => textOf(headers[name]);
   const death = firstDeath(headers['x-death']);
@@ -109,7 +114,7 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
   };
   const identity = createHash('sha256').update(JSON.stringify(origin)).update(content).digest('hex');
   const { messageId, ...others } = origin;
-  return {
+  return opened({
     id: identity.slice(0, 10),
     ...others,
     ...given('messageId', messageId),
@@ -122,9 +127,18 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
     body: content,
     // A message that the broker dead-lettered may still be in binary mode.
     ...structuredContent({ content, properties }),
-  };
+  });
 }
 
+function opened(rejected: RejectedMessage): RejectedMessage {
+  if (!isDeliveryBatch(rejected)) return rejected;
+  const [only, ...others] = readMembers({ ...rejected, deliveryCount: 0, failures: 0 }) ?? [];
+  if (only === undefined || others.length > 0) return rejected;
+  const { deliveryCount: _, failures: __, ...delivery } = only;
+  return { ...rejected, ...delivery };
+}
+
+type WithRoute = Pick<GetMessage, 'content' | 'properties'> & { fields: Pick<GetMessage['fields'], keyof Destination> };
 type FirstDeath = { reason?: string; queue?: string; exchange?: string; routingKey?: string };
 
 function firstDeath(deaths: unknown): FirstDeath | undefined {

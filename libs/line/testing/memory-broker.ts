@@ -1,4 +1,5 @@
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
+import { asSent } from '../delivery-batch.ts';
 import type { Publication } from '../messages.ts';
 import type { Exchange, Queue, Topology } from '../topology.ts';
 
@@ -28,7 +29,8 @@ export class MemoryBroker {
   }
 
   /** Puts a copy into every queue that is bound. False if none is. */
-  publish(publication: Publication): boolean {
+  publish(given: Publication): boolean {
+    const publication = asSent(given);
     const { exchange, routingKey } = publication;
     const targets = this.#bound.get(this.#address(exchange, routingKey)) ?? [];
     for (const queue of targets) this.#put(queue, publication);

@@ -3,7 +3,7 @@ import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import type { BrokerState } from '../broker-state.ts';
-import { openBundle } from '../bundle.ts';
+import { openBatch } from '../delivery-batch.ts';
 import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
@@ -142,7 +142,7 @@ export class MemoryLink {
       id: newSourceId(),
       raw,
       get messages() {
-        return (opened ??= openBundle(raw));
+        return (opened ??= openBatch(raw));
       },
       acknowledge: () =>
         isHeld() && this.survives({ what: 'acknowledge', messages: source.messages }) && inHand.delete(source),
@@ -187,7 +187,7 @@ export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Prom
 }
 
 /** Builds the message as amqplib would deliver it. */
-function asConsumed({ publication, deliveryCount }: QueuedMessage): ConsumeMessage {
+export function asConsumed({ publication, deliveryCount }: QueuedMessage): ConsumeMessage {
   const { headers, ...properties } = publishOptions(publication);
   return {
     content: publication.body,

@@ -1,6 +1,9 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
+import { readMessage } from '../broker/amqp-message.ts';
 import { close } from '../broker/channels.ts';
+import { openBatch } from '../delivery-batch.ts';
+import type { Message } from '../messages.ts';
 import { declareTopology } from '../operating/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import {
@@ -111,6 +114,11 @@ export class TestBroker implements AsyncDisposable {
         taken.push(message);
       }
     });
+  }
+
+  /** Takes all ready deliveries out of their batches. */
+  async takeDeliveries(queue: string): Promise<Message[]> {
+    return (await this.take(queue)).flatMap((taken) => openBatch(readMessage(queue, taken)));
   }
 
   /** Takes from the queue until `count` messages have come, and resolves with their bodies. */

@@ -16,7 +16,7 @@ import {
   type Publication,
   type Recorded,
 } from '../messages.ts';
-import { isBundle, readMembers } from '../bundle.ts';
+import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
 import { readEnds } from '../delivery-ends.ts';
 import { readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
@@ -57,7 +57,7 @@ export function to(text: string): Publication {
 
 /** Builds a delivery of that text, which may travel with others. */
 export function delivery(text: string): Publication {
-  return { ...to(text), mayBundle: true };
+  return { ...to(text), deliveries: true };
 }
 
 /** Builds a delivery to park, of that text. */
@@ -258,7 +258,7 @@ function pauseOf({ afterMs }: { afterMs: number }): string {
 
 /** Says a publication: its text, or the names of what it joins. */
 export function textOf({ exchange, body, ...of }: Publication): string {
-  if (isBundle(of)) return `deliveries ${namesIn({ ...of, exchange, body }).join()}`;
+  if (isDeliveryBatch(of)) return `deliveries ${namesIn({ ...of, exchange, body }).join()}`;
   if (exchange === endsExchange) {
     const ends = readEnds({ body });
     return `ends ${isRejection(ends) ? ends.detail : ends.map(({ subscription }) => subscription).join()}`;

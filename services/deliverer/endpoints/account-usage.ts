@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { ownCopy } from './own-copy.ts';
 import type { AccountSlots, EndpointClass } from './slots.ts';
+import type { Share } from './window.ts';
 
 /** A host, for all accounts: how it answered last, and how many requests are silent there. */
-export type HostState = { isQuick: boolean; silent: number };
+export type HostState = { readonly name: string; isQuick: boolean; silent: number };
 
 /** The state of the hosts used last. */
 export class Hosts {
@@ -13,8 +15,10 @@ export class Hosts {
   }
 
   get(name: string): HostState {
-    const host = this.#byName.get(name) ?? { isQuick: false, silent: 0 };
-    this.#byName.set(name, host);
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const host = { name: ownCopy(name), isQuick: false, silent: 0 };
+    this.#byName.set(host.name, host);
     return host;
   }
 }
@@ -35,32 +39,26 @@ export function hostLimits(slots: number): HostLimits {
   return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_PART)) };
 }
 
-/** A request under way; class and `isFirst` as they were when it began. */
-export type RunningRequest = {
-  readonly beganAt: number;
+/** What a request under way counts as; class and `isFirst` as they were when it began. */
+type CountedRequest = {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;
-  isSilent: boolean;
+  readonly isSilent: boolean;
 };
 
 /** Counts the requests of one account at one host. */
 export class HostUsage {
   /** Endpoints remembered. */
   endpoints = 0;
-  readonly name: string;
   readonly host: HostState;
-  readonly #account: Pick<AccountUsage, 'part'>;
+  readonly #account: Share;
   readonly #limits: HostLimits;
   /** Requests under way, not counting the first of each proven endpoint. */
   #out = 0;
   /** Requests under way that began as probes, or have been silent. */
   #hanging = 0;
 
-  constructor(
-    name: string,
-    { account, host, limits }: { account: Pick<AccountUsage, 'part'>; host: HostState; limits: HostLimits },
-  ) {
-    this.name = name;
+  constructor({ account, host, limits }: { account: Share; host: HostState; limits: HostLimits }) {
     this.#account = account;
     this.host = host;
     this.#limits = limits;
@@ -69,33 +67,33 @@ export class HostUsage {
   /** Whether a request to an endpoint of this class may begin here; `isFirst`: none is under way to that endpoint. */
   admits(endpointClass: EndpointClass, isFirst: boolean): boolean {
     if (isOutside({ endpointClass, isFirst })) return true;
-    if (this.#out >= this.#partOf(this.#limits.most)) return false;
+    if (this.#out >= ownPart(this.#limits.most, this.#account)) return false;
     const mayHang = endpointClass === 'hung' || (endpointClass === 'new' && !isFirst);
-    return !mayHang || this.#hanging < this.#partOf(this.#limits.mostHanging);
+    return !mayHang || this.#hanging < ownPart(this.#limits.mostHanging, this.#account);
   }
 
-  begin(request: RunningRequest): void {
+  begin(request: CountedRequest): void {
     if (!isOutside(request)) this.#out += 1;
     if (request.endpointClass === 'hung') this.#hanging += 1;
   }
 
-  fallSilent(request: RunningRequest): void {
+  fallSilent(request: CountedRequest): void {
     this.host.silent += 1;
     if (request.endpointClass !== 'hung') this.#hanging += 1;
   }
 
-  end(request: RunningRequest): void {
+  end(request: CountedRequest): void {
     if (!isOutside(request)) this.#out -= 1;
     if (request.isSilent) this.host.silent -= 1;
     if (request.isSilent || request.endpointClass === 'hung') this.#hanging -= 1;
   }
-
-  #partOf(limit: number): number {
-    return Math.max(1, Math.floor(limit * this.#account.part));
-  }
 }
 
-function isOutside({ endpointClass, isFirst }: Pick<RunningRequest, 'endpointClass' | 'isFirst'>): boolean {
+function ownPart(limit: number, { part }: Share): number {
+  return Math.max(1, Math.floor(limit * part));
+}
+
+function isOutside({ endpointClass, isFirst }: Pick<CountedRequest, 'endpointClass' | 'isFirst'>): boolean {
   return isFirst && (endpointClass === 'slow' || endpointClass === 'quick');
 }
 
@@ -106,33 +104,40 @@ export class AccountUsage implements AccountSlots {
   /** Fresh deliveries that wait in hand for its endpoints. */
   inHand = 0;
   readonly name: string;
-  readonly #partOf: () => number;
-  readonly #byHost = new Map<string, HostUsage>();
+  readonly #partOf: (account: string) => number;
+  // Most accounts have one host: no map for these.
+  #oneHost: HostUsage | undefined;
+  #otherHosts: Map<string, HostUsage> | undefined;
 
-  constructor(name: string, partOf: () => number) {
+  constructor(name: string, partOf: (account: string) => number) {
     this.name = name;
     this.#partOf = partOf;
   }
 
   /** This process's part of the limits of its endpoints, from 0 to 1; the other deliverers have the rest. */
   get part(): number {
-    return this.#partOf();
+    return this.#partOf(this.name);
   }
 
   get isForgotten(): boolean {
-    return this.#byHost.size === 0;
+    return this.#oneHost === undefined && !this.#otherHosts?.size;
   }
 
   /** Counts one endpoint more at this host. */
   join(name: string, make: () => HostUsage): HostUsage {
-    const hostUsage = this.#byHost.get(name) ?? make();
-    this.#byHost.set(name, hostUsage);
+    const known = this.#oneHost?.host.name === name ? this.#oneHost : this.#otherHosts?.get(name);
+    const hostUsage = known ?? make();
     hostUsage.endpoints += 1;
+    if (known !== undefined) return known;
+    if (this.#oneHost === undefined) this.#oneHost = hostUsage;
+    else (this.#otherHosts ??= new Map()).set(name, hostUsage);
     return hostUsage;
   }
 
   leave(hostUsage: HostUsage): void {
     hostUsage.endpoints -= 1;
-    if (hostUsage.endpoints === 0) this.#byHost.delete(hostUsage.name);
+    if (hostUsage.endpoints > 0) return;
+    if (hostUsage === this.#oneHost) this.#oneHost = undefined;
+    else this.#otherHosts?.delete(hostUsage.host.name);
   }
 }

@@ -31,10 +31,17 @@ export type RequestOrigin = PatientOrigin | 'suspect';
 /** Origins whose requests may wait in hand. */
 export type PatientOrigin = 'fresh' | 'retry' | 'parked' | 'by hand';
 
-/** Permission to make one request, to be ended once; or why there is none now. */
-export type Admission =
-  | { kind: 'granted'; end: (speed: ResponseSpeed | 'unused', tooMuch?: TooMuch) => void }
-  | { kind: 'full'; why: 'full' | 'hung' | 'busy' };
+/** Permission to make one request, to be ended once. */
+export type Granted = {
+  readonly kind: 'granted';
+  end(speed: ResponseSpeed | 'unused', tooMuch?: TooMuch): void;
+};
+
+/** Permission, or why there is none now. */
+export type Admission = Granted | { readonly kind: 'full'; readonly why: 'full' | 'hung' | 'busy' };
+
+/** `onAdmitted` throws nothing. It is called at once where that is decided now, else later. */
+export type Admit = (key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void) => void;
 
 /**
  * How many parked deliveries an endpoint can take now, beside those in hand; and when to ask again at the latest, in

@@ -26,11 +26,12 @@ type Told = { number: number; kind: 'granted' | 'full' | 'hung' | 'busy'; waited
 
 /** Lets the requests come, each at its time; resolves when all have ended. `look` is called at every change. */
 async function happen(requests: Request[], look: (endpoints: Endpoints) => void = () => undefined) {
-  const { clock, endpoints } = new SomeEndpoints(SMALL);
+  const some = new SomeEndpoints(SMALL);
+  const { clock, endpoints } = some;
   const told: Told[] = [];
   const come = async ({ speed, origin, ...which }: Request, number: number) => {
     const at = clock.now();
-    const admission = await endpoints.admit(keyOfRequest(which), origin);
+    const admission = await some.admit(keyOfRequest(which), origin);
     look(endpoints);
     told.push({ number, kind: admission.kind === 'granted' ? 'granted' : admission.why, waitedMs: clock.now() - at });
     if (admission.kind === 'full') return;

@@ -129,6 +129,32 @@ describe('an endpoint', () => {
   });
 });
 
+describe('an admission', () => {
+  test('is told at once where it is decided at once, and else after what decided it', async () => {
+    const some = new SomeEndpoints();
+    const told: string[] = [];
+    const [first] = await some.begin(one, 3);
+    for (const name of ['fourth', 'waits']) {
+      some.endpoints.admit(one, 'fresh', ({ kind }) => told.push(`${name} ${kind}`));
+    }
+    expect(told).toEqual(['fourth granted']);
+    first?.('quick');
+    expect(told).toHaveLength(1);
+    await settled();
+    expect(told).toEqual(['fourth granted', 'waits granted']);
+  });
+});
+
+describe('an idle endpoint', () => {
+  test('keeps no timer', async () => {
+    const some = new SomeEndpoints();
+    const ends = await some.begin(one, 2);
+    expect(some.clock.nextAt()).toBe(1_001);
+    for (const end of ends) end('quick');
+    expect(some.clock.nextAt()).toBeUndefined();
+  });
+});
+
 describe('probes', () => {
   /** Times at which requests to an endpoint that never answers began, in seconds since it hung, if one always waits. */
   async function probesOf(seconds: number, some = new SomeEndpoints()) {

@@ -1,12 +1,12 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { hostLimits, type RunningRequest } from './account-usage.ts';
-import type { Admission, EndpointKey, ParkedDemand, PatientOrigin, RequestOrigin } from './endpoint.ts';
+import { hostLimits } from './account-usage.ts';
+import type { Admission, Admit, EndpointKey, ParkedDemand, PatientOrigin } from './endpoint.ts';
 import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
-import type { KnownEndpoint, RequestEnd, Waiter } from './known-endpoint.ts';
+import type { KnownEndpoint, RequestEnd, RunningRequest, Waiter } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
 import { parkedDemand } from './parked-demand.ts';
 import { RoomNotifier } from './room-notifier.ts';
-import { SlotQueues } from './slot-queue.ts';
+import { leaveQueue, SlotQueues } from './slot-queue.ts';
 import { Slots, type Shares } from './slots.ts';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | 'partOf'> & {
@@ -55,14 +55,17 @@ export class Endpoints {
     });
   }
 
-  async admit(key: EndpointKey, origin: RequestOrigin): Promise<Admission> {
+  admit(...[key, origin, onAdmitted]: Parameters<Admit>): void {
     const endpoint = this.#touch(key);
-    if (origin === 'suspect')
-      return endpoint.hungSince === undefined ? this.admit(key, 'fresh') : this.#refuse(endpoint);
-    if (this.#isResting(endpoint) && isNew(origin)) return this.#refuse(endpoint);
-    if (endpoint.waiting.count === 0 && this.#obstacle(endpoint) === undefined) return this.#grant(endpoint);
-    if (this.#mayWait(endpoint, origin)) return this.#wait(endpoint, origin);
-    return this.#refuse(endpoint);
+    if (origin === 'suspect' && endpoint.hungSince !== undefined) return onAdmitted(this.#refuse(endpoint));
+    const patient = origin === 'suspect' ? 'fresh' : origin;
+    if (this.#isResting(endpoint) && isNew(patient)) return onAdmitted(this.#refuse(endpoint));
+    if (endpoint.waiting.count === 0 && this.#obstacle(endpoint) === undefined)
+      return onAdmitted(this.#grant(endpoint));
+    if (!this.#mayWait(endpoint, patient)) return onAdmitted(this.#refuse(endpoint));
+    this.#inHand.add({ endpoint, origin: patient, onAdmitted });
+    this.#refresh(endpoint);
+    this.#serve();
   }
 
   /** Tells the owner of parked deliveries how many to take now, and when to ask again if `onRoom` is not called before. */
@@ -155,14 +158,6 @@ export class Endpoints {
     return waiting.countOf('fresh') + waiting.countOf('retry') < Math.min(maxInHandEach, served);
   }
 
-  #wait(endpoint: KnownEndpoint, origin: PatientOrigin): Promise<Admission> {
-    return new Promise((resolve) => {
-      this.#inHand.add({ endpoint, origin, resolve });
-      this.#refresh(endpoint);
-      this.#serve();
-    });
-  }
-
   /** Endpoints of better classes hold all slots: a parked delivery would wait for the same slot, and further back. */
   #lacksOnlySlots({ endpointClass, account, hostUsage, isFirst }: KnownEndpoint): boolean {
     return this.#slots.lacksOnlySlots(endpointClass, account) && hostUsage.admits(endpointClass, isFirst);
@@ -178,21 +173,19 @@ export class Endpoints {
   }
 
   #grant(endpoint: KnownEndpoint): Admission {
-    const request = endpoint.begin(this.#now);
+    const request = endpoint.begin(this.#now, this.#end);
     this.#slots.take(request.endpointClass, endpoint.account);
     this.#refresh(endpoint);
-    return {
-      kind: 'granted',
-      end: (speed, tooMuch) => this.#end(endpoint, request, { speed, tooMuch, now: this.#now }),
-    };
+    return request;
   }
 
-  #end(endpoint: KnownEndpoint, request: RunningRequest, ended: RequestEnd): void {
-    endpoint.end(request, ended);
+  readonly #end = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>): void => {
+    const { endpoint } = request;
+    endpoint.end(request, { ...ended, now: this.#now });
     this.#slots.giveBack(request, endpoint.account);
     if (this.#isResting(endpoint)) endpoint.waiting.fresh().forEach((waiter) => this.#dismiss(waiter));
     this.#check(endpoint);
-  }
+  };
 
   #isResting({ restsUntil }: KnownEndpoint): boolean {
     return restsUntil > this.#now;
@@ -204,7 +197,7 @@ export class Endpoints {
     endpoint.awaitsRoom = true;
     endpoint.wasNotified = false;
     this.#placeInQueue(endpoint);
-    return { kind: 'full', why };
+    return REFUSED[why];
   }
 
   /** Keeps one parked waiter as the next probe, unless probes wait in turn: it would hold memory that others need. */
@@ -215,16 +208,16 @@ export class Endpoints {
 
   #dismiss(waiter: Waiter): void {
     this.#inHand.remove(waiter);
-    waiter.resolve(this.#refuse(waiter.endpoint));
+    answer(waiter, this.#refuse(waiter.endpoint));
   }
 
   /** Applies what happened to the endpoint to all that wait, for it or for others. */
-  #check(endpoint: KnownEndpoint): void {
+  readonly #check = (endpoint: KnownEndpoint): void => {
     this.#detectSilence(endpoint);
     if (endpoint.hungSince !== undefined) this.#dismissParked(endpoint);
     this.#refresh(endpoint);
     this.#serve();
-  }
+  };
 
   /** Gives free slots to owners of parked deliveries and to waiters. */
   #serve(): void {
@@ -234,7 +227,7 @@ export class Endpoints {
       const waiter = this.#mayBegin(endpoint) ? endpoint.waiting.next() : undefined;
       if (waiter !== undefined) this.#inHand.remove(waiter);
       if (waiter === undefined) this.#refresh(endpoint);
-      else waiter.resolve(this.#grant(endpoint));
+      else answer(waiter, this.#grant(endpoint));
     }
   }
 
@@ -250,17 +243,25 @@ export class Endpoints {
   #placeInQueue(endpoint: KnownEndpoint): void {
     if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#slotQueues.enqueue(endpoint, this.#now);
     else if (endpoint.awaitsRoom && this.#demandOf(endpoint) === 'slot') this.#notifier.enqueue(endpoint);
-    else {
-      endpoint.queue?.delete(endpoint);
-      endpoint.queue = undefined;
-    }
-    endpoint.scheduleCheck(this.#options.clock, () => this.#check(endpoint));
+    else leaveQueue(endpoint);
+    endpoint.scheduleCheck(this.#options.clock, this.#check);
   }
 
   #demandOf(endpoint: KnownEndpoint): ParkedDemand | 'slot' {
     const maySeveralProbe = this.#slots.isHungHalfFree();
     return parkedDemand(endpoint, { now: this.#now, maySeveralProbe, hasSlot: (each) => this.#hasSlot(each) });
   }
+}
+
+const REFUSED = {
+  full: { kind: 'full', why: 'full' },
+  hung: { kind: 'full', why: 'hung' },
+  busy: { kind: 'full', why: 'busy' },
+} as const satisfies Record<string, Admission>;
+
+/** In a microtask: whoever waited may ask, or end a request, at once. */
+function answer({ onAdmitted }: Waiter, admission: Admission): void {
+  queueMicrotask(() => onAdmitted(admission));
 }
 
 /** Whether the delivery had no attempt yet, as far as is known here. */

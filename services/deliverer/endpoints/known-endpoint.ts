@@ -1,23 +1,52 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { AccountUsage, HostUsage, RunningRequest } from './account-usage.ts';
-import type { Admission, PatientOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
+import type { AccountUsage, HostUsage } from './account-usage.ts';
+import type { Admission, Granted, PatientOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
 import { Rest } from './rest.ts';
-import { ShortList } from './short-list.ts';
-import type { SlotQueue } from './slot-queue.ts';
+import { emptyList, withItem, withoutItem } from './short-list.ts';
+import type { QueuePlace } from './slot-queue.ts';
 import type { EndpointClass } from './slots.ts';
 import { WaitingDeliveries } from './waiting-deliveries.ts';
 import type { Window } from './window.ts';
-
-const NONE: RunningRequest[] = [];
 
 /** A delivery in hand that waits for its turn at an endpoint. */
 export type Waiter = {
   readonly endpoint: KnownEndpoint;
   readonly origin: PatientOrigin;
-  readonly resolve: (admission: Admission) => void;
+  readonly onAdmitted: (admission: Admission) => void;
 };
 
 export type RequestEnd = { speed: ResponseSpeed | 'unused'; tooMuch?: TooMuch | undefined; now: number };
+
+type EndRequest = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>) => void;
+
+/** A request under way; class and `isFirst` as they were when it began. */
+export class RunningRequest implements Granted {
+  readonly endpoint: KnownEndpoint;
+  readonly beganAt: number;
+  readonly endpointClass: EndpointClass;
+  readonly isFirst: boolean;
+  isSilent = false;
+  readonly #onEnd: EndRequest;
+
+  constructor(endpoint: KnownEndpoint, { now, onEnd }: { now: number; onEnd: EndRequest }) {
+    this.endpoint = endpoint;
+    this.beganAt = now;
+    this.endpointClass = endpoint.endpointClass;
+    this.isFirst = endpoint.isFirst;
+    this.#onEnd = onEnd;
+  }
+
+  get kind(): 'granted' {
+    return 'granted';
+  }
+
+  end(speed: RequestEnd['speed'], tooMuch?: TooMuch): void {
+    this.#onEnd(this, { speed, tooMuch });
+  }
+}
+
+/** What nobody waits for. */
+const NOBODY: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
 
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
 const PROBE_PART = 1 / 4;
@@ -31,14 +60,15 @@ const PROBE_MOST_MS = 60_000;
  * rests after it said "too much". Times are milliseconds of one clock, given by the caller.
  */
 export class KnownEndpoint {
-  readonly name: string;
+  readonly key: string;
   readonly account: AccountUsage;
   readonly window: Window;
-  readonly waiting = new WaitingDeliveries<Waiter>();
   hostUsage: HostUsage;
-  /** The queue in which it waits for a slot. */
-  queue: SlotQueue<KnownEndpoint> | undefined;
-  queuedAt = 0;
+  /** Its neighbours in the order of use. */
+  before: KnownEndpoint | undefined;
+  after: KnownEndpoint | undefined;
+  /** Where it waits for a slot. */
+  place: QueuePlace<KnownEndpoint> | undefined;
   /** The owner of its parked deliveries waits to be notified of room. */
   awaitsRoom = false;
   /** The owner was notified, and no request has begun since. */
@@ -46,8 +76,10 @@ export class KnownEndpoint {
   touchedAt = 0;
   #proven: Exclude<EndpointClass, 'hung'> = 'new';
   /** Requests under way, in the order in which they began: those that may still be answered in time, and silent ones. */
-  readonly #running = new ShortList<RunningRequest>();
-  readonly #silent = new ShortList<RunningRequest>();
+  #running = emptyList<RunningRequest>();
+  #silent = emptyList<RunningRequest>();
+  /** Absent until a delivery waits for the first time. */
+  #waiting: WaitingDeliveries<Waiter> | undefined;
   #probes = 0;
   #answeredBegan = -Infinity;
   #hungSince: number | undefined;
@@ -57,12 +89,17 @@ export class KnownEndpoint {
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
-  constructor(what: Pick<KnownEndpoint, 'name' | 'account' | 'window' | 'hostUsage'> & { hungSince?: number }) {
-    this.name = what.name;
+  constructor(what: Pick<KnownEndpoint, 'key' | 'account' | 'window' | 'hostUsage' | 'hungSince'>) {
+    this.key = what.key;
     this.account = what.account;
     this.window = what.window;
     this.hostUsage = what.hostUsage;
     this.#hungSince = what.hungSince;
+  }
+
+  /** Deliveries in hand that wait for it. */
+  get waiting(): typeof NOBODY {
+    return this.#waiting ?? NOBODY;
   }
 
   get hungSince(): number | undefined {
@@ -80,21 +117,21 @@ export class KnownEndpoint {
 
   /** No request is under way but silent ones. */
   get isFirst(): boolean {
-    return this.#running.size === 0;
+    return this.#running.length === 0;
   }
 
   get isInUse(): boolean {
-    return this.#running.size + this.#silent.size > 0 || this.waiting.count > 0 || this.queue !== undefined;
+    return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
   }
 
   /** Its window has room for all waiters and one more. */
   get hasRoomForAll(): boolean {
-    return this.#running.size + this.waiting.count < this.window.size;
+    return this.#running.length + this.waiting.count < this.window.size;
   }
 
   /** Looks at this endpoint's own limits only, not at the slots. */
   mayBegin(now: number, maySeveralProbe: boolean): boolean {
-    if (this.#hungSince === undefined) return this.#running.size < this.window.size;
+    if (this.#hungSince === undefined) return this.#running.length < this.window.size;
     return now >= this.probeDueAt() && (maySeveralProbe || this.#probes === 0);
   }
 
@@ -116,27 +153,26 @@ export class KnownEndpoint {
     if (this.#lastBegan === -Infinity) this.#proven = 'quick';
   }
 
-  begin(now: number): RunningRequest {
-    const request: RunningRequest = {
-      beganAt: now,
-      endpointClass: this.endpointClass,
-      isFirst: this.isFirst,
-      isSilent: false,
-    };
-    this.#running.add(request);
+  addWaiter(waiter: Waiter): void {
+    (this.#waiting ??= new WaitingDeliveries()).add(waiter);
+  }
+
+  begin(now: number, onEnd: EndRequest): RunningRequest {
+    const request = new RunningRequest(this, { now, onEnd });
+    this.#running = withItem(this.#running, request);
     if (request.endpointClass === 'hung') this.#probes += 1;
     this.#lastBegan = now;
     this.#mayProbeSoon = false;
     this.wasNotified = false;
-    this.window.begin(this.#running.size, now);
+    this.window.begin(this.#running.length, now);
     this.hostUsage.begin(request);
     return request;
   }
 
   end(request: RunningRequest, { speed, tooMuch, now }: RequestEnd): void {
     const { beganAt } = request;
-    this.#running.delete(request);
-    this.#silent.delete(request);
+    this.#running = withoutItem(this.#running, request);
+    this.#silent = withoutItem(this.#silent, request);
     if (request.endpointClass === 'hung') this.#probes -= 1;
     this.hostUsage.end(request);
     if (speed === 'unused') return;
@@ -153,18 +189,17 @@ export class KnownEndpoint {
     this.#answeredBegan = Math.max(this.#answeredBegan, beganAt);
     if (this.#hungSince === undefined || beganAt < this.#hungSince) return;
     this.#hungSince = undefined;
-    for (const silent of this.#silent.all()) this.#hang(silent.beganAt);
+    for (const silent of this.#silent) this.#hang(silent.beganAt);
   }
 
   /** Marks requests that have become silent, and returns them. */
   detectSilence(now: number): readonly RunningRequest[] {
-    let found: RunningRequest[] = NONE;
-    for (let request = this.#running.first; request !== undefined; request = this.#running.first) {
+    let found = emptyList<RunningRequest>();
+    for (let request = this.#running[0]; request !== undefined; request = this.#running[0]) {
       if (now - request.beganAt <= this.window.silenceLimitMs) break;
-      if (found === NONE) found = [];
-      found.push(request);
-      this.#running.delete(request);
-      this.#silent.add(request);
+      found = withItem(found, request);
+      this.#running = withoutItem(this.#running, request);
+      this.#silent = withItem(this.#silent, request);
       request.isSilent = true;
       this.hostUsage.fallSilent(request);
       this.#hang(request.beganAt);
@@ -173,13 +208,16 @@ export class KnownEndpoint {
   }
 
   /** Schedules the next check for silent requests, due probes and the end of a rest. */
-  scheduleCheck(clock: Clock, check: () => void): void {
+  scheduleCheck(clock: Clock, check: (endpoint: KnownEndpoint) => void): void {
     const at = this.#nextCheckAt(clock.now());
-    if (at === Infinity || (this.#timer !== undefined && this.#timer.at <= at)) return;
+    if (this.#timer !== undefined && this.#timer.at <= at && at !== Infinity) return;
+    // One that is not needed any more would live on into V8's old generation.
     this.#timer?.timer[Symbol.dispose]();
+    this.#timer = undefined;
+    if (at === Infinity) return;
     const timer = clock.after(Math.max(0, at - clock.now()), () => {
       this.#timer = undefined;
-      check();
+      check(this);
     });
     timer.unref();
     this.#timer = { at, timer };
@@ -187,11 +225,11 @@ export class KnownEndpoint {
 
   /** Infinity: no check is needed. */
   #nextCheckAt(now: number): number {
-    const oldest = this.#running.first;
+    const oldest = this.#running[0];
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.silenceLimitMs + 1;
     const restedAt = this.awaitsRoom && this.restsUntil > now ? this.restsUntil : Infinity;
     const nextAt = Math.min(silentAt, restedAt);
-    if (this.#hungSince === undefined || this.waiting.count === 0 || this.queue !== undefined) return nextAt;
+    if (this.#hungSince === undefined || this.waiting.count === 0 || this.place !== undefined) return nextAt;
     const dueAt = this.probeDueAt();
     return Math.min(nextAt, dueAt > now ? dueAt : now + PROBE_LEAST_MS);
   }

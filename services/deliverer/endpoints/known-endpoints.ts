@@ -2,6 +2,7 @@ import { AccountUsage, Hosts, HostUsage, type HostLimits } from './account-usage
 import type { EndpointKey } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
 import { LinkedMap } from './linked-map.ts';
+import { ownCopy } from './own-copy.ts';
 import type { AccountSlots } from './slots.ts';
 import { Window, type WindowLimits } from './window.ts';
 
@@ -40,7 +41,7 @@ export class KnownEndpoints {
 
   countHung(): number {
     let count = 0;
-    for (const [, { hungSince }] of this.#byName) if (hungSince !== undefined) count += 1;
+    for (const { hungSince } of this.#byName) if (hungSince !== undefined) count += 1;
     return count;
   }
 
@@ -50,24 +51,23 @@ export class KnownEndpoints {
 
   touch(key: PartialKey, now: number): KnownEndpoint {
     const known = this.#byName.get(key.endpoint);
-    const endpoint = known ?? this.#newEndpoint(key, now);
-    if (known === undefined) this.#byName.set(key.endpoint, endpoint);
-    else this.#byName.toEnd(key.endpoint);
+    if (known !== undefined) this.#byName.toEnd(key.endpoint);
+    const endpoint = known ?? this.#byName.add(this.#newEndpoint(key, now));
     endpoint.touchedAt = now;
     // Two at a time: one for the endpoint that came, one to catch up.
     this.#forgetOldest(endpoint);
     this.#forgetOldest(endpoint);
-    if (key.host !== undefined && endpoint.hostUsage.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
+    if (key.host !== undefined && endpoint.hostUsage.host.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
     return endpoint;
   }
 
-  #newEndpoint({ account: accountName, endpoint: name, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
-    const partOf = () => this.#options.partOf(accountName);
-    const account = this.#accounts.get(accountName) ?? new AccountUsage(accountName, partOf);
+  #newEndpoint({ account: accountName, endpoint, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
+    const account = this.#accounts.get(accountName) ?? new AccountUsage(accountName, this.#options.partOf);
     this.#accounts.set(accountName, account);
     const hostUsage = this.#join(account, UNKNOWN_HOST);
-    const window = new Window(this.#options, { size: this.#options.startSize(account), part: () => account.part });
-    return new KnownEndpoint({ name, account, hostUsage, window, ...(isKnownHung ? { hungSince: now } : {}) });
+    const window = new Window(this.#options, { size: this.#options.startSize(account), share: account });
+    const hungSince = isKnownHung ? now : undefined;
+    return new KnownEndpoint({ key: ownCopy(endpoint), account, hostUsage, window, hungSince });
   }
 
   /**
@@ -75,34 +75,34 @@ export class KnownEndpoints {
    * waiting: a thousand accounts may share one host.
    */
   #move(endpoint: KnownEndpoint, hostName: string): void {
-    const { account, queue } = endpoint;
-    queue?.delete(endpoint);
+    const { account, place } = endpoint;
+    place?.queue.delete(endpoint);
     account.leave(endpoint.hostUsage);
     endpoint.hostUsage = this.#join(account, hostName);
-    queue?.add(endpoint);
+    place?.queue.add(endpoint);
     const { host } = endpoint.hostUsage;
     if (host.isQuick && host.silent === 0) endpoint.assumeQuick();
   }
 
   #join(account: AccountUsage, hostName: string): HostUsage {
-    const limits = this.#options.host;
-    return account.join(hostName, () => new HostUsage(hostName, { account, host: this.#hosts.get(hostName), limits }));
+    return account.join(hostName, () => {
+      const host = this.#hosts.get(hostName);
+      return new HostUsage({ account, host, limits: this.#options.host });
+    });
   }
 
   #forgetOldest(newest: KnownEndpoint): void {
-    for (const [name, endpoint] of this.#byName) {
-      const isSurplus = this.#byName.size > this.#options.maxEndpoints;
-      const isIdle = newest.touchedAt - endpoint.touchedAt > this.#options.forgetAfterMs;
-      if (endpoint === newest || (!isSurplus && !isIdle)) return;
-      // An endpoint in use moves to the end.
-      if (endpoint.isInUse) this.#byName.toEnd(name);
-      else this.#forget(endpoint);
-      return;
-    }
+    const oldest = this.#byName.first;
+    if (oldest === undefined || oldest === newest) return;
+    const isSurplus = this.#byName.size > this.#options.maxEndpoints;
+    if (!isSurplus && newest.touchedAt - oldest.touchedAt <= this.#options.forgetAfterMs) return;
+    // An endpoint in use moves to the end.
+    if (oldest.isInUse) this.#byName.toEnd(oldest.key);
+    else this.#forget(oldest);
   }
 
-  #forget({ name, account, hostUsage }: KnownEndpoint): void {
-    this.#byName.delete(name);
+  #forget({ key, account, hostUsage }: KnownEndpoint): void {
+    this.#byName.delete(key);
     account.leave(hostUsage);
     if (account.isForgotten) this.#accounts.delete(account.name);
   }

@@ -57,7 +57,7 @@ export class RoomNotifier {
     endpoint.awaitsRoom = false;
     endpoint.wasNotified = true;
     // In a microtask: a notified owner may ask at once.
-    if (this.#pending.push(endpoint.name) === 1) queueMicrotask(() => this.#flush());
+    if (this.#pending.push(endpoint.key) === 1) queueMicrotask(() => this.#flush());
   }
 
   #flush(): void {

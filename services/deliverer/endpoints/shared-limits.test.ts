@@ -17,16 +17,16 @@ describe('one of several deliverers', () => {
     const some = new SomeEndpoints(partOf(deliverers));
     await some.begin(one, first);
     expect(await some.told(one)).toBe('waits');
-    expect(new Window(LIMITS, { size: LIMITS.maxSize, part: partOf(deliverers).partOf }).size).toBe(most);
+    expect(new Window(LIMITS, { size: LIMITS.maxSize, share: { part: 1 / deliverers } }).size).toBe(most);
   });
 
   test('gives up what is not its part any more as soon as others come, and has it again when they go', () => {
-    let part = 1;
-    const window = new Window(LIMITS, { size: 64, part: () => part });
+    const share = { part: 1 };
+    const window = new Window(LIMITS, { size: 64, share });
     expect(window.size).toBe(64);
-    part = 1 / 16;
+    share.part = 1 / 16;
     expect(window.size).toBe(4);
-    part = 1;
+    share.part = 1;
     expect(window.size).toBe(64);
   });
 

@@ -1,5 +1,5 @@
 import type { AccountUsage, HostUsage } from './account-usage.ts';
-import { LinkedMap } from './linked-map.ts';
+import { LinkedEntry, LinkedMap } from './linked-map.ts';
 import { ENDPOINT_CLASSES, type EndpointClass, type Slots } from './slots.ts';
 
 /** An endpoint as far as it matters for a slot. */
@@ -10,6 +10,10 @@ export type SlotSeeker = {
   readonly isFirst: boolean;
 };
 
+type Ring<K, V> = LinkedMap<K, LinkedEntry<K, V>>;
+type AtHost<Endpoint> = Ring<Endpoint, undefined>;
+type OfAccount<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
+
 /**
  * Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its
  * endpoints.
@@ -17,7 +21,7 @@ export type SlotSeeker = {
 export class SlotQueue<Endpoint extends SlotSeeker> {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;
-  readonly #accounts = new LinkedMap<AccountUsage, LinkedMap<HostUsage, LinkedMap<Endpoint, Endpoint>>>();
+  readonly #accounts: Ring<AccountUsage, OfAccount<Endpoint>> = new LinkedMap();
 
   constructor(endpointClass: EndpointClass, isFirst: boolean) {
     this.endpointClass = endpointClass;
@@ -28,17 +32,19 @@ export class SlotQueue<Endpoint extends SlotSeeker> {
     return this.#accounts.size === 0;
   }
 
+  /** The endpoint must not be there. */
   add(endpoint: Endpoint): void {
     const { account, hostUsage } = endpoint;
-    const hosts = this.#accounts.get(account) ?? new LinkedMap<HostUsage, LinkedMap<Endpoint, Endpoint>>();
-    const endpoints = hosts.get(hostUsage) ?? new LinkedMap<Endpoint, Endpoint>();
-    this.#accounts.set(account, hosts.set(hostUsage, endpoints.set(endpoint, endpoint)));
+    const accounts = this.#accounts;
+    const { value: hosts } = accounts.get(account) ?? accounts.add(new LinkedEntry(account, new LinkedMap()));
+    const { value: endpoints } = hosts.get(hostUsage) ?? hosts.add(new LinkedEntry(hostUsage, new LinkedMap()));
+    endpoints.add(new LinkedEntry(endpoint, undefined));
   }
 
   delete(endpoint: Endpoint): void {
     const { account, hostUsage } = endpoint;
-    const hosts = this.#accounts.get(account);
-    const endpoints = hosts?.get(hostUsage);
+    const hosts = this.#accounts.get(account)?.value;
+    const endpoints = hosts?.get(hostUsage)?.value;
     endpoints?.delete(endpoint);
     if (endpoints?.size === 0) hosts?.delete(hostUsage);
     if (hosts?.size === 0) this.#accounts.delete(account);
@@ -48,7 +54,7 @@ export class SlotQueue<Endpoint extends SlotSeeker> {
   dequeue(endpoint: Endpoint): void {
     const { account, hostUsage } = endpoint;
     this.delete(endpoint);
-    this.#accounts.get(account)?.toEnd(hostUsage);
+    this.#accounts.get(account)?.value.toEnd(hostUsage);
     this.#accounts.toEnd(account);
   }
 
@@ -58,22 +64,21 @@ export class SlotQueue<Endpoint extends SlotSeeker> {
    */
   next(slots: Slots): Endpoint | undefined {
     if (this.isEmpty || slots.free(this.endpointClass) === 0) return undefined;
-    for (const [account, hosts] of this.#accounts) {
+    for (const { key: account, value: hosts } of this.#accounts) {
       if (!slots.admits(this.endpointClass, account)) continue;
-      for (const [hostUsage, endpoints] of hosts) {
+      for (const { key: hostUsage, value: endpoints } of hosts) {
         if (!hostUsage.admits(this.endpointClass, this.isFirst)) continue;
-        for (const [endpoint] of endpoints) return endpoint;
+        for (const { key: endpoint } of endpoints) return endpoint;
       }
     }
     return undefined;
   }
 }
 
-/** An endpoint that knows the queue in which it waits, and since when. */
-type Queueable<Endpoint extends SlotSeeker> = SlotSeeker & {
-  queue: SlotQueue<Endpoint> | undefined;
-  queuedAt: number;
-};
+/** The queue in which an endpoint waits, and since when. */
+export type QueuePlace<Endpoint extends SlotSeeker> = { readonly queue: SlotQueue<Endpoint>; readonly since: number };
+
+type Queueable<Endpoint extends SlotSeeker> = SlotSeeker & { place: QueuePlace<Endpoint> | undefined };
 
 /** Endpoints that wait for a slot, by class. */
 export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
@@ -86,21 +91,21 @@ export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
   enqueue(endpoint: Endpoint, now: number): void {
     const { endpointClass, isFirst } = endpoint;
     const own = this.#queues.find((queue) => queue.endpointClass === endpointClass && queue.isFirst === isFirst);
-    if (endpoint.queue === own) return;
-    endpoint.queue?.delete(endpoint);
-    own?.add(endpoint);
-    endpoint.queue = own;
-    endpoint.queuedAt = now;
+    if (own === undefined || endpoint.place?.queue === own) return;
+    leaveQueue(endpoint);
+    own.add(endpoint);
+    endpoint.place = { queue: own, since: now };
   }
 
   /** The endpoint that has waited longest, among those whose turn it is in their queue. */
   next(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
     let longest: Endpoint | undefined;
+    let longestSince = Infinity;
     for (const queue of this.#queues) {
       const isAsked = endpointClass === undefined || queue.endpointClass === endpointClass;
       const endpoint = isAsked ? queue.next(slots) : undefined;
-      if (endpoint === undefined) continue;
-      if (longest === undefined || endpoint.queuedAt < longest.queuedAt) longest = endpoint;
+      const since = endpoint?.place?.since ?? Infinity;
+      if (since < longestSince) [longest, longestSince] = [endpoint, since];
     }
     return longest;
   }
@@ -109,8 +114,13 @@ export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
   take(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
     const endpoint = this.next(slots, endpointClass);
     if (endpoint === undefined) return undefined;
-    endpoint.queue?.dequeue(endpoint);
-    endpoint.queue = undefined;
+    endpoint.place?.queue.dequeue(endpoint);
+    endpoint.place = undefined;
     return endpoint;
   }
+}
+
+export function leaveQueue<Endpoint extends Queueable<Endpoint>>(endpoint: Endpoint): void {
+  endpoint.place?.queue.delete(endpoint);
+  endpoint.place = undefined;
 }

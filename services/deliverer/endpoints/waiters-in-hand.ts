@@ -38,7 +38,7 @@ export class WaitersInHand {
 
   add(waiter: Waiter): void {
     this.#all.add(waiter);
-    waiter.endpoint.waiting.add(waiter);
+    waiter.endpoint.addWaiter(waiter);
     if (waiter.origin !== 'fresh' && waiter.origin !== 'retry') return;
     waiter.endpoint.account.inHand += 1;
     this.#setDeadline(waiter);

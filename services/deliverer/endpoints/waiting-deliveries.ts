@@ -1,54 +1,53 @@
 import type { PatientOrigin } from './endpoint.ts';
-import { ShortList } from './short-list.ts';
+import { emptyList, withItem, withoutItem } from './short-list.ts';
 
 /**
  * Deliveries in hand that wait for one endpoint, each kind first come, first served. Those by hand go first, then retries,
  * as their schedule runs; fresh and parked ones take turns while both wait.
  */
 export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }> {
-  readonly #byOrigin: Record<PatientOrigin, ShortList<Waiter>> = {
-    'by hand': new ShortList(),
-    retry: new ShortList(),
-    fresh: new ShortList(),
-    parked: new ShortList(),
+  readonly #byOrigin: Record<PatientOrigin, Waiter[]> = {
+    'by hand': emptyList(),
+    retry: emptyList(),
+    fresh: emptyList(),
+    parked: emptyList(),
   };
   #turnOf: 'fresh' | 'parked' = 'fresh';
 
   get count(): number {
     const { 'by hand': byHand, retry, fresh, parked } = this.#byOrigin;
-    return byHand.size + retry.size + fresh.size + parked.size;
+    return byHand.length + retry.length + fresh.length + parked.length;
   }
 
   countOf(origin: PatientOrigin): number {
-    return this.#byOrigin[origin].size;
+    return this.#byOrigin[origin].length;
   }
 
   add(waiter: Waiter): void {
-    this.#byOrigin[waiter.origin].add(waiter);
+    this.#byOrigin[waiter.origin] = withItem(this.#byOrigin[waiter.origin], waiter);
   }
 
   delete(waiter: Waiter): void {
-    this.#byOrigin[waiter.origin].delete(waiter);
+    this.#byOrigin[waiter.origin] = withoutItem(this.#byOrigin[waiter.origin], waiter);
   }
 
   /** The waiter whose turn it is. The caller grants its request. */
   next(): Waiter | undefined {
-    const first = this.#byOrigin['by hand'].first ?? this.#byOrigin.retry.first;
+    const first = this.#byOrigin['by hand'][0] ?? this.#byOrigin.retry[0];
     if (first !== undefined) return first;
-    const mine = this.#byOrigin[this.#turnOf].first;
+    const mine = this.#byOrigin[this.#turnOf][0];
     const other = this.#turnOf === 'fresh' ? 'parked' : 'fresh';
     if (mine !== undefined) this.#turnOf = other;
-    return mine ?? this.#byOrigin[other].first;
+    return mine ?? this.#byOrigin[other][0];
   }
 
   /** Waiters without an attempt, as far as is known here. */
   fresh(): Waiter[] {
-    return [...this.#byOrigin.fresh.all(), ...this.#byOrigin.parked.all()];
+    return [...this.#byOrigin.fresh, ...this.#byOrigin.parked];
   }
 
   /** Parked waiters: all, or all but the first. */
   parked({ areAll }: { areAll: boolean }): Waiter[] {
-    const all = this.#byOrigin.parked.all();
-    return areAll ? all : all.slice(1);
+    return this.#byOrigin.parked.slice(areAll ? 0 : 1);
   }
 }

@@ -7,7 +7,12 @@ export type WindowLimits = {
   slowMs: number;
 };
 
-type WindowOptions = { size?: number; part?: () => number };
+type WindowOptions = { size?: number; share?: Share };
+
+/** `part`: this process's part of some limits, from 0 to 1. It may change. */
+export type Share = { readonly part: number };
+
+const WHOLE: Share = { part: 1 };
 
 /** Size of a new endpoint's window, and the size to which an unused one shrinks. */
 export const START_SIZE = 4;
@@ -28,18 +33,19 @@ const UNKNOWN_MS = 10;
  */
 export class Window {
   readonly #limits: WindowLimits;
-  readonly #part: () => number;
+  readonly #share: Share;
   #size: number;
-  #usualMs: number | undefined;
-  #halvedAt = -Infinity;
-  #tooMuch = { size: Infinity, at: -Infinity };
-  #fullAt = -Infinity;
+  /** Negative before the first answer. */
+  #usualMs = -1;
   #shrunkAt = -Infinity;
+  // Most windows were never full nor too large: what is undefined takes no number's memory.
+  #fullAt: number | undefined;
+  #halvedAt: number | undefined;
+  #tooMuch: { readonly size: number; readonly at: number } | undefined;
 
-  /** `part`: this process's part of the endpoint's limits, from 0 to 1. It may change. */
-  constructor(limits: WindowLimits, { size = START_SIZE, part = () => 1 }: WindowOptions = {}) {
+  constructor(limits: WindowLimits, { size = START_SIZE, share = WHOLE }: WindowOptions = {}) {
     this.#limits = limits;
-    this.#part = part;
+    this.#share = share;
     this.#size = this.#partOf(Math.min(size, limits.maxSize));
   }
 
@@ -49,42 +55,51 @@ export class Window {
 
   /** A request without an answer for longer is silent. */
   get silenceLimitMs(): number {
-    return Math.max(this.#limits.slowMs, USUAL_TIMES * (this.#usualMs ?? UNKNOWN_MS));
+    return Math.max(this.#limits.slowMs, USUAL_TIMES * this.#expectedMs);
   }
 
   /** How many requests are likely to begin within this time. */
   servedWithin(durationMs: number): number {
-    return Math.ceil((this.size * durationMs) / Math.max(this.#usualMs ?? UNKNOWN_MS, 1));
+    return Math.ceil((this.size * durationMs) / Math.max(this.#expectedMs, 1));
   }
 
   /** `out`: requests under way, with the one that begins. */
   begin(out: number, now: number): void {
-    if (out === 1 && now - Math.max(this.#fullAt, this.#shrunkAt) > SHRINK_AFTER_MS) this.#shrink(now);
+    if (out === 1 && now - Math.max(this.#fullAt ?? -Infinity, this.#shrunkAt) > SHRINK_AFTER_MS) this.#shrink(now);
     if (out >= this.size) this.#fullAt = now;
   }
 
   answer({ beganAt, now, isTooMuch = false }: { beganAt: number; now: number; isTooMuch?: boolean }): void {
     const durationMs = now - beganAt;
-    if (isTooMuch && beganAt >= this.#halvedAt) this.#tooMuch = { size: this.#size, at: now };
+    if (isTooMuch && !this.#wasHalvedSince(beganAt)) this.#tooMuch = { size: this.#size, at: now };
     if (isTooMuch) this.halve({ beganAt, now });
-    const wasFull = this.#fullAt >= beganAt && !isTooMuch;
+    const wasFull = this.#fullAt !== undefined && this.#fullAt >= beganAt && !isTooMuch;
     if (wasFull && durationMs <= this.silenceLimitMs) {
       // A size from when there were fewer deliverers is kept for when there are fewer again.
       this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most, this.#smallEnough(now)));
     }
-    this.#usualMs =
-      this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
+    this.#usualMs = this.#usualMs < 0 ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
   }
 
   /** Timeouts of requests that were under way together count once, and so do answers of "too much". */
   halve({ beganAt, now }: { beganAt: number; now: number }): void {
-    if (beganAt < this.#halvedAt) return;
+    if (this.#wasHalvedSince(beganAt)) return;
     this.#size = Math.max(1, this.#size / 2);
     this.#halvedAt = now;
   }
 
+  get #expectedMs(): number {
+    return this.#usualMs < 0 ? UNKNOWN_MS : this.#usualMs;
+  }
+
+  #wasHalvedSince(at: number): boolean {
+    return this.#halvedAt !== undefined && at < this.#halvedAt;
+  }
+
   #smallEnough(now: number): number {
-    return now - this.#tooMuch.at > CAUTIOUS_MS ? Infinity : Math.max(1, Math.ceil(this.#tooMuch.size) - 1);
+    const tooMuch = this.#tooMuch;
+    if (tooMuch === undefined || now - tooMuch.at > CAUTIOUS_MS) return Infinity;
+    return Math.max(1, Math.ceil(tooMuch.size) - 1);
   }
 
   #shrink(now: number): void {
@@ -97,6 +112,6 @@ export class Window {
   }
 
   #partOf(size: number): number {
-    return Math.max(1, size * this.#part());
+    return Math.max(1, size * this.#share.part);
   }
 }

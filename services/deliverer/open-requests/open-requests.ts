@@ -32,14 +32,14 @@ const CLOSE_LIMIT_MS = 3_000;
 const MOST = 16;
 /** A statement is several times as large as the bodies in it. */
 const HEAVIEST_INSERT_BYTES = 2 ** 21;
-/** Stored deliveries stay in memory but no longer count as held. Beyond this many bytes bundles wait instead. */
+/** Stored deliveries stay in memory but no longer count as held. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
 const COMPLAINT = 'open-requests.postgres-away';
 
 type UnderWay = { dueInMs: number; taken: () => void; watch?: Timer };
 
 /**
- * Stores first attempts in Postgres that take long or wait for their turn, so that the bundle they came in can be
+ * Stores deliveries in Postgres whose attempt takes long or waits for its turn, so that the batch they came in can be
  * acknowledged. Each is removed once its outcome is safe. Those of a process that died are attempted again when they are
  * due; a process that lives postpones that.
  */

@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { dropReason } from '../drop-reason.ts';
-import type { FindTarget } from '../find-target.ts';
+import type { FindTargets, KnownTarget } from '../find-target.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { EndParked } from './end-parked.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
@@ -15,7 +15,7 @@ export type FindParkedToEndOptions = {
   store: Pick<ParkingStore, 'take' | 'sums' | 'oldest' | 'newestWithin'>;
   owned: OwnedEndpoints;
   inHand: ParkedRowsInHand;
-  findTarget: FindTarget;
+  findTargets: FindTargets;
   parked: ParkedLimits;
   maxAgeMs: number;
   clock: Clock;
@@ -58,7 +58,18 @@ export class FindParkedToEnd {
 
   /** Ends what is parked for changed subscriptions that ended, were switched off, or lost their feature. */
   async checkChanged(): Promise<void> {
-    await Promise.all([...this.#toCheck].map((subscription) => this.#check(subscription)));
+    const changed = [...this.#toCheck];
+    let away: Unavailable | undefined;
+    for (let first = 0; first < changed.length; first += MOST_LOOKED_UP) {
+      const some = changed.slice(first, first + MOST_LOOKED_UP);
+      const targets = await this.#options.findTargets(some);
+      for (const [place, subscription] of some.entries()) {
+        const target = targets[place];
+        if (target instanceof Unavailable) away = target;
+        else this.#checked(subscription, target);
+      }
+    }
+    if (away !== undefined) throw away;
   }
 
   /**
@@ -97,16 +108,10 @@ export class FindParkedToEnd {
     this.oldestMs = now() - oldestAt;
   }
 
-  async #check(subscription: string): Promise<void> {
-    let isOver = false;
-    try {
-      isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
-    } catch (error) {
-      if (error instanceof Unavailable) throw error;
-      // The subscription cannot be read, which the handler of its deliveries reports; the others go on.
-    }
+  #checked(subscription: string, target: KnownTarget): void {
     this.#toCheck.delete(subscription);
-    if (isOver) this.#end(subscription);
+    // The handler of its deliveries reports a subscription that cannot be read.
+    if (!(target instanceof Error) && dropReason(target) !== undefined) this.#end(subscription);
     else this.#ends.stop(subscription);
   }
 

@@ -7,7 +7,7 @@ import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { ParkReason } from '@waybell/line/outcomes';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
-import type { FindTarget } from '../find-target.ts';
+import type { FindTargets } from '../find-target.ts';
 import { ParkingOwner } from './owner.ts';
 import { Park } from './park.ts';
 import type { ParkingStore, RowKey } from './parking-store.ts';
@@ -20,7 +20,7 @@ export type FlowOptions = {
   maxAgeMs: number;
   store: ParkingStore;
   broker: Broker;
-  findTarget: FindTarget;
+  findTargets: FindTargets;
   log: Log;
   clock: Clock;
   /** Milliseconds since the epoch. */
@@ -76,7 +76,7 @@ export class Flow {
   get rules(): Pick<DeliverStepOptions, 'admit' | 'isParked' | 'isHeld' | 'onRevived'> {
     const { store } = this.#options;
     return {
-      admit: (key, origin) => this.endpoints.admit(key, origin),
+      admit: (...asked) => this.endpoints.admit(...asked),
       isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
       // Not needed: the next probe would find it out.

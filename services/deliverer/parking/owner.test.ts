@@ -131,7 +131,7 @@ describe('the owner of what is parked, while Postgres is slow', () => {
 
   test('takes what is new, and ends what is too much, though one subscription cannot be read', async () => {
     await using own = new AnOwner({ most: 2 });
-    own.findTarget = () => Promise.reject(new Error('there is no such key'));
+    own.findTarget = () => new Error('it cannot be opened');
     const of = { notBeforeMs: 3_600_000 };
     await own.store.insert([3, 1, 2].map((at) => aRow(`row ${at}`, { createdAt: at, ...of })));
     await own.clock.runFor(3_000);

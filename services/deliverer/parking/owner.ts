@@ -5,7 +5,7 @@ import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import type { FindTarget } from '../find-target.ts';
+import type { FindTargets } from '../find-target.ts';
 import { CountParked } from './count-parked.ts';
 import { OwnedShards } from './owned-shards.ts';
 import { OwnedEndpoints, type OwnedEndpoint } from './owned-endpoints.ts';
@@ -22,7 +22,7 @@ export type OwnerOptions = {
   endpoints: Endpoints;
   sums: SumChanges;
   broker: Pick<Broker, 'state' | 'onState'>;
-  findTarget: FindTarget;
+  findTargets: FindTargets;
   parked: ParkedLimits;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;

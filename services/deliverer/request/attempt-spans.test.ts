@@ -5,6 +5,7 @@ import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
 import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { aSelfSignedCertificate } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
@@ -45,7 +46,7 @@ async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...wh
   opened.push(endpoints);
   const call = { delivery: aDelivery({ traceparent }), callbackUrl: url, verificationToken: 't', signingSecrets: [] };
   for (let count = 0; count < requests; count += 1) {
-    await callEndpoint(call);
+    await attempting(callEndpoint)(call);
     // undici reuses a connection only after a turn of the event loop.
     await settled();
   }

@@ -10,11 +10,11 @@ import {
 import { firstAttempt } from '@waybell/line/delivery';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
-import type { AttemptRequest, AttemptResult } from './attempt.ts';
+import type { AttemptRequest, AttemptResult, OnAttempted } from './attempt.ts';
 import type { Trace } from './trace.ts';
 
-/** Makes one request, and notes in the trace how it goes. */
-export type CallOnce = (request: AttemptRequest, trace: Trace) => Promise<AttemptResult>;
+/** Makes one request, and notes in the trace how it goes. Throws at once, with nothing begun, or calls `onEnd`. */
+export type CallOnce = (request: AttemptRequest, trace: Trace, onEnd: OnAttempted) => void;
 
 type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
 
@@ -23,27 +23,31 @@ type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
  * it, the wait for the status line and the body. The request carries the trace of its span.
  */
 export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
-  return async (request, noted) => {
+  return (request, noted, onEnd) => {
     const parent = contextOf(request.delivery.traceparent);
-    if (parent === undefined) return callOnce(request, noted);
+    if (parent === undefined) return callOnce(request, noted, onEnd);
     // One conversion for all spans: no phase begins before the request.
     const epochMs = Date.now() - clock.now();
     const startTime = epochMs + noted.startedAt;
     const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(request) }, parent);
-    if (!span.isRecording()) return callOnce(request, noted);
-    let failure: string | undefined = 'unavailable';
-    try {
-      const delivery = { ...request.delivery, traceparent: traceparentOf(span) };
-      const result = await callOnce({ ...request, delivery }, noted);
-      failure = result.reason;
-      span.setAttributes(answerOf(result));
-      return result;
-    } finally {
+    if (!span.isRecording()) return callOnce(request, noted, onEnd);
+    const end = (failure: string | undefined) => {
       const inside = trace.setSpan(ROOT_CONTEXT, span);
       const endedAt = clock.now();
       startPhaseSpans(phasesOf(noted, endedAt), { tracer, inside, epochMs, failure });
       if (failure !== undefined) span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
       span.end(epochMs + endedAt);
+    };
+    const delivery = { ...request.delivery, traceparent: traceparentOf(span) };
+    try {
+      callOnce({ ...request, delivery }, noted, (ended) => {
+        if (!(ended instanceof Error)) span.setAttributes(answerOf(ended));
+        end(ended instanceof Error ? 'unavailable' : ended.reason);
+        onEnd(ended);
+      });
+    } catch (error) {
+      end('unavailable');
+      throw error;
     }
   };
 }

@@ -24,3 +24,6 @@ export type AttemptResult = Answer & {
   /** The request failed for a fault of our own, and says nothing about the receiver. */
   isOurs?: true;
 };
+
+/** Called once, when a request has ended: with its result, or with the error for which it has none. */
+export type OnAttempted = (ended: AttemptResult | Error) => void;

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { openEndpoints } from './call-endpoint.ts';
 
@@ -65,7 +66,7 @@ test('a receiver that says more of its TLS session than any receiver needs has i
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
   });
   const callbackUrl = `https://localhost:${server.port}/`;
-  const answer = await endpoints.callEndpoint({
+  const answer = await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
     callbackUrl,
     verificationToken: '',

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, sayingServer, type TestServer } from '../testing/server.ts';
 import { openEndpoints } from './call-endpoint.ts';
@@ -24,7 +25,7 @@ async function caller(starting: Promise<TestServer>) {
   });
   opened.push(server, endpoints);
   const call = () =>
-    endpoints.callEndpoint({
+    attempting(endpoints.callEndpoint)({
       delivery: aDelivery(),
       callbackUrl: server.url,
       verificationToken: '',

@@ -16,6 +16,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { anAuthority, aSelfSignedCertificate } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
@@ -39,7 +40,7 @@ function endpoints(what: Partial<EndpointOptions> = {}) {
     ...what,
   });
   opened.push(made);
-  return made.callEndpoint;
+  return attempting(made.callEndpoint);
 }
 
 const carrierLimit = (responseMs: number) => ({

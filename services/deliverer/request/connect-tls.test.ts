@@ -6,6 +6,7 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 
@@ -43,7 +44,7 @@ function caller() {
   return {
     endpoints,
     call: (host: string, port: number) =>
-      endpoints.callEndpoint({
+      attempting(endpoints.callEndpoint)({
         delivery: aDelivery(),
         callbackUrl: `https://${host}.receivers.example:${port}/`,
         verificationToken: '',
@@ -117,7 +118,7 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
     const callbackUrl = `https://${host}:${port}/`;
     const called = { delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] };
     const { endpoints } = caller();
-    expect(await endpoints.callEndpoint(called)).toMatchObject({ isDelivered: true });
+    expect(await attempting(endpoints.callEndpoint)(called)).toMatchObject({ isDelivered: true });
     expect(await endpoints.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
     expect(said).toEqual(['a.receivers.example', `a.receivers.example:${port}`, 'a.receivers.example']);
   },

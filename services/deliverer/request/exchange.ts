@@ -1,8 +1,9 @@
-import type { AxiosAdapter, AxiosResponse } from 'axios';
+import type { AxiosAdapter } from 'axios';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { beginRequest, type Connection } from './connection.ts';
+import { NO_HEADERS } from './dispatch-by-axios.ts';
 import { excerpt } from './excerpt.ts';
 import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
@@ -51,18 +52,13 @@ export type RequestTerms = {
  */
 export function throughUndici(requests: RequestDispatcher, terms: RequestTerms): AxiosAdapter {
   return (config) =>
-    new Promise<AxiosResponse>((resolve, reject) => {
+    new Promise((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
-      const { origin, pathname, search, hostname, port } = terms.url;
-      const headers = hostname.endsWith('.')
-        ? { ...terms.headers, host: withoutRootDot(hostname) + (port && `:${port}`) }
-        : terms.headers;
-      const message = messageOf(config.data as Buffer, headers);
-      const request = { origin, path: pathname + search, method: 'POST' as const, ...message };
+      const request = requestTo(terms.url, terms.headers, config.data as Buffer);
       const exchange = new HttpExchange(terms, {
-        ended: (error, response) => {
+        ended: (error, status, data) => {
           if (error !== undefined) reject(error);
-          else resolve({ ...response, config, statusText: '' });
+          else resolve({ status, statusText: '', headers: NO_HEADERS, data, config });
         },
         sendAgain: () => requests.dispatch(request, exchange, 'a new connection'),
       });
@@ -77,20 +73,22 @@ export function throughUndici(requests: RequestDispatcher, terms: RequestTerms):
 
 const TAKEN_AT_ONCE_BYTES = 16 * 1024;
 
-// The body is bytes: axios has no transformRequest here.
-function messageOf(
-  body: Buffer,
-  headers: Record<string, string>,
-): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
-  if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
-  // undici calls a buffer sent when the socket has queued it, an iterable when the socket has written it.
-  // It takes iterables, though its types do not say so of this method.
-  return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
+function requestTo(url: URL, headers: Record<string, string>, body: Buffer): Dispatcher.DispatchOptions {
+  const { origin, pathname, search, hostname, port } = url;
+  const request = { origin, path: pathname + search, method: 'POST' as const, headers, body };
+  if (hostname.endsWith('.')) request.headers = { ...headers, host: withoutRootDot(hostname) + (port && `:${port}`) };
+  if (body.length > TAKEN_AT_ONCE_BYTES) {
+    request.headers = { ...request.headers, 'content-length': String(body.length) };
+    // undici calls a buffer sent when the socket has queued it, an iterable when the socket has written it.
+    // It takes iterables, though its types do not say so of this method.
+    request.body = [body] as unknown as Buffer;
+  }
+  return request;
 }
 
-type Response = { status: number; headers: Record<string, string>; data: string };
 type ExchangeCallbacks = {
-  ended: (error: Error | undefined, response: Response) => void;
+  /** `data`: the beginning of the body. */
+  ended: (error: Error | undefined, status: number, data: string) => void;
   /** Sends the request over a new connection. Throws once requests have been cut. */
   sendAgain: () => void;
 };
@@ -162,7 +160,7 @@ class HttpExchange implements ConnectionObserver {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const missing = this.#limits.keptBytes - this.#bytesRead;
-    if (missing > 0) this.#kept.push(chunk.subarray(0, missing));
+    if (missing > 0) this.#kept.push(chunk.length > missing ? chunk.subarray(0, missing) : chunk);
     this.#bytesRead += chunk.length;
     if (this.#bytesRead > this.#limits.bodyBytes) this.#letGo();
   }
@@ -236,6 +234,6 @@ class HttpExchange implements ConnectionObserver {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#callbacks.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
+    this.#callbacks.ended(error, this.#status, excerpt(this.#kept));
   }
 }

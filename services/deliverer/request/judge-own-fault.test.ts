@@ -7,9 +7,10 @@ import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { Egress, type FailedAttempt } from '../egress/egress.ts';
-import { judgeOwnFault } from './judge-own-fault.ts';
+import { judgeOwnFault, type JudgeOwnFaultOptions } from './judge-own-fault.ts';
 
 const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);
@@ -67,7 +68,7 @@ function anEgress(what: Partial<EndpointOptions> = {}) {
   const egress = opened.use(
     new Egress({ ...options, ...endpoints, log: createLog({ service: 'test', level: 'silent' }) }),
   );
-  const callEndpoint = judgeOwnFault({ ...endpoints, egress, clock: systemClock });
+  const callEndpoint = attempting(judgeOwnFault({ ...endpoints, egress, clock: systemClock }));
   const call = (callbackUrl: string, isLast = true) =>
     callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [], isLast });
   return { egress, call };
@@ -152,7 +153,8 @@ describe('a last attempt whose name leads nowhere it may go', () => {
         isOurs: async (lost: FailedAttempt) => Boolean(judged.push(lost.address)),
       };
       const called = { isDelivered: false, reason, durationMs: 1, lostAt: 'connecting' as const, ...(ip && { ip }) };
-      const callEndpoint = judgeOwnFault({ callEndpoint: async () => called, egress, clock: systemClock });
+      const made: JudgeOwnFaultOptions['callEndpoint'] = (_, onEnd) => onEnd(called);
+      const callEndpoint = attempting(judgeOwnFault({ callEndpoint: made, egress, clock: systemClock }));
       const call = { callbackUrl: 'https://receiver.test/', verificationToken: '', signingSecrets: [], isLast: true };
       await callEndpoint({ delivery: aDelivery(), ...call });
       expect(judged).toEqual([address]);

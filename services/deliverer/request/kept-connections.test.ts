@@ -6,6 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { tcpServer, type TestServer } from '../testing/server.ts';
@@ -38,7 +39,7 @@ function caller(url: string, what: Partial<EndpointOptions> & { body?: Buffer } 
   });
   opened.push(endpoints);
   return () =>
-    endpoints.callEndpoint({
+    attempting(endpoints.callEndpoint)({
       delivery: aDelivery({ body, attempt: 3 }),
       callbackUrl: url,
       verificationToken: 'token',

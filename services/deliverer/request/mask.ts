@@ -9,8 +9,11 @@ const CUT = /(?:\\(?:u[\da-f]{0,3})?|&(?:#?x?[\da-f]{0,7}|[a-z]{1,4})|(?:%[\da-f
 const NAMED: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
 const SHORT: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** A text with its escapes decoded, and the index in the original at which each character begins; the last is its length. */
-type DecodedText = { text: string; starts: number[] };
+/**
+ * A text with its escapes decoded. `starts`: the index in the original at which each character begins, the last is its
+ * length; absent if nothing was decoded. `ends`: where it ends, with and without an escape that is cut off.
+ */
+type DecodedText = { text: string; starts?: readonly number[]; ends: readonly number[] };
 type TextRange = [from: number, to: number];
 
 /**
@@ -18,9 +21,13 @@ type TextRange = [from: number, to: number];
  * the beginning of a secret at the end of the text too. Takes linear time: an attacker may choose text and secrets.
  */
 export function masked(text: string, secrets: readonly string[]): string {
-  const sought = [...new Set(secrets)].filter((secret) => secret.length >= LEAST);
+  if (text.length < LEAST) return text;
+  const spans: TextRange[] = [];
   const readings = readingsOf(text);
-  const spans = sought.flatMap((secret) => readings.flatMap((reading) => spansOf(secret, reading, text)));
+  for (const secret of new Set(secrets)) {
+    if (secret.length >= LEAST) for (const reading of readings) addSpans(spans, secret, reading);
+  }
+  if (spans.length === 0) return text;
   let [shown, at] = ['', 0];
   for (const [from, to] of spans.toSorted(([one], [other]) => one - other)) {
     // Overlapping ranges become one.
@@ -40,7 +47,7 @@ export function secretsOfQuery(search: string): string[] {
 
 /** The text as it is, with escapes decoded, and decoded as a form, where a plus is a blank. */
 function readingsOf(text: string): DecodedText[] {
-  const plain = { text, starts: Array.from({ length: text.length + 1 }, (_, at) => at) };
+  const plain = { text, ends: endsOf(text) };
   if (!/[%&+\\]/.test(text)) return [plain];
   return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
 }
@@ -60,7 +67,12 @@ function readingOf(written: string): DecodedText {
     at = index + escape.length;
   }
   takeUntil(written.length);
-  return { text, starts: [...starts, written.length] };
+  return { text, starts: [...starts, written.length], ends: endsOf(text) };
+}
+
+function endsOf(text: string): number[] {
+  const cut = CUT.exec(text)?.[0].length ?? 0;
+  return cut === 0 ? [text.length] : [text.length, text.length - cut];
 }
 
 function characterOf(escape: string): string {
@@ -75,19 +87,17 @@ function characterOf(escape: string): string {
   return SHORT[second] ?? second;
 }
 
-/** Ranges of the original where a decoded text contains the secret, or ends with its beginning. */
-function spansOf(secret: string, { text, starts }: DecodedText, written: string): TextRange[] {
-  const spans: TextRange[] = [];
-  const start = (at: number) => starts[at] ?? written.length;
+/** Adds the ranges of the original where a decoded text contains the secret, or ends with its beginning. */
+function addSpans(spans: TextRange[], secret: string, { text, starts, ends }: DecodedText): void {
+  const start = (at: number) => starts?.[at] ?? at;
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
     spans.push([start(at), start(at + secret.length)]);
   }
-  for (const end of [text.length, text.length - (CUT.exec(text)?.[0].length ?? 0)]) {
+  for (const end of ends) {
     let length = Math.min(secret.length - 1, end);
     while (length >= LEAST && !text.endsWith(secret.slice(0, length), end)) length -= 1;
-    if (length >= LEAST) spans.push([start(end - length), written.length]);
+    if (length >= LEAST) spans.push([start(end - length), start(text.length)]);
   }
-  return spans;
 }
 
 function decoded(value: string): string {

@@ -5,6 +5,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { httpServer, NOBODY_PORT, tlsServer } from '../testing/server.ts';
@@ -33,7 +34,7 @@ async function call(proxy: string, url: string, what: Partial<EndpointOptions> =
     proxy: readProxy(proxy),
     ...what,
   });
-  return await endpoints.callEndpoint({
+  return await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
     callbackUrl: url,
     verificationToken: '',

@@ -3,6 +3,7 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer, type DnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, type TestServer } from '../testing/server.ts';
 import { openEndpoints } from './call-endpoint.ts';
@@ -51,7 +52,12 @@ describe('a name that changes its answer', () => {
     });
     const callbackUrl = `http://turns.test:${server.port}/`;
     const call = () =>
-      endpoints.callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] });
+      attempting(endpoints.callEndpoint)({
+        delivery: aDelivery(),
+        callbackUrl,
+        verificationToken: '',
+        signingSecrets: [],
+      });
     for (const turn of [[ALLOWED], [FORBIDDEN], [ALLOWED, FORBIDDEN], [FORBIDDEN, ALLOWED], [ALLOWED], [FORBIDDEN]]) {
       addresses = turn.map(String);
       // The previous answer is remembered for a second.

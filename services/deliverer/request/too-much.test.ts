@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer } from '../testing/server.ts';
 import { openEndpoints } from './call-endpoint.ts';
@@ -61,7 +62,7 @@ test.each([
     keepAliveMs: 1_000,
     userAgent: 'Waybell',
   });
-  const called = await endpoints.callEndpoint({
+  const called = await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
     callbackUrl: server.url,
     verificationToken: 'token',

@@ -6,6 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 
@@ -37,7 +38,7 @@ function caller(what: Partial<EndpointOptions> = {}) {
   });
   opened.push(endpoints);
   return (callbackUrl: string, delivery = aDelivery(), verificationToken = '') =>
-    endpoints.callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets: [] });
+    attempting(endpoints.callEndpoint)({ delivery, callbackUrl, verificationToken, signingSecrets: [] });
 }
 
 async function serve(starting: Promise<TestServer>): Promise<TestServer> {

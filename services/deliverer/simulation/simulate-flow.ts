@@ -11,7 +11,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { AttemptRequest } from '../request/attempt.ts';
+import type { AttemptRequest, OnAttempted } from '../request/attempt.ts';
 import { makeDeliverer } from '../deliverer.ts';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';
@@ -70,7 +70,7 @@ class Simulation {
     this.#options = options;
     const clock = this.#clock;
     const [broker, now] = [this.#link.asBroker, () => Math.round(clock.now())];
-    const findTarget = async (subscription: string) => this.#targetOf(subscription);
+    const findTargets = async (guids: readonly string[]) => guids.map((guid) => this.#targetOf(guid));
     this.#parking = new MemoryParking({ now, whose: (subscription) => endpointKey(this.#targetOf(subscription)) });
     const most = { rows: Infinity, bytes: Infinity };
     const { flow, step } = makeDeliverer({
@@ -84,8 +84,8 @@ class Simulation {
         rememberMs: Infinity,
       },
       store: this.#parking,
-      findTarget,
-      callEndpoint: (call) => this.#call(call),
+      findTargets,
+      callEndpoint: (call, onEnd) => this.#call(call, onEnd),
       broker,
       log,
       clock,
@@ -140,7 +140,7 @@ class Simulation {
     await this.#parking.insert(rows);
   }
 
-  async #call({ delivery }: AttemptRequest) {
+  #call({ delivery }: AttemptRequest, onEnd: OnAttempted): void {
     const { guid, interface: interfaceName } = delivery;
     const beganAt = this.#clock.now();
     this.#waited(guid, beganAt - (this.#dueAt.get(guid) ?? beganAt));
@@ -148,12 +148,13 @@ class Simulation {
     this.#slotsUsed += 1;
     const limitMs = LIMIT_MS[interfaceName];
     const durationMs = Math.min(this.#receiverOf(guid).answerMs(beganAt, this.#options.random), limitMs);
-    await this.#clock.sleep(durationMs);
-    this.#slotsUsed -= 1;
-    if (durationMs < limitMs) return { isDelivered: true, status: 200, durationMs };
-    const delayMs = retryDelayMs(schedule, delivery);
-    if (delayMs !== undefined) this.#dueAt.set(guid, this.#clock.now() + delayMs);
-    return { isDelivered: false, reason: 'response_timeout', durationMs } as const;
+    this.#clock.after(durationMs, () => {
+      this.#slotsUsed -= 1;
+      if (durationMs < limitMs) return onEnd({ isDelivered: true, status: 200, durationMs });
+      const delayMs = retryDelayMs(schedule, delivery);
+      if (delayMs !== undefined) this.#dueAt.set(guid, this.#clock.now() + delayMs);
+      onEnd({ isDelivered: false, reason: 'response_timeout', durationMs });
+    });
   }
 
   #waited(guid: string, waitMs: number): void {

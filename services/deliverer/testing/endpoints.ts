@@ -36,7 +36,7 @@ export class SomeEndpoints {
   }
 
   admit(key: EndpointKey, origin: RequestOrigin = 'fresh'): Promise<Admission> {
-    return this.endpoints.admit(key, origin);
+    return new Promise((resolve) => this.endpoints.admit(key, origin, resolve));
   }
 
   /** The admission that is given at once, or `waits`. */
@@ -60,7 +60,7 @@ export class SomeEndpoints {
   async begun(key: EndpointKey, origin: RequestOrigin = 'fresh'): Promise<End> {
     const admission = await Promise.race([this.admit(key, origin), soon()]);
     if (admission?.kind !== 'granted') throw new Error(`${key.endpoint}: ${admission?.why ?? 'waits'}`);
-    return admission.end;
+    return (speed, tooMuch) => admission.end(speed, tooMuch);
   }
 
   /** Makes one request and ends it after `ms`. */

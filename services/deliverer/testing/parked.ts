@@ -3,7 +3,7 @@ import type { ParkedRow, Source } from '@waybell/line/messages';
 import { createLog } from '@waybell/runtime/log';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { endpointKey } from '../endpoints/endpoint.ts';
-import type { DeliveryTarget } from '../find-target.ts';
+import type { DeliveryTarget, KnownTarget } from '../find-target.ts';
 import { ParkingOwner } from '../parking/owner.ts';
 import { MemoryParking } from '../parking/testing/memory-parking.ts';
 import { SumChanges } from '../parking/sum-changes.ts';
@@ -42,7 +42,7 @@ export class AnOwner implements AsyncDisposable {
   readonly taken = new Map<string, Source>();
   readonly cut: string[] = [];
   target: DeliveryTarget = TARGET;
-  findTarget = async (): Promise<DeliveryTarget> => this.target;
+  findTarget = (): KnownTarget => this.target;
   state: BrokerState = 'writable';
 
   constructor({ most = 1_000 }: { most?: number } = {}) {
@@ -55,7 +55,7 @@ export class AnOwner implements AsyncDisposable {
       endpoints: this.endpoints.endpoints,
       sums: new SumChanges(),
       broker: { state: () => this.state, onState: () => undefined },
-      findTarget: () => this.findTarget(),
+      findTargets: async (guids: readonly string[]) => guids.map(() => this.findTarget()),
       parked: { held: limit, ofAccount: { ...limit, rows: most }, ofAll: limit },
       maxAgeMs: MAX_AGE_MS,
       clock: this.clock,

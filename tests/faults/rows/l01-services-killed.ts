@@ -6,10 +6,10 @@ import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
-const BUNDLES_PER_SECOND = 20;
+const BATCHES_PER_SECOND = 20;
 const CLIENTS = 8;
 const TAKES_MS = 200;
-/** Deliveries under way or done when it dies, some of each bundle. */
+/** Deliveries under way or done when it dies, some of each batch. */
 const IN_FLIGHT = 20;
 
 /** Nothing is recognised then that another process did. */
@@ -18,8 +18,8 @@ const killWithoutRedis: Inject = async (stage, ledger) => {
   const parties = await crowds(stage, CLIENTS, TAKES_MS);
   const redis = stack.stack.servers.process('redis');
   await redis.stop();
-  using load = new Load({ ledger, parties, eventsPerSecond: BUNDLES_PER_SECOND });
-  await until('bundles are under way', () => receiver.unanswered > IN_FLIGHT);
+  using load = new Load({ ledger, parties, eventsPerSecond: BATCHES_PER_SECOND });
+  await until('batches are under way', () => receiver.unanswered > IN_FLIGHT);
   await stack.stack.service('deliverer').kill();
   await ledger.movedAgain(performance.now());
   await load.stop();
@@ -38,7 +38,7 @@ export const servicesKilled: Fault[] = [
   })),
   {
     row: 'L1',
-    name: 'deliverer killed among bundles, Redis away',
+    name: 'deliverer killed among batches, Redis away',
     settings: { REDIS_TIMEOUT: '1s' },
     bars: { duplicates: HELD, forked: HELD, movingAgainSeconds: 10 },
     run: underLoad(killWithoutRedis, { releaseTimes: 20 }),

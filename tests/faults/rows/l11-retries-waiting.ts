@@ -1,5 +1,7 @@
 import type { ConfirmChannel } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
+import { readMessage } from '@waybell/line/broker/amqp-message';
+import { openBatch } from '@waybell/line/delivery-batch';
 import { deliveryQueue, retryQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
@@ -92,11 +94,12 @@ async function retriesOf(stage: Stage, ledger: Ledger): Promise<{ load: Load; pa
   return { load, path: party.addresses[0]?.path ?? '' };
 }
 
-/** Takes one retry of the load away. */
+/** Takes one message of retries of the load away. */
 async function takeOneAway({ stack }: Stage, ledger: Ledger): Promise<void> {
   const queue = retryQueue(ACTION, scheduleOf(stack).shipper[0] ?? 0);
   const get = (channel: ConfirmChannel) => until('a retry waits', () => channel.get(queue, { noAck: true }));
-  ledger.takenAway.add(String((await onChannel(stack.brokerUrl, get)).properties.messageId));
+  const taken = readMessage(queue, await onChannel(stack.brokerUrl, get));
+  for (const { messageId } of openBatch(taken)) ledger.takenAway.add(String(messageId));
 }
 
 async function untilTheyWait(stage: Stage): Promise<void> {

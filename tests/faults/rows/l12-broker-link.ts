@@ -13,9 +13,9 @@ import { underLoad } from '../under-load.ts';
 const HEARTBEAT_MS = 10_000;
 const CUTS = { short: 5, release: 50 };
 const CLIENTS = 8;
-const BUNDLES_PER_SECOND = 16;
+const BATCHES_PER_SECOND = 16;
 const QUICK_MS = 30;
-/** Longer than a bundle waits for it. */
+/** Longer than a batch waits for it. */
 const SLOW_MS = 3_000;
 const ENOUGH = 100;
 const BAD_MS = { short: 10_000, release: 30_000 };
@@ -49,27 +49,27 @@ export const brokerLink: Fault[] = [
   })),
   {
     row: 'L12',
-    name: 'the way to the broker cut among bundles, Redis away',
+    name: 'the way to the broker cut among batches, Redis away',
     // As shipped: those that are slow have room.
     settings: { REDIS_TIMEOUT: '1s', DELIVER_SLOTS: '', DELIVER_HELD: '' },
     buildStage: buildLinkStage,
     bars: { duplicates: 0, movingAgainSeconds: 60 },
-    run: cutAmongBundles,
+    run: cutAmongBatches,
   },
 ];
 
 /** What is half done is gone from the process, comes to it again and is recognised: no receiver that answered is asked twice. */
-async function cutAmongBundles(stage: Stage, ledger: Ledger): Promise<Course> {
+async function cutAmongBatches(stage: Stage, ledger: Ledger): Promise<Course> {
   const { receiver, stack, scale } = stage;
   const [slow, quick] = [await crowds(stage, CLIENTS, SLOW_MS), await crowds(stage, CLIENTS, QUICK_MS)];
   const parties = slow.flatMap((each) => [each, ...quick, ...quick, ...quick]);
   const redis = stack.stack.servers.process('redis');
   await redis.stop();
-  using load = new Load({ ledger, parties, eventsPerSecond: BUNDLES_PER_SECOND });
+  using load = new Load({ ledger, parties, eventsPerSecond: BATCHES_PER_SECOND });
   let movingAgainSeconds = 0;
   for (let cut = 0; cut < CUTS[scale]; cut += 1) {
     const seen = receiver.received.length;
-    await until('bundles are half done', () => receiver.unanswered > 0 && receiver.received.length > seen + ENOUGH);
+    await until('batches are half done', () => receiver.unanswered > 0 && receiver.received.length > seen + ENOUGH);
     const since = performance.now();
     partOf(stage, Detour).cut();
     movingAgainSeconds = Math.max(movingAgainSeconds, await ledger.movedAgain(since));

@@ -10,7 +10,7 @@ import { underLoad } from '../under-load.ts';
 
 const CULPRITS = { short: 10, release: 100 };
 const CULPRIT_EVERY_MS = 100;
-/** A killer is taken three times in its bundle, three times beside others, once as a suspect and three times alone. */
+/** A killer is taken three times in its batch, three times beside others, once as a suspect and three times alone. */
 const KILLS = 10;
 const KILLERS = { short: 2, release: 10 };
 const KILLER_EVERY_MS = 1_000;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
+import { readMessage } from '@waybell/line/broker/amqp-message';
+import { openBatch } from '@waybell/line/delivery-batch';
 import { asideHeaders } from '@waybell/line/aside-headers';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
@@ -162,8 +164,9 @@ async function takeRejected(channel: ConfirmChannel, count: number): Promise<Map
     async () => {
       const message = await channel.get(rejectedQueue, { noAck: true });
       if (message !== false) {
-        const { messageId, headers = {} } = message.properties;
-        found.set(String(messageId), `${String(headers[asideHeaders.reason])} ${message.content.length}`);
+        const reason = String(message.properties.headers?.[asideHeaders.reason]);
+        for (const { messageId, body } of openBatch(readMessage(rejectedQueue, message)))
+          found.set(String(messageId), `${reason} ${body.length}`);
       }
       return found.size === count;
     },

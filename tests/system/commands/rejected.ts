@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type ConfirmChannel } from 'amqplib';
+import { publishOptions } from '@waybell/line/broker/amqp-message';
 import { publishRejected } from '@waybell/line/hand-over/aside';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishDelivery } from '@waybell/line/delivery';
+import { asSent } from '@waybell/line/delivery-batch';
 import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
@@ -56,13 +58,9 @@ export function rejected(): void {
     async function failed(from: { queue: string; exchange: string }, { body, routingKey, ...properties }: Publication) {
       const message = { ...properties, ...from, body, routingKey, deliveryCount: 0, failures: 5 };
       const rejection = { kind: 'reject', reason: 'handler_failed', detail: 'TypeError: x' } as const;
-      const { messageId, type, note, contentType, headers } = publishRejected(message, rejection, wallClockMs());
-      // Without what it has none of: the shapes are those of amqplib, where none is no member.
-      const described = JSON.parse(
-        JSON.stringify({ messageId, type, correlationId: note, contentType, headers }),
-      ) as object;
+      const sent = asSent(publishRejected(message, rejection, wallClockMs()));
       await onBroker(async (channel) => {
-        channel.publish('waybell.rejected', '', body, { persistent: true, ...described });
+        channel.publish('waybell.rejected', '', sent.body, publishOptions(sent));
         await channel.waitForConfirms();
       });
     }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { bundle, bundleContentType, UNOPENED } from './bundle.ts';
+import { readMessage } from './broker/amqp-message.ts';
+import { deliveriesContentType, joinDeliveries, openBatch, UNOPENED } from './delivery-batch.ts';
 import type { HoldElsewhere } from './hand-over/effect-tools.ts';
-import { newSourceId, type Message, type Outgoing } from './messages.ts';
+import { newSourceId, type Message, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { TestBroker } from './testing/test-broker.ts';
@@ -15,11 +16,11 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
-const bundled = (queue: string, body: string): Outgoing => ({ ...to(queue, body), mayBundle: true });
+const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), deliveries: true });
 
-/** Puts a bundle of these into the queue. */
-async function putBundle(queue: string, bodies: readonly string[]): Promise<void> {
-  for (const { publication } of bundle(bodies.map((body) => ({ publication: to(queue, body) })))) {
+/** Puts a batch of these into the queue. */
+async function putBatch(queue: string, bodies: readonly string[]): Promise<void> {
+  for (const { publication } of joinDeliveries(bodies.map((body) => ({ publication: delivery(queue, body) })))) {
     const { body, messageId = '', note = '', contentType = '' } = publication;
     await broker.on(async (channel) => {
       channel.publish(deliveriesExchange, queue, body, {
@@ -33,7 +34,7 @@ async function putBundle(queue: string, bodies: readonly string[]): Promise<void
   }
 }
 
-/** Takes the bundle and gives it back this often. */
+/** Takes the batch and gives it back this often. */
 async function takeInVain(queue: string, times: number): Promise<void> {
   await broker.on(async (channel) => {
     for (let time = 0; time < times; time += 1) {
@@ -51,7 +52,7 @@ const aGate = () => {
 describe('what a step publishes to one queue in one go', () => {
   test('travels in few messages, and each comes out by itself, with all that is its own', async () => {
     const second = await broker.queue();
-    const first = await aLine(broker, { handle: async (body) => [bundled(second, body)] });
+    const first = await aLine(broker, { handle: async (body) => [delivery(second, body)] });
     await broker.put(first.input, numbers(100));
     {
       await using _running = await first.run();
@@ -67,15 +68,30 @@ describe('what a step publishes to one queue in one go', () => {
     expect(next.seen.every(({ messageId, body }) => messageId === body.toString())).toBe(true);
   });
 
+  test('is a batch also where it is one delivery, or is published past the step', async () => {
+    const line = await aLine(broker, { handle: async (body) => [delivery(line.output, body)] });
+    await using running = await line.run();
+    await broker.put(line.input, ['1']);
+    await until('the one is there', async () => (await broker.ready(line.output)) === 1);
+    await running.broker.publish(delivery(line.output, '2'));
+    const taken = await broker.take(line.output);
+    for (const message of taken) expect(message.properties.contentType).toBe(deliveriesContentType);
+    const members = taken.flatMap((message) => openBatch(readMessage(line.output, message)));
+    expect(members.map(({ messageId, body }) => [messageId, body.toString()]).toSorted()).toEqual([
+      ['1', '1'],
+      ['2', '2'],
+    ]);
+  });
+
   test('that no queue takes fails for each that caused it, and for no other', async () => {
     const gate = aGate();
     const together = new Set<string>();
     const line = await aLine(broker, {
       handle: async (body) => {
-        if (Number(body) >= 2) return [bundled(line.output, body)];
+        if (Number(body) >= 2) return [delivery(line.output, body)];
         if (together.add(body).size === 2) gate.open();
         await gate.opened;
-        return [bundled('waybell.test.nowhere', body)];
+        return [delivery('waybell.test.nowhere', body)];
       },
     });
     await using _running = await line.run();
@@ -90,7 +106,7 @@ describe('what a step publishes to one queue in one go', () => {
   });
 });
 
-describe('a bundle in its queue', () => {
+describe('a batch in its queue', () => {
   test('is acknowledged when the last of it is done with, and until then comes again whole', async () => {
     const gate = aGate();
     const line = await aLine(broker, {
@@ -99,7 +115,7 @@ describe('a bundle in its queue', () => {
         return [to(line.output, body)];
       },
     });
-    await putBundle(line.input, numbers(5));
+    await putBatch(line.input, numbers(5));
     const running = await line.run();
     expect(await broker.takeBodies(line.output, 4)).toHaveLength(4);
     expect(await broker.ready(line.input)).toBe(0);
@@ -124,14 +140,14 @@ describe('a bundle in its queue', () => {
     };
     const line = await aLine(broker, {
       tools: { lease },
-      // The broker sends nothing more before the bundle is acknowledged.
+      // The broker sends nothing more before the batch is acknowledged.
       heldLimit: limitOf(1),
       handle: async (body) => {
         if (body === '3') await gate.opened;
         return [to(line.output, body)];
       },
     });
-    await putBundle(line.input, numbers(5));
+    await putBatch(line.input, numbers(5));
     {
       await using _running = await line.run();
       await until('the slow one is kept', () => kept.length > 0);
@@ -146,7 +162,7 @@ describe('a bundle in its queue', () => {
 
   test('that came three times is taken apart: each comes again by itself, and is known to have come before', async () => {
     const line = await aLine(broker);
-    await putBundle(line.input, numbers(4));
+    await putBatch(line.input, numbers(4));
     await takeInVain(line.input, 3);
     await using _running = await line.run();
     expect((await broker.takeBodies(line.output, 4)).toSorted()).toEqual(numbers(4));
@@ -157,11 +173,11 @@ describe('a bundle in its queue', () => {
 
   test.each([
     ['that came too often', UNOPENED, numbers(3), 'process_killed'],
-    ['that cannot be read', 0, undefined, 'not_a_bundle'],
+    ['that cannot be read', 0, undefined, 'not_a_batch'],
   ])('%s is rejected whole, with the reason', async (_, times, members, reason) => {
     const line = await aLine(broker);
-    if (members === undefined) await broker.put(line.input, ['nonsense'], { contentType: bundleContentType });
-    else await putBundle(line.input, members);
+    if (members === undefined) await broker.put(line.input, ['nonsense'], { contentType: deliveriesContentType });
+    else await putBatch(line.input, members);
     await takeInVain(line.input, times);
     await using _running = await line.run();
     const [rejected] = await until('it is rejected', async () => {
@@ -169,7 +185,7 @@ describe('a bundle in its queue', () => {
       return taken.length > 0 && taken;
     });
     expect(rejected?.properties.headers?.['waybell-reason']).toBe(reason);
-    expect(rejected?.properties.contentType).toBe(bundleContentType);
+    expect(rejected?.properties.contentType).toBe(deliveriesContentType);
     expect(line.seen).toEqual([]);
   });
 
@@ -186,7 +202,7 @@ describe('a bundle in its queue', () => {
         return [to(line.output, body)];
       },
     });
-    for (let count = 0; count < 5; count += 1) await putBundle(line.input, numbers(8));
+    for (let count = 0; count < 5; count += 1) await putBatch(line.input, numbers(8));
     await using _running = await line.run();
     await until('two are open', () => inHand === 16);
     gate.open();

@@ -4,37 +4,28 @@ import { hang, type Hang } from '../../testing/hang.ts';
 import type { Ledger } from '../../testing/ledger.ts';
 import type { Answers } from '../../testing/owed.ts';
 import type { TestStack } from '../../testing/test-stack.ts';
-import { Load } from '../../testing/load.ts';
-import { replicaOf } from '../../testing/replica.ts';
 import { subscribed, type Party, type Subscribed } from '../../testing/subscribers.ts';
-import { bundledBy, crowds } from '../crowd.ts';
 import type { Course, Fault } from '../fault.ts';
-import type { Scale, Stage } from '../stage.ts';
-import { underLoad } from '../under-load.ts';
+import type { Stage } from '../stage.ts';
 
 const FOLDER = '/together';
-const BUNDLES = { short: 40, release: 400 };
+const BATCHES = { short: 40, release: 400 };
 const MEMBERS = { short: 4, release: 16 };
 /** Requests at once, all of those that hang among them. As long as they hang it takes to make and send all of them. */
 const HANGING = { DELIVER_SLOTS: '', DELIVER_HELD: '', SHIPPER_RESPONSE_LIMIT: '30s', REDIS_TIMEOUT: '1s' };
-const settings = (scale: Scale) => ({ ...HANGING, BUNDLE_MEMBERS: String(MEMBERS[scale]) });
 
-const ROLLED_PER_SECOND = 10;
-const ROLLED_CLIENTS = 8;
-const ENOUGH = { short: 20, release: 1_000 };
-
-/** An account whose events are a bundle each, of which the first member hangs at its first attempt. */
+/** An account whose events are a batch each, of which the first member hangs at its first attempt. */
 type Hung = Hang & Subscribed;
 
 /** What travels together lives apart. */
-export const bundles: Fault[] = [
+export const deliveryBatches: Fault[] = [
   {
     row: 'L21',
-    name: 'a member of each bundle hangs',
-    settings,
+    name: 'a member of each batch hangs',
+    settings: HANGING,
     bars: { duplicates: 0 },
     run: async (stage, ledger) => {
-      const all = await hungBundles(stage, ledger, [undefined, 200]);
+      const all = await hungBatches(stage, ledger, [undefined, 200]);
       const notes = await untilApart(stage, ledger, all);
       await ledger.untilSettled();
       return { notes };
@@ -43,16 +34,10 @@ export const bundles: Fault[] = [
   {
     row: 'L21',
     name: 'deliverer killed while one of each hangs, Redis away',
-    settings,
-    // The one of each bundle that hangs.
+    settings: HANGING,
+    // The one of each batch that hangs.
     bars: { duplicates: 1 },
     run: killBesideTheHung,
-  },
-  {
-    row: 'L21',
-    name: 'from singles to bundles, deliverers restarted',
-    bars: { duplicates: 0, movingAgainSeconds: 15 },
-    run: underLoad(rollOver),
   },
 ];
 
@@ -60,7 +45,7 @@ async function killBesideTheHung(stage: Stage, ledger: Ledger): Promise<Course> 
   const { stack, receiver, scale } = stage;
   // The receiver serves other rows too.
   const before = receiver.received.length;
-  const all = await hungBundles(stage, ledger, [200]);
+  const all = await hungBatches(stage, ledger, [200]);
   const redis = stack.stack.servers.process('redis');
   await redis.stop();
   const notes = await untilApart(stage, ledger, all);
@@ -71,21 +56,21 @@ async function killBesideTheHung(stage: Stage, ledger: Ledger): Promise<Course> 
   const hanging = new Set(all.map(({ path }) => path));
   const others = receiver.received.slice(before).filter(({ path }) => !hanging.has(path) && path.startsWith(FOLDER));
   const repeated = others.length - new Set(others.map(({ headers }) => headers['webhook-id'])).size;
-  const problems = repeated > 0 ? [`${repeated} requests repeated that were in a bundle with one that hung`] : [];
-  return { times: BUNDLES[scale], notes, problems };
+  const problems = repeated > 0 ? [`${repeated} requests repeated that were in a batch with one that hung`] : [];
+  return { times: BATCHES[scale], notes, problems };
 }
 
 /** Each endpoint has answered once before: it is called at once. */
-async function hungBundles({ stack, receiver, scale }: Stage, ledger: Ledger, answers: Answers): Promise<Hung[]> {
+async function hungBatches({ stack, receiver, scale }: Stage, ledger: Ledger, answers: Answers): Promise<Hung[]> {
   const wanted = { interface: 'shipper', action: 'order.paid', folder: FOLDER, answers: [200] } as const;
   const all: Subscribed[] = [];
   const before = receiver.received.length;
-  for (let count = 0; count < BUNDLES[scale]; count += 1) {
+  for (let count = 0; count < BATCHES[scale]; count += 1) {
     const party = await subscribed({ stack, receiver }, { ...wanted, clients: MEMBERS[scale] });
     await ledger.publish(party);
     all.push(party);
   }
-  const members = BUNDLES[scale] * MEMBERS[scale];
+  const members = BATCHES[scale] * MEMBERS[scale];
   await until('each was asked once', () => receiver.received.length - before >= members);
   return all.map((party) => {
     const path = party.addresses[0]?.path ?? '';
@@ -102,49 +87,23 @@ async function untilApart({ stack, receiver, scale }: Stage, ledger: Ledger, all
   const [before, since] = [receiver.received.length, performance.now()];
   const seconds = () => ((performance.now() - since) / 1_000).toFixed(1);
   await Promise.all(all.map((party) => ledger.publish(party)));
-  const members = BUNDLES[scale] * MEMBERS[scale];
+  const members = BATCHES[scale] * MEMBERS[scale];
   await until('all are asked', () => receiver.received.length - before >= members);
   const asked = seconds();
   let held: number | undefined;
   await until(
-    'no bundle is held, and each has a request that hangs',
+    'no batch is held, and each has a request that hangs',
     async () => {
       held = await heldBy(stack);
       return held === 0 && all.every(({ open }) => open() === 1);
     },
     () => held,
   );
-  return [`all ${members} asked after ${asked} s, ${all.length} bundles acknowledged after ${seconds()} s`];
+  return [`all ${members} asked after ${asked} s, ${all.length} batches acknowledged after ${seconds()} s`];
 }
 
 /** Messages that the deliverer has not acknowledged; undefined while it does not say. */
 async function heldBy({ stack }: TestStack): Promise<number | undefined> {
   const figures = await readFigures(stack.service('deliverer').spec.health ?? '');
   return figures?.sumOf('waybell_messages_held');
-}
-
-/** Two routers, one of which has been told to send singles; then the deliverer; then each router is told the other thing. */
-async function rollOver(stage: Stage, ledger: Ledger): Promise<string[]> {
-  const { stack, scale } = stage;
-  const [router, deliverer] = [stack.stack.service('event-router'), stack.stack.service('deliverer')];
-  const parties = await crowds(stage, ROLLED_CLIENTS);
-  using load = new Load({ ledger, parties, eventsPerSecond: ROLLED_PER_SECOND });
-  const newer = await replicaOf(router);
-  try {
-    await using _older = await stack.withSettings('event-router', { BUNDLE_MEMBERS: '1' });
-    await deliverer.restart();
-    await until('both have sent some', async () => {
-      const each = await Promise.all([router, newer].map(bundledBy));
-      return each.every(({ messages }) => messages > ENOUGH[scale]);
-    });
-    await deliverer.restart();
-    const [singles, several] = await Promise.all([router, newer].map(bundledBy));
-    const problems =
-      singles?.deliveries === singles?.messages ? [] : ['a router that was to send singles sent bundles'];
-    if (several?.deliveries === several?.messages) problems.push('no router sent bundles');
-    return problems;
-  } finally {
-    await newer.stop();
-    await load.stop();
-  }
 }

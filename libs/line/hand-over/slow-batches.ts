@@ -5,26 +5,26 @@ import type { Lane } from './suspicion.ts';
 /** Messages in hand: their source, the lane it was taken from, and when. */
 export type InHand = { source: Source; messages: readonly Message[]; lane: Lane; at: number };
 
-/** Time after which the running members of a bundle are stored elsewhere; and the interval of the checks. */
+/** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
 const SLOW_MS = 1_500;
 const LOOK_MS = 250;
 
-export type SlowBundlesOptions = {
+export type SlowBatchesOptions = {
   inHand: ReadonlyMap<number, InHand>;
   clock: Clock;
   onSlow: (sources: ReadonlySet<number>) => void;
 };
 
-/** Reports bundles held for too long. No timer runs while no bundle is in hand. */
-export class SlowBundles {
-  readonly #options: SlowBundlesOptions;
+/** Reports batches held for too long. No timer runs while no batch is in hand. */
+export class SlowBatches {
+  readonly #options: SlowBatchesOptions;
   #isWatching = false;
 
-  constructor(options: SlowBundlesOptions) {
+  constructor(options: SlowBatchesOptions) {
     this.#options = options;
   }
 
-  /** Starts the checks: a bundle is in hand. */
+  /** Starts the checks: a batch is in hand. */
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -34,10 +34,10 @@ export class SlowBundles {
   #look(): void {
     const { inHand, clock, onSlow } = this.#options;
     this.#isWatching = false;
-    const bundles = [...inHand].filter(([, { source }]) => source.messages.length > 1);
-    if (bundles.length > 0) this.watch();
+    const batches = [...inHand].filter(([, { source }]) => source.messages.length > 1);
+    if (batches.length > 0) this.watch();
     const since = clock.now() - SLOW_MS;
-    const sources = new Set(bundles.filter(([, { at }]) => at <= since).map(([id]) => id));
+    const sources = new Set(batches.filter(([, { at }]) => at <= since).map(([id]) => id));
     if (sources.size > 0) onSlow(sources);
   }
 }

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import type pg from 'pg';
+import { Redis } from 'ioredis';
+import { brokerUser } from '@waybell/line/operating/permissions';
+import { evaluate, rabbitmqctl } from '@waybell/stack/rabbitmqctl';
+import type { Stack } from '@waybell/stack/stack';
+import type { CountedService } from './count-inside.ts';
+
+/** Figures by their names; those of a service are named `<service>: <what>`. */
+export type Counts = Record<string, number>;
+
+type Connection = { user: string; recv_oct: number; send_oct: number };
+
+/** Sessions tell Postgres after 10 s of quiet, at the latest, what they have done. */
+export const TOLD_AFTER_MS = 11_000;
+
+const POSTGRES = `
+  select (pg_current_wal_insert_lsn() - '0/0')::float8 "WAL bytes", (tup_inserted + tup_updated + tup_deleted)::float8 "rows written"
+  from pg_stat_database where datname = current_database()`;
+
+/** What the servers, and the kernel for these services, have counted since they began. */
+export async function readCounts(
+  { servers }: Stack,
+  services: readonly CountedService[],
+  postgres: pg.Pool,
+): Promise<Counts> {
+  const { rows } = await postgres.query<Counts>(POSTGRES);
+  const broker = servers.process('rabbitmq').spec;
+  const told = await rabbitmqctl(broker, 'list_connections', '--formatter', 'json', 'user', 'recv_oct', 'send_oct');
+  const connections = JSON.parse(told) as Connection[];
+  return {
+    ...rows[0],
+    ...messagesIn(await evaluate(broker, 'rabbit_global_counters:overview()')),
+    'Redis commands': await redisCommands(servers.url('redis')),
+    ...Object.assign({}, ...services.map((service) => countsOf(service, connections))),
+  };
+}
+
+function countsOf({ spec: { name }, identity }: CountedService, connections: readonly Connection[]): Counts {
+  const own = connections.filter(({ user }) => user === brokerUser(name));
+  return {
+    [`${name}: bytes to the broker`]: sum(own.map((each) => each.recv_oct)),
+    [`${name}: bytes from the broker`]: sum(own.map((each) => each.send_oct)),
+    [`${name}: reads and writes`]: numbersIn(readFileSync(`/proc/${identity?.pid}/io`, 'utf8'), /sysc[rw]: (\d+)/g),
+  };
+}
+
+/** Of all publishers and consumers together: `overview` is a term of Erlang. */
+function messagesIn(overview: string): Counts {
+  return {
+    'messages published': numbersIn(overview, /messages_received_total\s*=>\s*(\d+)/g),
+    'messages taken': numbersIn(overview, /messages_delivered_total\s*=>\s*(\d+)/g),
+  };
+}
+
+/** Those that a script runs count beside the script. */
+async function redisCommands(url: string): Promise<number> {
+  const redis = new Redis(url);
+  const told = await redis.info('commandstats');
+  redis.disconnect();
+  return numbersIn(told, /:calls=(\d+)/g);
+}
+
+function numbersIn(text: string, pattern: RegExp): number {
+  return sum([...text.matchAll(pattern)].map(([, digits]) => Number(digits)));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}

@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { actionKey, actions } from '@waybell/catalog/actions';
+import { eventsExchange } from '@waybell/line/topology';
+import { repository } from '@waybell/stack/stack-folder';
+import { unwritten } from '../comparators/without-log.ts';
+import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
+import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
+import { untilDrained } from '../lib/measure.ts';
+import type { Scenario } from '../lib/scenario.ts';
+import { readCounts, TOLD_AFTER_MS, type Counts } from '../lib/server-counts.ts';
+import { startStand, type Stand } from '../lib/stand.ts';
+import { spread, type Spread } from '../lib/statistics.ts';
+import type { Table } from '../lib/table.ts';
+import { evenly, smallActionKeys } from '../lib/workload.ts';
+
+const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
+const CARRIER = {
+  from: EVERYBODY.to,
+  to: EVERYBODY.to + 1,
+  actionKeys: actions
+    .filter((action) => action.interface === 'carrier')
+    .map(actionKey)
+    .slice(0, 1),
+};
+const COUNTED_SERVICES = ['event-router', 'deliverer', 'delivery-log', 'deactivator'];
+const EVENTS = 20_000;
+/** Until V8 has compiled what is hot, and knows which objects it need not make, a delivery allocates an eighth more. */
+const WARM_EVENTS = 2 * EVENTS;
+/** One by one: files that nearly each of them entered are those that an event enters, and not what a timer runs. */
+const FILES = { perSecond: 20, forMs: 5_000, entered: 0.9 };
+const POLL_MS = 20;
+const LIMIT_MS = 120_000;
+
+type CountedStand = { stand: Stand; folder: string; services: CountedService[] };
+
+export const counts: Scenario = {
+  name: 'counts',
+  description: 'what a delivery takes that a busy machine does not change: bytes, promises, commands, messages, files',
+  async run({ rounds, tell }) {
+    const folder = mkdtempSync(join(tmpdir(), 'waybell-counting-'));
+    await using _folder = { [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) };
+    await using stand = await startStand(countingSettings(folder));
+    const { stack, publisher, postgres } = stand;
+    await stand.seed(EVERYBODY, '/ok');
+    await stand.seed(CARRIER, '/ok');
+    // None comes by itself in the next minutes, and what it makes Postgres write anew is written while it warms up.
+    await postgres.query('checkpoint');
+    await publisher.call('connect', { url: stack.servers.url('rabbitmq'), exchange: eventsExchange });
+    const counted = { stand, folder, services: COUNTED_SERVICES.map((name) => stack.service(name)) };
+    tell('warming up');
+    await deliver(stand, WARM_EVENTS);
+    const all: Counts[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      tell(`round ${round} of ${rounds}`);
+      all.push(await countRound(counted));
+    }
+    tell('promises and files');
+    const promises = await countPromises(counted);
+    const files = await listFiles(counted);
+    const figures: Record<string, Spread> = {
+      ...spreads(all),
+      ...spreads([promises]),
+      'files entered': spread([files.length]),
+    };
+    return {
+      workload: `${EVENTS} events as in F1, published at once; of each figure what one delivery takes. Files: those that an event of a carrier enters in these services, with one subscription, answered 200.`,
+      settings: { rounds, EVENTS, WARM_EVENTS, FILES },
+      rounds: { counts: all, promises: [promises], files: [files] },
+      tables: [serviceTable(figures), wholeTable(figures)],
+      checks: Object.entries(COUNT_BUDGETS).map(([what, atMost]) => {
+        // Whatever disturbs makes batches smaller, and adds.
+        return { what, figure: figures[what]?.min ?? Number.NaN, bar: { atMost } };
+      }),
+    };
+  },
+};
+
+/** Publishes so many events and waits until all are delivered and on record. */
+async function deliver(stand: Stand, events: number): Promise<void> {
+  const { publisher, receiver } = stand;
+  const before = await receiver.call('requests');
+  const came = async () => (await receiver.call('requests')) - before;
+  await publisher.call('start', { workload: evenly(EVERYBODY), pace: { kind: 'all', events } });
+  await publisher.call('finish');
+  for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
+    if ((await came()) >= events && (await unwritten(stand)) === 0) break;
+  }
+  // Would anything come twice, or be written late, it were counted too.
+  await untilDrained(stand);
+  if ((await came()) !== events) throw new Error(`${await came()} requests came of ${events} events`);
+}
+
+async function countRound({ stand, ...inside }: CountedStand): Promise<Counts> {
+  const read = async () => {
+    await sleep(TOLD_AFTER_MS);
+    return readCounts(stand.stack, inside.services, stand.postgres);
+  };
+  const before = await read();
+  const told = await countInside(inside, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
+  const after = await read();
+  const counted = Object.fromEntries(
+    [...told].flatMap(([name, { allocatedBytes, statements }]) => [
+      [`${name}: bytes allocated`, allocatedBytes],
+      [`${name}: statements of 1,000`, statements * 1_000],
+    ]),
+  );
+  for (const [name, value] of Object.entries(after)) counted[name] = value - (before[name] ?? 0);
+  return perDelivery(counted);
+}
+
+async function countPromises({ stand, ...inside }: CountedStand): Promise<Counts> {
+  const told = await countInside(inside, ['promises'], () => deliver(stand, EVENTS));
+  return perDelivery(Object.fromEntries([...told].map(([name, { promises }]) => [`${name}: promises`, promises])));
+}
+
+/** Paths of the files that an event enters. */
+async function listFiles({ stand: { publisher, receiver }, ...inside }: CountedStand): Promise<string[]> {
+  await publisher.call('start', { workload: evenly(CARRIER), pace: { kind: 'rate', perSecond: FILES.perSecond } });
+  let events = 0;
+  const told = await countInside(inside, ['calls'], async () => {
+    const before = await receiver.call('requests');
+    await sleep(FILES.forMs);
+    events = (await receiver.call('requests')) - before;
+  });
+  await publisher.call('stop');
+  const entered = [...told.values()]
+    .flatMap(({ calls }) => Object.entries(calls))
+    .filter(([, most]) => most >= events * FILES.entered)
+    .map(([url]) => url.replace(pathToFileURL(`${repository}/`).href, ''));
+  return [...new Set(entered)].filter((path) => /^(libs|services)\/(?!.*node_modules\/)/.test(path)).toSorted();
+}
+
+function perDelivery(counted: Counts): Counts {
+  return Object.fromEntries(Object.entries(counted).map(([name, value]) => [name, value / EVENTS]));
+}
+
+function spreads(rounds: readonly Counts[]): Record<string, Spread> {
+  const names = Object.keys(rounds[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, spread(rounds.map((round) => round[name] ?? Number.NaN))]));
+}
+
+function serviceTable(figures: Readonly<Record<string, Spread>>): Table {
+  const kinds = new Set(Object.keys(figures).flatMap((name) => name.split(': ')[1] ?? []));
+  return {
+    title: 'What each service takes for a delivery, median (least–most)',
+    columns: ['', ...COUNTED_SERVICES],
+    rows: [...kinds].map((kind) => [kind, ...COUNTED_SERVICES.map((name) => figures[`${name}: ${kind}`] ?? '–')]),
+  };
+}
+
+function wholeTable(figures: Readonly<Record<string, Spread>>): Table {
+  return {
+    title: 'What a delivery takes of servers, and of files',
+    columns: ['', 'taken'],
+    rows: Object.entries(figures).filter(([name]) => !name.includes(': ')),
+  };
+}

@@ -1,0 +1,41 @@
+import { LRUCache } from 'lru-cache';
+import { systemClock, type Clock, type Timer } from './clock.ts';
+
+export type ForgettingCacheOptions = {
+  /** Limit of entries; the least recently used one is forgotten. */
+  max: number;
+  /** An entry that is neither set nor got for so long, in whole milliseconds, is forgotten. */
+  unusedMs: number;
+  clock?: Pick<Clock, 'now' | 'after'>;
+};
+
+const LOOK_EVERY_MS = 60_000;
+
+/**
+ * A bounded cache that forgets what is not used any more, within a minute, even if nothing comes: what a process remembers is
+ * in its memory dumps. `peek` is no use.
+ */
+export function forgettingCache<V extends object>(options: ForgettingCacheOptions): LRUCache<string, V> {
+  const { max, unusedMs, clock = systemClock } = options;
+  let looking: Timer | undefined;
+  function lookLater(): void {
+    looking ??= clock.after(LOOK_EVERY_MS, () => {
+      looking = undefined;
+      cache.purgeStale();
+      if (cache.size > 0) lookLater();
+    });
+    looking.unref();
+  }
+  const cache = new LRUCache<string, V>({
+    // Not by `max`, for which the library would take its memory at once.
+    maxSize: max,
+    sizeCalculation: () => 1,
+    ttl: unusedMs,
+    // Asks the clock each time: the library's own timer would be the system's.
+    ttlResolution: 0,
+    perf: clock,
+    updateAgeOnGet: true,
+    onInsert: lookLater,
+  });
+  return cache;
+}

@@ -1,0 +1,92 @@
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import type { AxiosResponse } from 'axios';
+import type { Answer } from '@waybell/line/outcomes';
+import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
+import type { Clock } from '@waybell/runtime/clock';
+import { withCauses } from '@waybell/runtime/error-codes';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { isOwnFault } from '../egress/own-fault.ts';
+import type { OwnRoutes } from '../egress/own-routes.ts';
+import type { AttemptResult } from './attempt.ts';
+import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { InvalidResponse } from './invalid-response.ts';
+import { masked, secretsOfQuery } from './mask.ts';
+import { maskedHead } from './masked-head.ts';
+import { BlockedAddress } from './safe-address.ts';
+import { shownUrl } from './shown-url.ts';
+import { readTooMuch } from './too-much.ts';
+import { readTrace, type Trace } from './trace.ts';
+
+/** A request as it was sent. `url`: null if the callback URL is not valid. */
+export type SentRequest = { url: URL | null; headers: CallbackHeaders; trace: Trace };
+
+type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
+
+/** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
+export function resultOf(
+  { status, data }: AxiosResponse<string>,
+  sent: SentRequest,
+  { routes, clock, now }: Observing,
+): AttemptResult | Error {
+  const { connection, restHeaders } = sent.trace;
+  try {
+    if (connection?.ip !== undefined) routes.reached(connection.ip);
+    const result: AttemptResult = { ...judge(status), ...readTrace(sent.trace, clock.now()) };
+    if (sent.url !== null) result.url = shownUrl(sent.url);
+    if (restHeaders !== undefined) result.tooMuch = readTooMuch(restHeaders, now());
+    if (data !== '') result.body = masked(data, secretsIn(sent));
+    return result;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Reads the result of a request without an answer. Rejects with `Unavailable` if there was no way out. */
+export async function failureOf(error: unknown, sent: SentRequest, observing: Observing): Promise<AttemptResult> {
+  if (error instanceof Unavailable) throw error;
+  if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
+  const { url, trace } = sent;
+  const traced = readTrace(trace, observing.clock.now());
+  const lostAt = await whereLost(error, trace, observing.routes);
+  return {
+    isDelivered: false,
+    reason: reasonOfError(error),
+    ...(url !== null && { url: shownUrl(url) }),
+    ...traced,
+    ...(lostAt && { lostAt }),
+    ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(sent))) }),
+    ...brokenRuleIn(error),
+  };
+}
+
+function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
+  const invalid = withCauses(error).find((each) => each instanceof InvalidResponse);
+  return invalid === undefined ? {} : { brokenRule: invalid.brokenRule };
+}
+
+async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<AttemptResult['lostAt']> {
+  if (trace.isUnderWay) return 'sent';
+  if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
+  return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
+}
+
+/** Resolves when a file descriptor is free. */
+async function openOne(): Promise<void> {
+  await (await open(devNull)).close();
+}
+
+/** Judges a response by its status. */
+export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
+  if (status >= 200 && status < 300) return { isDelivered: true, status };
+  return { isDelivered: false, status, reason: reasonOfStatus(status) };
+}
+
+/** Secrets that a receiver was sent and may send back. People who read records must not see them. */
+function secretsIn({ headers, url }: SentRequest): string[] {
+  const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
+  // A receiver may show a signature without its version.
+  const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
+  secrets.push(token);
+  return url === null || url.search === '' ? secrets : secrets.concat(secretsOfQuery(url.search));
+}

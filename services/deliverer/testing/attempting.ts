@@ -1,0 +1,9 @@
+import type { AttemptResult, OnAttempted } from '../request/attempt.ts';
+
+/** Makes requests that are waited for: resolves with the result, or rejects with the error for which there is none. */
+export function attempting<R>(call: (request: R, onEnd: OnAttempted) => void): (request: R) => Promise<AttemptResult> {
+  return (request) =>
+    new Promise((resolve, reject) => {
+      call(request, (ended) => (ended instanceof Error ? reject(ended) : resolve(ended)));
+    });
+}
