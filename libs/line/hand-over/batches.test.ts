@@ -167,7 +167,7 @@ describe('deliveries that travel together', () => {
     const step = running('one', 'two', 'three');
     const both = (name: string): [string, Fate] => [name, done(delivery(`to ${name}`), record(name))];
     expect(step.ended(both('one'), both('two'))).toEqual(['flush later', 'publish deliveries to one,to two']);
-    expect(step.ended(both('three'))).toEqual(['publish to three']);
+    expect(step.ended(both('three'))).toEqual(['publish deliveries to three']);
     expect(step.apply({ kind: 'flush due' })).toEqual(['publish records one,two,three']);
     expect(step.confirmed('deliveries to one,to two', 'records one,two,three')).toEqual(['remember one,two']);
   });

@@ -149,15 +149,20 @@ export class Interleaving {
 
   #ran(texts: readonly string[], draw: number): string[] {
     if (draw % 7 === 5) return this.#step.threwForAll(texts, draw % 2 === 0 ? FAILED : LACKING);
-    const fates = texts.map((text, place): [string, Fate] => [text, this.#fateOf(text, draw + place)]);
-    return this.#step.ended(...this.#saidTwice(), ...fates);
+    const again = this.#saidTwice(texts, draw);
+    return this.#step.ended(
+      ...again,
+      ...texts.map((text, place): [string, Fate] => [text, this.#fateOf(text, draw + place)]),
+    );
   }
 
-  /** What handlers say once more of messages that have ended. */
-  #saidTwice(): [string, Fate][] {
-    const running = new Set(this.#waiting.flatMap(({ what, text }) => (what === 'run' ? [text] : [])));
-    const [text] = [...this.#caused.keys()].slice(-1);
-    return text === undefined || running.has(text) ? [] : [[text, FAILED]];
+  /** What a handler says once more of a message that has ended. */
+  #saidTwice(running: readonly string[], draw: number): [string, Fate][] {
+    const ended = [...this.#caused.keys()];
+    const text = ended[draw % ended.length];
+    const isRunning =
+      running.includes(text ?? '') || this.#waiting.some((each) => each.what === 'run' && each.text === text);
+    return text === undefined || isRunning ? [] : [[text, { kind: 'done', caused: [] }]];
   }
 
   #fateOf(text: string, draw: number): Fate {

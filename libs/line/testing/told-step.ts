@@ -256,7 +256,8 @@ function pauseOf({ afterMs }: { afterMs: number }): string {
   return afterMs > 0 ? ` after ${afterMs}` : '';
 }
 
-function textOf({ exchange, body, ...of }: Publication): string {
+/** Says a publication: its text, or the names of what it joins. */
+export function textOf({ exchange, body, ...of }: Publication): string {
   if (isDeliveryBatch(of)) return `deliveries ${namesIn({ ...of, exchange, body }).join()}`;
   if (exchange === endsExchange) {
     const ends = readEnds({ body });

@@ -1,0 +1,271 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { newSourceId, type Begin, type End, type Message, type Source } from '../messages.ts';
+import { StepReport } from '../step-report.ts';
+import { MemoryBroker } from '../testing/memory-broker.ts';
+import { MemoryLink } from '../testing/memory-link.ts';
+import { delivery, FAILED, textOf } from '../testing/told-step.ts';
+import { EffectRunner } from './effect-runner.ts';
+import type { Lane } from './suspicion.ts';
+
+const log = createLog({ service: 'test', level: 'silent' });
+const metrics = createMetrics('test');
+const AWAY = new Unavailable('postgres', () => Promise.resolve());
+
+function messageOf(text: string): Message {
+  return { queue: 'q', exchange: 'e', routingKey: 'k', body: Buffer.from(text), deliveryCount: 0, failures: 0 };
+}
+
+/** Runs a step whose messages are their texts, and writes down what it has others do. */
+class Running {
+  readonly told: string[] = [];
+  /** Says what became of a message that was begun. */
+  readonly ends = new Map<string, End>();
+  readonly runner: EffectRunner<string>;
+  /** What the handler asks of a batch before anything is begun. */
+  ask: (texts: readonly string[]) => Promise<void> = () => Promise.resolve();
+  begin: (text: string, end: End) => void = (text, end) => void this.ends.set(text, end);
+  #toConfirm: (() => void)[] = [];
+
+  constructor() {
+    const clock = new TurnedClock();
+    const link = new MemoryLink(new MemoryBroker({ exchanges: [], queues: [] }, clock));
+    const step = {
+      name: 'step',
+      parse: ({ body }: Message) => body.toString(),
+      describe: () => ({}),
+      once: {
+        keyOf: (key: string) => ({ key, fingerprint: '' }),
+        ttlMs: 1,
+        onRepeat: () => [],
+        isWorthRemembering: () => true,
+      },
+    };
+    this.runner = new EffectRunner(
+      { ...step, handle: (texts) => this.#handle(texts) },
+      {
+        clock,
+        report: new StepReport(step, { log, metrics, held: () => 0 }),
+        broker: {
+          ...link.asBroker,
+          send: (publication, onSettled) => {
+            this.told.push(`publish ${textOf(publication)}`);
+            this.#toConfirm.push(() => onSettled(undefined));
+          },
+        },
+        once: {
+          recall: async (keys) => {
+            this.told.push(`recall ${keys.join()}`);
+            return keys.map(() => undefined);
+          },
+          remember: async (marks) => void this.told.push(`remember ${marks.map(({ key }) => key).join()}`),
+        },
+        onUnavailable: ({ dependency }) => void this.told.push(`${dependency} is away`),
+        onQuarantined: () => undefined,
+      },
+    );
+  }
+
+  /** What was done since it was last asked. */
+  async said(): Promise<string[]> {
+    for (let turns = 0; turns < 3; turns += 1) await settled();
+    return this.told.splice(0);
+  }
+
+  take(text: string, lane: Lane = 'queue'): Source {
+    const source = {
+      id: newSourceId(),
+      messages: [messageOf(text)],
+      acknowledge: () => void this.told.push(`acknowledge ${text}`),
+      giveBack: () => void this.told.push(`give back ${text}`),
+    };
+    this.runner.taking(lane).onTaken(source);
+    return source;
+  }
+
+  /** Lets messages come in one turn, and be begun. */
+  async begun(...texts: string[]): Promise<void> {
+    for (const text of texts) this.take(text);
+    await this.said();
+  }
+
+  cut(source: Source): void {
+    this.runner.taking('queue').onCut(source);
+  }
+
+  end(...texts: string[]): void {
+    for (const text of texts) this.ends.get(text)?.({ kind: 'done', caused: [delivery(`of ${text}`)] });
+  }
+
+  confirm(): void {
+    for (const onSettled of this.#toConfirm.splice(0)) onSettled();
+  }
+
+  async #handle(texts: readonly string[]): Promise<Begin> {
+    this.told.push(`ask ${texts.join()}`);
+    await this.ask(texts);
+    return (place, end) => {
+      const text = texts[place] ?? '';
+      this.told.push(`begin ${text}`);
+      this.begin(text, end);
+    };
+  }
+}
+
+const throwsFor = (wrong: string) => async (texts: readonly string[]) => {
+  if (texts.includes(wrong)) throw new Error('a bug');
+};
+
+describe('what comes in one turn of the event loop', () => {
+  test('is one recall, one run, one publish, one command to remember, and is acknowledged at once', async () => {
+    const step = new Running();
+    for (const text of ['one', 'two', 'three']) step.take(text);
+    expect(await step.said()).toEqual([
+      'recall one,two,three',
+      'ask one,two,three',
+      'begin one',
+      'begin two',
+      'begin three',
+    ]);
+    step.end('one', 'two', 'three');
+    expect(await step.said()).toEqual(['publish deliveries of one,of two,of three']);
+    step.confirm();
+    expect(await step.said()).toEqual([
+      'remember one,two,three',
+      'acknowledge one',
+      'acknowledge two',
+      'acknowledge three',
+    ]);
+    expect(step.runner.inHand).toBe(0);
+  });
+
+  test('is not handled where it was taken back in that turn, and once where it comes again', async () => {
+    const step = new Running();
+    step.cut(step.take('one'));
+    step.take('one');
+    expect(await step.said()).toEqual(['recall one', 'ask one', 'begin one']);
+    step.end('one');
+    await step.said();
+    step.confirm();
+    expect(await step.said()).toEqual(['remember one', 'acknowledge one']);
+    expect(step.runner.inHand).toBe(0);
+  });
+});
+
+describe('what ends', () => {
+  test('in one turn of the event loop leaves together, and what ends in the next leaves by itself', async () => {
+    const step = new Running();
+    await step.begun('one', 'two', 'three');
+    step.end('one');
+    // As another socket would, later in the same turn.
+    process.nextTick(() => step.end('two'));
+    expect(await step.said()).toEqual(['publish deliveries of one,of two']);
+    step.end('three');
+    expect(await step.said()).toEqual(['publish deliveries of three']);
+    step.confirm();
+    const acknowledged = ['one', 'two', 'three'].map((text) => `acknowledge ${text}`);
+    expect(await step.said()).toEqual(['remember one,two,three', ...acknowledged]);
+  });
+
+  test('and is ended again counts once', async () => {
+    const step = new Running();
+    await step.begun('one');
+    step.end('one', 'one');
+    step.ends.get('one')?.(FAILED);
+    expect(await step.said()).toEqual(['publish deliveries of one']);
+    step.ends.get('one')?.(FAILED);
+    step.confirm();
+    expect(await step.said()).toEqual(['remember one', 'acknowledge one']);
+  });
+
+  test('and then throws has ended', async () => {
+    const step = new Running();
+    step.begin = (_, end) => {
+      end({ kind: 'done', caused: [] });
+      throw new Error('a bug');
+    };
+    step.take('one');
+    expect(await step.said()).toEqual(['recall one', 'ask one', 'begin one', 'remember one', 'acknowledge one']);
+  });
+});
+
+describe('a batch', () => {
+  test('whose handler rejects is halved until the guilty one is alone, and nothing is begun twice', async () => {
+    const step = new Running();
+    step.ask = throwsFor('bad');
+    for (const text of ['one', 'two', 'bad', 'four']) step.take(text);
+    expect(await step.said()).toEqual([
+      'recall one,two,bad,four',
+      'ask one,two,bad,four',
+      'ask one,two',
+      'begin one',
+      'begin two',
+      'ask bad,four',
+      'ask bad',
+      'publish suspect bad',
+      'ask four',
+      'begin four',
+    ]);
+  });
+
+  test('of which one cannot be begun goes on with the others', async () => {
+    const step = new Running();
+    step.begin = (text, end) => {
+      if (text === 'bad') throw new Error('a bug');
+      step.ends.set(text, end);
+    };
+    for (const text of ['one', 'bad', 'three']) step.take(text);
+    expect(await step.said()).toEqual([
+      'recall one,bad,three',
+      'ask one,bad,three',
+      'begin one',
+      'begin bad',
+      'begin three',
+      'publish suspect bad',
+    ]);
+    step.end('one', 'three');
+    expect(await step.said()).toEqual(['publish deliveries of one,of three']);
+  });
+
+  test('that needs what is away waits as a whole, and runs again as a whole', async () => {
+    const step = new Running();
+    step.ask = () => Promise.reject(AWAY);
+    for (const text of ['one', 'two']) step.take(text);
+    expect(await step.said()).toEqual(['recall one,two', 'ask one,two', 'postgres is away']);
+    step.ask = () => Promise.resolve();
+    step.runner.apply({ kind: 'back' });
+    expect(await step.said()).toEqual(['ask one,two', 'begin one', 'begin two']);
+  });
+
+  test('is begun without those that were taken back while the handler asked, or waited for its turn', async () => {
+    const step = new Running();
+    const answer = Promise.withResolvers<void>();
+    step.ask = () => answer.promise;
+    const [one] = [step.take('one'), step.take('two')];
+    await step.said();
+    const [three] = [step.take('three'), step.take('four')];
+    expect(await step.said()).toEqual(['recall three,four']);
+    step.cut(one);
+    step.cut(three);
+    answer.resolve();
+    expect(await step.said()).toEqual(['begin two', 'ask four', 'begin four']);
+    expect(step.runner.inHand).toBe(2);
+  });
+
+  test('is not begun once the step has given it back at the end, though the handler still answers', async () => {
+    const step = new Running();
+    const answer = Promise.withResolvers<void>();
+    step.ask = () => answer.promise;
+    step.take('one', 'suspects');
+    await step.said();
+    step.runner.apply({ kind: 'closing' });
+    expect(step.runner.cut()).toBe(1);
+    answer.resolve();
+    expect(await step.said()).toEqual(['publish suspect one']);
+    step.confirm();
+    expect(await step.said()).toEqual(['acknowledge one']);
+  });
+});
