@@ -72,8 +72,8 @@ export class LineMetrics {
     this.#batchMembers.inc({ step }, members);
   }
 
-  left(step: string, result: StepResult): void {
-    this.#messages.inc({ step, result });
+  left(step: string, result: StepResult, messages = 1): void {
+    this.#messages.inc({ step, result }, messages);
   }
 
   took(step: string, durationMs: number, traceId?: string): void {

@@ -1,6 +1,6 @@
 import type { Log } from '@waybell/runtime/log';
 import type { Member, Report } from './hand-over/state.ts';
-import type { Message, Outgoing, Rejection } from './messages.ts';
+import { isRejection, type Message, type Outgoing, type Rejection } from './messages.ts';
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
@@ -39,8 +39,7 @@ export class StepReport<M> {
     const { name } = this.#step;
     switch (report.kind) {
       case 'handled':
-        for (const member of report.members) this.#handled(member, durationOf(member));
-        return;
+        return this.#handled(report.members, durationOf);
       case 'rejected':
         return this.#rejected(report.message, report.rejection);
       case 'failed':
@@ -59,19 +58,35 @@ export class StepReport<M> {
     }
   }
 
-  #handled({ message, parsed, caused, isRepeat }: Member<M>, durationMs: number): void {
-    for (const outgoing of caused) if (outgoing.kind === 'outcome') this.#metrics.ended(outgoing.outcome);
-    const rejection = caused.find((outgoing) => outgoing.kind === 'reject');
-    if (rejection !== undefined) return this.#rejected(message, rejection);
-    const { name, describe } = this.#step;
-    this.#metrics.left(name, isRepeat ? 'repeated' : 'handled');
-    this.#metrics.took(name, durationMs, message.isTraced ? traceIdOf(message.traceparent) : undefined);
+  #handled(members: readonly Member<M>[], durationOf: (member: Member<M>) => number): void {
+    const { name } = this.#step;
+    let handled = 0;
+    let repeated = 0;
+    for (const member of members) {
+      const { message, caused, isRepeat } = member;
+      for (const outgoing of caused) if (outgoing.kind === 'outcome') this.#metrics.ended(outgoing.outcome);
+      const rejection = caused.find(isRejection);
+      if (rejection !== undefined) {
+        this.#rejected(message, rejection);
+        continue;
+      }
+      if (isRepeat) repeated += 1;
+      else handled += 1;
+      const durationMs = durationOf(member);
+      this.#metrics.took(name, durationMs, message.isTraced ? traceIdOf(message.traceparent) : undefined);
+      this.#logHandled(member, durationMs);
+    }
+    if (handled > 0) this.#metrics.left(name, 'handled', handled);
+    if (repeated > 0) this.#metrics.left(name, 'repeated', repeated);
+  }
+
+  #logHandled({ message, parsed, caused }: Member<M>, durationMs: number): void {
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
-    const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
     // A handled message has been parsed.
-    const of = { queue: message.queue, ...describe(parsed as M), ...traceOf(message) };
-    this.#log[level]({ ...of, caused: what, ms }, 'message.handled');
+    const of = { queue: message.queue, ...this.#step.describe(parsed as M), ...traceOf(message) };
+    const what = caused.map(describeOutgoing);
+    this.#log[level]({ ...of, caused: what, ms: Math.round(durationMs) }, 'message.handled');
   }
 
   #rejected(message: Message, { reason, detail }: Rejection): void {

@@ -26,14 +26,20 @@ export function readMessage(queue: string, { content, fields, properties }: Arri
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
     failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
   };
-  for (const [member, property] of COPIED) copy(message, member, properties[property]);
+  copy(message, 'messageId', properties.messageId);
+  copy(message, 'type', properties.type);
+  copy(message, 'note', properties.correlationId);
+  copy(message, 'contentType', properties.contentType);
+  copy(message, 'contentEncoding', properties.contentEncoding);
   const structured = headers === NO_HEADERS ? undefined : structuredContent({ content, properties });
   if (structured !== undefined) Object.assign(message, structured);
-  copy(message, 'traceparent', headers['traceparent']);
-  copy(message, 'traceparents', headers['traceparents']);
   copy(message, 'userId', wasAside ? headers[asideHeaders.user] : properties.userId);
+  if (headers !== NO_HEADERS) {
+    copy(message, 'traceparent', headers['traceparent']);
+    copy(message, 'traceparents', headers['traceparents']);
+    if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
+  }
   if (isSuspect) message.isSuspect = true;
-  if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
   if (death !== undefined) {
     const { reason, queue: diedIn, isOfPublisher } = death;
     message.death = { reason, queue: diedIn, isOfPublisher };
@@ -52,15 +58,16 @@ type Arrived = Pick<ConsumeMessage, 'content' | 'properties'> & {
 };
 
 const NO_HEADERS = {};
-const COPIED = [
-  ['messageId', 'messageId'],
-  ['type', 'type'],
-  ['note', 'correlationId'],
-  ['contentType', 'contentType'],
-  ['contentEncoding', 'contentEncoding'],
-] as const;
 
-type Text = (typeof COPIED)[number][0] | 'traceparent' | 'traceparents' | 'userId';
+type Text =
+  | 'messageId'
+  | 'type'
+  | 'note'
+  | 'contentType'
+  | 'contentEncoding'
+  | 'traceparent'
+  | 'traceparents'
+  | 'userId';
 
 function copy(message: Message, member: Text, value: unknown): void {
   if (typeof value === 'string') message[member] = value;

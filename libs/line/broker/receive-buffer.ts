@@ -112,7 +112,8 @@ export class ReceiveBuffer {
     const { messages, bytes } = this.#options.limit;
     if (this.#open > 0 && this.#open + count > messages) return false;
     const ofLarge = bytes * LARGE_PART;
-    const [small, large] = [this.#bytes - this.#largeBytes, this.#largeBytes + reserved];
+    const small = this.#bytes - this.#largeBytes;
+    const large = this.#largeBytes + reserved;
     if (isLarge(source)) return large === 0 || large + weight <= ofLarge;
     return small === 0 || small + Math.min(large, ofLarge) + weight <= bytes;
   }

@@ -34,10 +34,15 @@ export class SlowBatches {
   #look(): void {
     const { inHand, clock, onSlow } = this.#options;
     this.#isWatching = false;
-    const batches = [...inHand].filter(([, { source }]) => source.messages.length > 1);
-    if (batches.length > 0) this.watch();
     const since = clock.now() - SLOW_MS;
-    const sources = new Set(batches.filter(([, { at }]) => at <= since).map(([id]) => id));
-    if (sources.size > 0) onSlow(sources);
+    const slow = new Set<number>();
+    let isAny = false;
+    for (const { source, at } of inHand.values()) {
+      if (source.messages.length <= 1) continue;
+      isAny = true;
+      if (at <= since) slow.add(source.id);
+    }
+    if (isAny) this.watch();
+    if (slow.size > 0) onSlow(slow);
   }
 }

@@ -1,5 +1,5 @@
 /** One step of the hand-over: what is gathered while an input is applied. */
-import type { Message } from '../messages.ts';
+import type { Message, Outgoing } from '../messages.ts';
 import type { Effect, HeldSource, Leaving, Member, State, StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
@@ -38,6 +38,8 @@ export function newSource<M>(state: State<M>, id: number, size: number): HeldSou
   return source;
 }
 
+const NOTHING: readonly Outgoing[] = [];
+
 export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, message: Message): Member<M> {
   const member: Member<M> = {
     id: ++state.lastId,
@@ -49,7 +51,7 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
     isWorthRemembering: false,
     isRunning: false,
     isLeaseAsked: false,
-    caused: [],
+    caused: NOTHING,
     underWay: 0,
     isSettling: false,
     isAbandoned: false,
