@@ -3,7 +3,6 @@ import { settled } from '@waybell/runtime/turned-clock';
 import type { Fate, Outgoing } from '@waybell/line/messages';
 import { fatesOf, handled } from '@waybell/line/testing/handled';
 import { messageGuid } from '@waybell/notifications/message-guid';
-import type { ActiveSubscription } from './find-subscriptions.ts';
 import type { Arrival } from './route-event.ts';
 import {
   aSubscription,

@@ -115,7 +115,8 @@ export class Interleaving {
     const [first] = some;
     this.#waiting = this.#waiting.filter((each) => !some.includes(each));
     const texts = some.map(({ text }) => text);
-    switch (first?.what) {
+    if (first === undefined) return;
+    switch (first.what) {
       case 'recall':
         return this.#heard(this.#recalled(texts, draw));
       case 'run':
