@@ -10,7 +10,7 @@ import { unwritten } from '../comparators/without-log.ts';
 import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
 import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
 import { untilDrained } from '../lib/measure.ts';
-import type { Scenario } from '../lib/scenario.ts';
+import type { Effort, Scenario } from '../lib/scenario.ts';
 import { readCounts, TOLD_AFTER_MS, type Counts } from '../lib/server-counts.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { spread, type Spread } from '../lib/statistics.ts';
@@ -53,11 +53,7 @@ export const counts: Scenario = {
     const counted = { stand, folder, services: COUNTED_SERVICES.map((name) => stack.service(name)) };
     tell('warming up');
     await deliver(stand, WARM_EVENTS);
-    const all: Counts[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
-      tell(`round ${round} of ${rounds}`);
-      all.push(await countRound(counted));
-    }
+    const all = await countRounds(counted, { rounds, tell });
     tell('promises and files');
     const promises = await countPromises(counted);
     const files = await listFiles(counted);
@@ -94,34 +90,44 @@ async function deliver(stand: Stand, events: number): Promise<void> {
   if ((await came()) !== events) throw new Error(`${await came()} requests came of ${events} events`);
 }
 
-async function countRound({ stand, ...inside }: CountedStand): Promise<Counts> {
+/** What each of these rounds took for a delivery. */
+async function countRounds(
+  counted: CountedStand,
+  { rounds, tell }: Pick<Effort, 'rounds' | 'tell'>,
+): Promise<Counts[]> {
+  const { stand, services } = counted;
   const read = async () => {
     await sleep(TOLD_AFTER_MS);
-    return readCounts(stand.stack, inside.services, stand.postgres);
+    return readCounts(stand.stack, services, stand.postgres);
   };
-  const before = await read();
-  const told = await countInside(inside, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
-  const after = await read();
-  const counted = Object.fromEntries(
-    [...told].flatMap(([name, { allocatedBytes, statements }]) => [
-      [`${name}: bytes allocated`, allocatedBytes],
-      [`${name}: statements of 1,000`, statements * 1_000],
-    ]),
-  );
-  for (const [name, value] of Object.entries(after)) counted[name] = value - (before[name] ?? 0);
-  return perDelivery(counted);
+  const all: Counts[] = [];
+  let before = await read();
+  for (let round = 1; round <= rounds; round += 1) {
+    tell(`round ${round} of ${rounds}`);
+    const inside = await countInside(counted, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
+    const after = await read();
+    const between = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
+    const told = [...inside].flatMap(([name, { allocatedBytes, statements }]) => [
+      [`${name}: bytes allocated`, allocatedBytes] as const,
+      [`${name}: statements of 1,000`, statements * 1_000] as const,
+    ]);
+    all.push(perDelivery(Object.fromEntries([...told, ...between])));
+    before = after;
+  }
+  return all;
 }
 
-async function countPromises({ stand, ...inside }: CountedStand): Promise<Counts> {
-  const told = await countInside(inside, ['promises'], () => deliver(stand, EVENTS));
+async function countPromises(counted: CountedStand): Promise<Counts> {
+  const told = await countInside(counted, ['promises'], () => deliver(counted.stand, EVENTS));
   return perDelivery(Object.fromEntries([...told].map(([name, { promises }]) => [`${name}: promises`, promises])));
 }
 
 /** Paths of the files that an event enters. */
-async function listFiles({ stand: { publisher, receiver }, ...inside }: CountedStand): Promise<string[]> {
+async function listFiles(counted: CountedStand): Promise<string[]> {
+  const { publisher, receiver } = counted.stand;
   await publisher.call('start', { workload: evenly(CARRIER), pace: { kind: 'rate', perSecond: FILES.perSecond } });
   let events = 0;
-  const told = await countInside(inside, ['calls'], async () => {
+  const told = await countInside(counted, ['calls'], async () => {
     const before = await receiver.call('requests');
     await sleep(FILES.forMs);
     events = (await receiver.call('requests')) - before;
