@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { eventsExchange } from '@waybell/line/topology';
 import { repository } from '@waybell/stack/stack-folder';
+import { PATIENT } from '@waybell/tests/testing/patience';
 import { unwritten } from '../comparators/without-log.ts';
 import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
 import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
 import { untilDrained } from '../lib/measure.ts';
-import type { Scenario } from '../lib/scenario.ts';
+import type { Effort, Scenario } from '../lib/scenario.ts';
 import { readCounts, TOLD_AFTER_MS, type Counts } from '../lib/server-counts.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { spread, type Spread } from '../lib/statistics.ts';
@@ -33,7 +34,8 @@ const WARM_EVENTS = 2 * EVENTS;
 /** One by one: files that nearly each of them entered are those that an event enters, and not what a timer runs. */
 const FILES = { perSecond: 20, forMs: 5_000, entered: 0.9 };
 const POLL_MS = 20;
-const LIMIT_MS = 120_000;
+/** There to end what would never end, not to measure. */
+const LIMIT_MS = 300_000;
 
 type CountedStand = { stand: Stand; folder: string; services: CountedService[] };
 
@@ -43,7 +45,7 @@ export const counts: Scenario = {
   async run({ rounds, tell }) {
     const folder = mkdtempSync(join(tmpdir(), 'waybell-counting-'));
     await using _folder = { [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) };
-    await using stand = await startStand(countingSettings(folder));
+    await using stand = await startStand({ ...PATIENT, ...countingSettings(folder) });
     const { stack, publisher, postgres } = stand;
     await stand.seed(EVERYBODY, '/ok');
     await stand.seed(CARRIER, '/ok');
@@ -53,11 +55,7 @@ export const counts: Scenario = {
     const counted = { stand, folder, services: COUNTED_SERVICES.map((name) => stack.service(name)) };
     tell('warming up');
     await deliver(stand, WARM_EVENTS);
-    const all: Counts[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
-      tell(`round ${round} of ${rounds}`);
-      all.push(await countRound(counted));
-    }
+    const all = await countRounds(counted, { rounds, tell });
     tell('promises and files');
     const promises = await countPromises(counted);
     const files = await listFiles(counted);
@@ -91,37 +89,48 @@ async function deliver(stand: Stand, events: number): Promise<void> {
   }
   // Would anything come twice, or be written late, it were counted too.
   await untilDrained(stand);
-  if ((await came()) !== events) throw new Error(`${await came()} requests came of ${events} events`);
+  if ((await came()) !== events)
+    throw new Error(`${await came()} requests came of ${events} events, each with one delivery`);
 }
 
-async function countRound({ stand, ...inside }: CountedStand): Promise<Counts> {
+/** What each of these rounds took for a delivery. */
+async function countRounds(
+  counted: CountedStand,
+  { rounds, tell }: Pick<Effort, 'rounds' | 'tell'>,
+): Promise<Counts[]> {
+  const { stand, services } = counted;
   const read = async () => {
     await sleep(TOLD_AFTER_MS);
-    return readCounts(stand.stack, inside.services, stand.postgres);
+    return readCounts(stand.stack, services, stand.postgres);
   };
-  const before = await read();
-  const told = await countInside(inside, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
-  const after = await read();
-  const counted = Object.fromEntries(
-    [...told].flatMap(([name, { allocatedBytes, statements }]) => [
-      [`${name}: bytes allocated`, allocatedBytes],
-      [`${name}: statements of 1,000`, statements * 1_000],
-    ]),
-  );
-  for (const [name, value] of Object.entries(after)) counted[name] = value - (before[name] ?? 0);
-  return perDelivery(counted);
+  const all: Counts[] = [];
+  let before = await read();
+  for (let round = 1; round <= rounds; round += 1) {
+    tell(`round ${round} of ${rounds}`);
+    const inside = await countInside(counted, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
+    const after = await read();
+    const between = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
+    const told = [...inside].flatMap(([name, { allocatedBytes, statements }]) => [
+      [`${name}: bytes allocated`, allocatedBytes] as const,
+      [`${name}: statements of 1,000`, statements * 1_000] as const,
+    ]);
+    all.push(perDelivery(Object.fromEntries([...told, ...between])));
+    before = after;
+  }
+  return all;
 }
 
-async function countPromises({ stand, ...inside }: CountedStand): Promise<Counts> {
-  const told = await countInside(inside, ['promises'], () => deliver(stand, EVENTS));
+async function countPromises(counted: CountedStand): Promise<Counts> {
+  const told = await countInside(counted, ['promises'], () => deliver(counted.stand, EVENTS));
   return perDelivery(Object.fromEntries([...told].map(([name, { promises }]) => [`${name}: promises`, promises])));
 }
 
 /** Paths of the files that an event enters. */
-async function listFiles({ stand: { publisher, receiver }, ...inside }: CountedStand): Promise<string[]> {
+async function listFiles(counted: CountedStand): Promise<string[]> {
+  const { publisher, receiver } = counted.stand;
   await publisher.call('start', { workload: evenly(CARRIER), pace: { kind: 'rate', perSecond: FILES.perSecond } });
   let events = 0;
-  const told = await countInside(inside, ['calls'], async () => {
+  const told = await countInside(counted, ['calls'], async () => {
     const before = await receiver.call('requests');
     await sleep(FILES.forMs);
     events = (await receiver.call('requests')) - before;
