@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { lineTopology } from './line-topology.ts';
 import { deliveryQueue, retryQueue, STEPS } from './topology.ts';
-import { queuesOf, type ServiceName } from './uses.ts';
+import { exchangesOf, queuesOf, type ServiceName } from './uses.ts';
 
 const schedule = { shipper: [60_000, 60_000], carrier: [1_000, 2_000] };
 const deliveries = actions.map(actionKey).map(deliveryQueue);
@@ -41,4 +41,10 @@ describe('the queues that a service publishes to', () => {
     const published = names.flatMap((name) => queuesOf(name, { schedule, actionKeys }));
     expect(published.filter((queue) => !declared.has(queue))).toEqual([]);
   });
+});
+
+test('a deliverer may send a member of a batch back by each exchange by which that may have come', () => {
+  const { queues } = lineTopology({ schedule, eventsLimitBytes: 1, quorumSize: 1 });
+  const bindings = queues.filter(({ name }) => deliveries.includes(name)).flatMap((queue) => queue.bindings);
+  expect(exchangesOf('deliverer')).toEqual(expect.arrayContaining(bindings.map(({ exchange }) => exchange)));
 });

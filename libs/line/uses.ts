@@ -15,6 +15,7 @@ import {
   rejectedReader,
   rejectionsQueue,
   retryExchange,
+  returnsExchange,
   routerQueue,
   STEPS,
   straysQueue,
@@ -75,8 +76,8 @@ export const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    // Members of a batch return to their queue one by one.
-    publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
+    // Members of a batch return to their queue one by one, by the exchange by which they came.
+    publishesTo: [deliveriesExchange, returnsExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
     asksAfter: [RETRY_QUEUES, waitingQueue, logQueue, deactivatorQueue],
   }),
   deactivator: service('deactivator', {

@@ -4,7 +4,7 @@ import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { StepRules } from '@waybell/line/hand-over/state';
-import { withDelayElapsed, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
+import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { DELIVERIES, GUIDS, membersOf, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
@@ -16,8 +16,8 @@ import { copyOf } from './parked.ts';
  */
 export type AnswerKind = keyof typeof ANSWERS;
 
-/** What handling an attempt costs and causes; undefined where it throws. */
-export type Handled = { requests: number; caused: Outgoing[] | undefined };
+/** What handling an attempt costs and causes, perhaps in parts; undefined where it throws. */
+export type Handled = { requests: number; caused: Outgoing[] | { parts: Outgoing[][] } | undefined };
 
 /** `isHeld`: what was parked is this process' still. */
 type How = { isHeld: boolean };
@@ -92,7 +92,8 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
   return deliverStep({
     callEndpoint,
     findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
-    admit: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
+    admit: (_key, _origin, onAdmitted) =>
+      onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     isParked: async () => isParked,
     isHeld: () => isHeld,
     onRevived: () => undefined,
@@ -103,14 +104,22 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
   });
 }
 
-async function handle(delivery: Delivery, config: Config, around: Surroundings & How): Promise<Handled> {
+/** As the only one of a batch. */
+async function causedBy({ handle: handler }: Step<Delivery>, delivery: Delivery): Promise<Outgoing[] | undefined> {
+  const begin = await handler([delivery]);
+  const fate = await new Promise<Fate>((resolve) => begin(0, resolve));
+  return fate.kind === 'failed' || 'next' in fate.caused ? undefined : [...fate.caused];
+}
+
+type HandledAtOnce = Handled & { caused: Outgoing[] | undefined };
+
+async function handle(delivery: Delivery, config: Config, around: Surroundings & How): Promise<HandledAtOnce> {
   let requests = 0;
   const step = realStep(config, around, (_, onEnd) => {
     requests += 1;
     onEnd({ isDelivered: around.isDelivered === true, durationMs: 0 });
   });
-  const caused = await step.handle(delivery).catch(() => undefined);
-  return { requests, caused };
+  return { caused: await causedBy(step, delivery), requests };
 }
 
 /** As what it caused may come, set aside or taken back meanwhile. */

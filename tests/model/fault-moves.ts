@@ -5,19 +5,20 @@ import {
   isOfBroker,
   membersOf,
   nameOf,
-  nameOfGuid,
   NEW_COPY,
   orphaned as orphanedCopy,
   type Copy,
 } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
+import { handlerFailures } from './handler-failures.ts';
+import { fingerprintsOf } from './handling.ts';
 import { leaseFailures, openFaults } from './open-faults.ts';
 import { cutOff, apply, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
-  asking,
   backInQueues,
+  hearing,
   described,
   keptAs,
   orphaned,
@@ -57,16 +58,34 @@ function replicaFaults(place: Place): Fault[] {
   const { world, replica, name, setting } = place;
   if (isIdle(replica) && replica.own.length === 0) return [];
   const cut = () => {
-    const left = cutOff(replica, isOfBroker, setting.deliverer.rules);
+    const left = cutOff(replica, isOfBroker, setting.rules);
     return replaced(place, left, backInQueues(world, replica.held.values()));
   };
-  const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.deliverer.rules));
+  const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.rules));
   const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
   return [
     ...(replica.state.broker === 'writable' ? [blocked] : []),
     fault('crash', `${name} dies`, () => dead(place)),
     fault('cut', `the connection of ${name} breaks`, cut),
+    ...cutOne(place),
+    ...closed(place),
   ];
+}
+
+/** The channel of one of its messages closes. */
+function cutOne(place: Place): Fault[] {
+  const { world, replica, name, setting } = place;
+  return [...replica.held].flatMap(([source, copy]) => {
+    if (!isOfBroker(copy)) return [];
+    const left = () => cutOff(replica, (_, id) => id === source, setting.rules);
+    const to = () => replaced(place, left(), backInQueues(world, [copy]));
+    return [fault('cut one', `the broker takes ${nameOf(copy)} back from ${name}`, to)];
+  });
+}
+
+function closed(place: Place): Fault[] {
+  if (place.replica.state.isClosing) return [];
+  return [fault('closing', `${place.name} is told to end`, () => hearing(place, [{ kind: 'closing' }]))];
 }
 
 function dead(place: Place): World {
@@ -81,12 +100,13 @@ function failures(place: Place, asked: Asked): Fault[] {
   const what = subjectOf(place, asked);
   switch (asked.kind) {
     case 'recall': {
-      const known = place.replica.own.find(({ key }) => key === asked.key)?.fingerprint;
-      const to = () => answered(place, asked, [{ kind: 'recalled', member: asked.member, known }]);
+      const { members, keys } = asked;
+      const known = fingerprintsOf(keys, place.replica.own);
+      const to = () => answered(place, asked, [{ kind: 'recalled', members, known }]);
       return [fault('redis away', `Redis does not tell ${name} of ${what}`, to)];
     }
     case 'run':
-      return handlerFailures(place, asked, what);
+      return handlerFailures(place, asked, () => dead(place));
     case 'publish': {
       const { sending, publication } = asked;
       const change = storing(world, publication);
@@ -128,7 +148,7 @@ function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[]
   const { world, name } = place;
   const { sending, parked } = asked;
   const inQueue = storing(world, parked.otherwise);
-  const came = { kind: 'confirmed', sending } as const;
+  const came = { kind: 'confirmed', sendings: [sending] } as const;
   const refusal = { kind: 'refused', sending, error: 'no such subscription' } as const;
   return [
     fault('postgres away', `${name} cannot park ${what}`, () => answered(place, asked, [came], inQueue)),
@@ -139,19 +159,6 @@ function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[]
       answered(place, asked, [{ kind: 'unconfirmed', sending }], inQueue),
     ),
     fault('returned', `${what} of ${name} may not be parked`, () => answered(place, asked, [refusal])),
-  ];
-}
-
-function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault[] {
-  const { name, world } = place;
-  const { member, message } = asked;
-  const threw = () => answered(place, asked, [{ kind: 'threw', member, error: 'a bug' }], asking(world, message, 1));
-  const lacked = () => answered(place, asked, [{ kind: 'dependency away', member }]);
-  const killed = fault('kills', `${name} dies of ${what}`, () => dead(place));
-  return [
-    ...(nameOfGuid(message.guid) === 'A' ? [killed] : []),
-    fault('throws', `${name} fails with ${what}`, threw),
-    fault('outage', `${name} cannot handle ${what} for now`, lacked),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row.ts';
 
-const SLOW = { deliveries: 2, isBundled: true, isSlow: true, answers: ['delivered'] } as const;
+const SLOW = { deliveries: 2, isBatched: true, isSlow: true, answers: ['delivered'] } as const;
 const BESIDE_KILLER = { deliveries: 2, isBesideSuspects: true, faults: 4, answers: ['delivered'] } as const;
 const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
 const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
@@ -54,11 +54,11 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
       },
     ],
     [
-      'with a member of a bundle that kills its process four times',
+      'with a member of a batch that kills its process four times',
       { ...SLOW, isSlow: false, faults: 4, kinds: ['kills'], requests: 5, copies: 3 },
     ],
     [
-      'with a member of a bundle that takes long, in processes that die twice',
+      'with a member of a batch that takes long, in processes that die twice',
       { ...SLOW, faults: 2, kinds: ['crash'], requests: 3, copies: 5 },
     ],
     [
@@ -72,6 +72,61 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
     [
       'with a suspect beside what kills, and connections that break',
       { ...BESIDE_KILLER, kinds: ['cut', 'kills'], requests: 3, copies: 5 },
+    ],
+    [
+      'with retries of a batch that no queue takes, and which may not be kept',
+      {
+        ...SLOW,
+        isSlow: false,
+        answers: ['failed'],
+        keeps: false,
+        faults: 1,
+        kinds: ['returned'],
+        requests: 3,
+        copies: 2,
+      },
+    ],
+    [
+      'with retries that leave together and are not confirmed, while one of their messages is taken back',
+      { deliveries: 2, answers: ['failed'], faults: 2, kinds: ['cut one', 'unconfirmed'], requests: 3, copies: 3 },
+    ],
+    [
+      'with retries that leave together and are lost, while one of their messages is taken back',
+      { deliveries: 2, answers: ['failed'], faults: 2, kinds: ['cut one', 'refused'], requests: 3, copies: 1 },
+    ],
+    [
+      'while the broker blocks, and Postgres is away or tells nothing',
+      { faults: 2, kinds: ['blocked', 'postgres away', 'commit unheard'], requests: 2, copies: 2 },
+    ],
+    [
+      'with retries of a batch that no queue takes, and which are kept',
+      { ...SLOW, isSlow: false, answers: ['failed'], faults: 1, kinds: ['returned'], requests: 2, copies: 1 },
+    ],
+    ['with a crash while Redis is away', { faults: 2, kinds: ['crash', 'redis away'], requests: 6, copies: 3 }],
+    [
+      'with what is moved twice, and a lease that is lost while its owner lives',
+      { ...ARRIVES, replicas: 2, parks: 2, faults: 1, kinds: ['lease lost'], requests: 3, copies: 3 },
+    ],
+    [
+      'with a member of a batch that takes long, and comes again',
+      { ...SLOW, faults: 2, kinds: ['cut', 'late'], requests: 1, copies: 3 },
+    ],
+    [
+      'without a fault, by two replicas, with an endpoint that is full',
+      {
+        ...ARRIVES,
+        replicas: 2,
+        parks: 2,
+        answers: ['delivered', 'failed', 'full'],
+        faults: 0,
+        kinds: [],
+        requests: 2,
+        copies: 3,
+      },
+    ],
+    [
+      'with two events that come together, of which one is taken back',
+      { isRouted: true, retries: 2, deliveries: 2, faults: 2, kinds: ['cut one', 'refused'], requests: 3, copies: 1 },
     ],
     ['with owners that die again and again', { ...ARRIVES, faults: 4, kinds: ['crash'], requests: 5, copies: 7 }],
     [

@@ -24,9 +24,8 @@ export function isAtRest({ waiting, parked, open, kept, replicas }: World): bool
 /** The first law that does not hold here, in words; undefined where all do. */
 export function brokenLaw(world: World, limits: Limits): string | undefined {
   if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DEATHS} deaths`;
-  if (world.replicas.some(({ hasGivenBackDone }) => hasGivenBackDone))
-    return 'given back with a member that is done with';
-  if (world.replicas.some(({ hasBlamedInnocent }) => hasBlamedInnocent)) return 'blamed though no process died of it';
+  const wrong = world.replicas.find(({ broken }) => broken !== undefined);
+  if (wrong !== undefined) return wrong.broken;
   const isResting = isAtRest(world);
   for (const delivery of deliveriesOf(world)) {
     const broken = brokenFor(world, delivery, limits) ?? (isResting ? incomplete(world, delivery) : undefined);

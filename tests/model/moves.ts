@@ -1,23 +1,12 @@
-import type { Delivery } from '@waybell/line/delivery';
-import { distinct, nameOf, type Copy } from './copies.ts';
-import type { AnswerKind } from './deliverer.ts';
-import { isOpen, keeping, openMoves, withoutOpen } from './open.ts';
-import { copyOf, isAmong, withoutRow } from './parked.ts';
-import { apply, take, without, type Asked, type Replica } from './replica.ts';
+import { closingMoves } from './closing.ts';
+import { copyKey, distinct, nameOf, type Copy } from './copies.ts';
+import { fingerprintsOf, handlingMoves } from './handling.ts';
+import { keeping, openMoves, withoutOpen } from './open.ts';
+import { copyOf, withoutRow } from './parked.ts';
+import { apply, sourcesOf, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
-import {
-  answered,
-  asking,
-  backInQueues,
-  described,
-  isLate,
-  keptAs,
-  knowing,
-  parking,
-  placesIn,
-  remembered,
-} from './world.ts';
-import { replaced, storing, subjectOf, withMark } from './world.ts';
+import { answered, backInQueues, described, isLate, keptAs, knowing, parking, placesIn, remembered } from './world.ts';
+import { replaced, storing, subjectOf, withMarks } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -25,7 +14,10 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   const waiting = distinct(world.waiting);
   return placesIn(world, setting)
     .flatMap((place) => [
-      ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
+      ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, [copy])),
+      ...takenTogether(place),
+      ...handlingMoves(place),
+      ...closingMoves(place),
       ...ownerMoves(place),
       ...openMoves(place),
       ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
@@ -38,7 +30,7 @@ export function regularMoves(world: World, setting: Setting): Move[] {
 
 /** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
 function mayTake({ held, state }: Replica, { lane }: Copy): boolean {
-  if (state.outage === 'long') return false;
+  if (state.outage === 'long' || state.isClosing) return false;
   const copies = [...held.values()];
   const doors = copies.map((copy) => copy.lane);
   if (lane === 'quarantine') return doors.length === 0;
@@ -57,13 +49,25 @@ function besideMoves(place: Place): Move[] {
   });
 }
 
-function taken(place: Place, copy: Copy): Move {
+/** The socket brings two messages at once. */
+function takenTogether(place: Place): Move[] {
+  const { waiting } = place.world;
+  const all = waiting.filter((copy) => copy.lane === 'queue' && mayTake(place.replica, copy));
+  const pairs = all.flatMap((one, index) => all.slice(index + 1).map((other) => [one, other] as const));
+  return [...new Map(pairs.map((pair) => [pair.map(copyKey).toSorted().join(), pair])).values()].map((pair) =>
+    taken(place, pair),
+  );
+}
+
+function taken(place: Place, copies: readonly Copy[]): Move {
   const { world, replica, name, setting } = place;
-  // One of those that are alike.
-  const waiting = world.waiting.toSpliced(world.waiting.indexOf(copy), 1);
+  // Of those that are alike, as many as are taken.
+  const waiting = [...world.waiting];
+  for (const copy of copies) waiting.splice(waiting.indexOf(copy), 1);
+  const what = copies.map((copy) => `${nameOf(copy)} from the ${copy.lane}`).join(' and ');
   return {
-    label: `${name} takes ${nameOf(copy)} from the ${copy.lane}`,
-    to: () => replaced(place, take(replica, copy, setting.deliverer.rules), { waiting }),
+    label: `${name} takes ${what}`,
+    to: () => replaced(place, take(replica, copies, setting.rules), { waiting }),
   };
 }
 
@@ -78,13 +82,13 @@ function ownerMoves(place: Place): Move[] {
   if (world.owner === undefined) {
     return [{ label: `${name} leases what is parked`, to: () => ({ ...world, owner: index }) }];
   }
-  if (world.owner !== index || replica.state.outage === 'long') return [];
+  if (world.owner !== index || replica.state.outage === 'long' || replica.state.isClosing) return [];
   const inHand = new Set([...replica.held.values()].map(({ row }) => row));
   return world.parked
     .filter((row) => !inHand.has(row))
     .map((row) => {
       const copy = copyOf(row, world.deaths);
-      const to = () => replaced(place, take(replica, copy, setting.deliverer.rules));
+      const to = () => replaced(place, take(replica, [copy], setting.rules));
       return { label: `${name} takes ${nameOf(copy)} from what is parked`, to };
     });
 }
@@ -95,7 +99,7 @@ function outageMoves(place: Place): Move[] {
   const next = { none: [], short: ['back', 'outlasted'], long: ['back'] } as const;
   return next[replica.state.outage].map((kind) => ({
     label: `what ${name} needs is ${kind === 'back' ? 'back' : 'away for long'}`,
-    to: () => replaced(place, apply(replica, [{ kind }], setting.deliverer.rules)),
+    to: () => replaced(place, apply(replica, [{ kind }], setting.rules)),
   }));
 }
 
@@ -104,7 +108,7 @@ function blockedMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
   if (replica.state.broker !== 'blocked') return [];
   const input = { kind: 'broker', is: 'writable' } as const;
-  const to = () => replaced(place, apply(replica, [input], setting.deliverer.rules));
+  const to = () => replaced(place, apply(replica, [input], setting.rules));
   return [{ label: `the broker takes what ${name} publishes again`, to }];
 }
 
@@ -120,37 +124,38 @@ function keptMoves(world: World): Move[] {
 
 /** How the world answers what a replica asked for. */
 function answers(place: Place, asked: Asked): Move[] {
-  const { world, replica, name, setting } = place;
+  const { world, replica, name } = place;
   const what = subjectOf(place, asked);
   switch (asked.kind) {
     case 'recall': {
-      const { member, key } = asked;
-      const known = [...world.remembered, ...replica.own].find((mark) => mark.key === key)?.fingerprint;
-      const label = `${name} ${known === undefined ? 'does not know' : 'recognises'} ${what}`;
-      return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', member, known }]) }];
+      const { members, keys } = asked;
+      const known = fingerprintsOf(keys, [...world.remembered, ...replica.own]);
+      const isNews = known.every((fingerprint) => fingerprint === undefined);
+      const label = `${name} ${isNews ? 'does not know' : 'recognises'} ${what}`;
+      return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', members, known }]) }];
     }
     case 'run':
-      return answersTo(world, asked.message, setting).map((answer) => handled(place, asked, answer));
+      return [];
     case 'publish': {
       if (replica.state.broker === 'blocked') return [];
       const { sending, publication } = asked;
       const change = storing(world, publication);
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], change);
+      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], change);
       return [{ label: `the broker confirms ${what} to ${name}`, to, isQuiet: change.records !== undefined }];
     }
     case 'keep': {
       const { sending, publication } = asked;
       const kept = [...world.kept, keptAs(publication)];
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], { kept });
+      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], { kept });
       return [{ label: `${name} keeps ${what}`, to }];
     }
     case 'park': {
       const { sending, parked } = asked;
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], parking(world, parked));
+      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], parking(world, parked));
       return [{ label: `${name} parks ${what}`, to }];
     }
     case 'remember': {
-      const to = () => remembered(place, asked, { remembered: withMark(world.remembered, asked.mark) });
+      const to = () => remembered(place, asked, { remembered: withMarks(world.remembered, asked.marks) });
       return [{ label: `${name} remembers ${what}`, to }];
     }
     case 'lease':
@@ -162,31 +167,12 @@ function answers(place: Place, asked: Asked): Move[] {
   }
 }
 
-/** How handling it may go: what is parked already is not handled. */
-function answersTo({ parked, open }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
-  if (delivery.mayBeParked && (isAmong(parked, delivery) || isOpen(open, delivery))) return ['parked already'];
-  const isMoved = (delivery.hop ?? 0) >= parks;
-  return all.filter((answer) => !isMoved || answer !== 'full');
-}
-
-/** A replica that finds only now that its lease is over learns it by that. */
-function handled(place: Place, asked: Asked<'run'>, answer: AnswerKind): Move {
-  const { world, setting, name } = place;
-  const { member, message } = asked;
-  const isOver = message.parked !== undefined && isLate(place);
-  const { requests, caused } = setting.deliverer.handled(message, answer, { isHeld: !isOver });
-  const came = caused === undefined ? ({ kind: 'threw', member, error: 'too late' } as const) : undefined;
-  const input = came ?? ({ kind: 'returned', member, caused: caused ?? [] } as const);
-  const to = () => answered(isOver ? knowing(place) : place, asked, [input], asking(world, message, requests));
-  const late = isOver ? ', too late' : '';
-  return { label: `${name} handles ${subjectOf(place, asked)}: ${answer}${late}`, to };
-}
-
 function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): World {
   const { world, replica } = place;
-  const copy = replica.held.get(asked.source);
+  const [source = 0] = sourcesOf(asked);
+  const copy = replica.held.get(source);
   const change = copy === undefined ? {} : releasing(world, asked.kind, copy);
-  return answered({ ...place, replica: without(replica, asked.source) }, asked, [], change);
+  return answered({ ...place, replica: without(replica, source) }, asked, [], change);
 }
 
 /** A row stays where it is until its source is acknowledged. */

@@ -1,4 +1,4 @@
-/** First attempts that came in a bundle and take long: kept in Postgres, so that their bundle can go. */
+/** First attempts that came in a batch and take long: kept in Postgres, so that their batch can go. */
 import { publishKept, type Delivery } from '@waybell/line/delivery';
 import type { Message, Publication } from '@waybell/line/messages';
 import { attemptOf, isSeveral, nameOf, nameOfGuid, NEW_COPY } from './copies.ts';
@@ -12,10 +12,10 @@ export function openMoves(place: Place): Move[] {
   return [...slow(place), ...late(place), ...sent(place), ...removed(place)];
 }
 
-/** What is at work in a bundle has been so for long. */
+/** What is at work in a batch has been so for long. */
 function slow({ setting, replica, ...place }: Place): Move[] {
   if (!setting.isSlow) return [];
-  const rules = setting.deliverer.rules;
+  const rules = setting.rules;
   return [...replica.held].flatMap(([source, { message }]) => {
     if (!isSeveral(message)) return [];
     const told = apply(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
@@ -23,7 +23,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
     // Only one, so that there is less to look at: what is kept is a matter of each by itself.
     if (asked.map((each) => each.kind === 'lease' && nameOf(each)).join() !== 'attempt 1 of A') return [];
     const to = () => replaced({ setting, replica, ...place }, told);
-    return [{ label: `a bundle is in the hands of ${place.name} for long`, to }];
+    return [{ label: `a batch is in the hands of ${place.name} for long`, to }];
   });
 }
 
@@ -33,7 +33,7 @@ function late(place: Place): Move[] {
   const to = () =>
     replaced(
       place,
-      cutOff(replica, ({ kept }) => kept === 'late', setting.deliverer.rules),
+      cutOff(replica, ({ kept }) => kept === 'late', setting.rules),
     );
   return [{ label: `${name} learns that it is late`, to }];
 }

@@ -4,6 +4,7 @@ import { emptyState, type Effect, type Input, type StepRules, type State } from 
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { judged, messagesOf, type Copy } from './copies.ts';
+import { misusedParts, type Parts, partsIn, partsOf, withParts } from './parts.ts';
 
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
 export type Replica = {
@@ -17,15 +18,16 @@ export type Replica = {
   own: readonly Mark[];
   /** Sources with a member that was handled. */
   done: ReadonlySet<number>;
-  /** It gave one of these back. */
-  hasGivenBackDone: boolean;
-  /** It blamed a message for deaths that there were not. */
-  hasBlamedInnocent: boolean;
+  /** What its messages cause in parts, until no more of it is wanted. */
+  parts: readonly Parts[];
+  /** What it did, and no hand-over may do. */
+  broken?: string | undefined;
 };
 
 const ASKED = ['recall', 'run', 'publish', 'keep', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
-export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
+/** `hasBegun`: of a batch that runs, something has ended. */
+export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K; hasBegun?: true };
 
 export const NEW_REPLICA: Replica = {
   state: { ...emptyState(), broker: 'writable' },
@@ -34,8 +36,7 @@ export const NEW_REPLICA: Replica = {
   sent: [],
   own: [],
   done: new Set(),
-  hasGivenBackDone: false,
-  hasBlamedInnocent: false,
+  parts: [],
 };
 
 export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
@@ -45,31 +46,90 @@ export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
 /** The replica once it has heard all that. Records leave at once. */
 export function apply(replica: Replica, inputs: readonly Input[], rules: StepRules<Delivery>): Replica {
   const state = copied(replica.state);
+  const parts = [...withParts(state, replica.parts), ...partsIn(inputs)];
+  const { held } = replica;
   const inFlight = [...replica.inFlight];
   const done = new Set(replica.done);
-  let { hasGivenBackDone } = replica;
+  let { broken } = replica;
   const heard = [...inputs];
   // It grows meanwhile.
   for (const input of heard) {
+    const isRecord = input.kind === 'unconfirmed' && isOfRecords(state, input.sending);
     for (const effect of step(state, input, rules)) {
+      if (effect.kind === 'report' && effect.report.kind === 'handled')
+        for (const { source } of effect.report.members) done.add(source);
       if (effect.kind === 'flush later') heard.push({ kind: 'flush due' });
-      else if (isAsked(effect)) inFlight.push(effect);
-      if (effect.kind === 'report' && effect.report.kind === 'handled') done.add(effect.report.member.source);
-      hasGivenBackDone ||= effect.kind === 'give back' && done.has(effect.source);
+      for (const asked of askedBy(effect)) {
+        broken ??= wrongIn(asked, { state, held, inFlight, done });
+        inFlight.push(asked);
+      }
     }
+    if (isRecord && !state.isClosing && !isOfRecords(state, input.sending)) broken ??= 'a record given up';
   }
+  broken ??= misusedParts(state, parts, replica.state.isClosing);
   for (const source of done) if (!state.sources.has(source)) done.delete(source);
-  return { ...replica, state, inFlight, done, hasGivenBackDone };
+  return { ...replica, state, inFlight, done, parts: partsOf(state, parts), broken };
 }
 
-/** The replica with a copy in its hands. */
-export function take(replica: Replica, copy: Copy, rules: StepRules<Delivery>): Replica {
-  const source = replica.state.lastId + 1;
-  const held = new Map([...replica.held, [source, copy]]);
-  const { lane } = copy;
-  const messages = messagesOf(judged(copy));
-  const taken = apply({ ...replica, held }, [{ kind: 'came', source, lane, messages }], rules);
-  return isInnocentBlamed(taken, source, copy) ? { ...taken, hasBlamedInnocent: true } : taken;
+function isOfRecords({ sendings }: State<Delivery>, sending: number): boolean {
+  return sendings.get(sending)?.shares.some(({ characters }) => characters > 0) === true;
+}
+
+type Before = Pick<Replica, 'state' | 'held' | 'inFlight' | 'done'>;
+
+/** What an effect asks for that it may not, given what was asked for before. */
+function wrongIn(effect: Asked, before: Before): string | undefined {
+  if ('members' in effect) return wrongOf(effect, before);
+  if (effect.kind !== 'acknowledge' && effect.kind !== 'give back') return undefined;
+  const [source = 0] = sourcesOf(effect);
+  return wrongToRelease(effect.kind, source, before);
+}
+
+function wrongOf({ kind, members }: Effect<Delivery> & { members: readonly number[] }, { state, inFlight }: Before) {
+  if (members.length === 0) return `${kind} of nothing`;
+  if (new Set(members).size < members.length) return `${kind} of the same twice`;
+  if (members.some((id) => !state.members.has(id))) return `${kind} of what has left`;
+  const isUnderWay = inFlight.some(
+    (asked) => asked.kind === kind && membersIn(asked).some((id) => members.includes(id)),
+  );
+  return isUnderWay ? `${kind} while that is under way` : undefined;
+}
+
+function wrongToRelease(kind: 'acknowledge' | 'give back', source: number, { state, held, inFlight, done }: Before) {
+  if (!held.has(source)) return `${kind} of what is not held`;
+  const isOpen = [...state.members.values()].some((member) => member.source === source);
+  if (isOpen || state.sources.has(source)) return `${kind} of what is open`;
+  if (inFlight.some((asked) => sourcesOf(asked).includes(source))) return `${kind} of what has gone`;
+  return kind === 'give back' && done.has(source) ? 'given back with a member that is done with' : undefined;
+}
+
+const membersIn = (asked: Asked): readonly number[] => ('members' in asked ? asked.members : []);
+
+/** The sources that it lets go of. */
+export function sourcesOf(effect: Effect<Delivery>): readonly number[] {
+  if (effect.kind === 'acknowledge') return effect.sources;
+  return effect.kind === 'give back' ? [effect.source] : [];
+}
+
+/** What needs an answer here, or changes what the broker has. What is acknowledged together may be lost one by one. */
+function askedBy(effect: Effect<Delivery>): readonly Asked[] {
+  if (effect.kind === 'acknowledge') return effect.sources.map((source) => ({ kind: effect.kind, sources: [source] }));
+  return isAsked(effect) ? [effect] : [];
+}
+
+/** The replica with copies in its hands, which came together. */
+export function take(replica: Replica, copies: readonly Copy[], rules: StepRules<Delivery>): Replica {
+  let id = replica.state.lastId + 1;
+  const taken = copies.map((copy) => {
+    const source = { id, lane: copy.lane, messages: messagesOf(judged(copy)) };
+    id += source.messages.length;
+    return { copy, source };
+  });
+  const held = new Map([...replica.held, ...taken.map(({ copy, source }) => [source.id, copy] as const)]);
+  const sources = taken.map(({ source }) => source);
+  const after = apply({ ...replica, held }, [{ kind: 'came', sources }], rules);
+  if (!taken.some(({ copy, source }) => isInnocentBlamed(after, source.id, copy))) return after;
+  return { ...after, broken: after.broken ?? 'blamed though no process died of it' };
 }
 
 /** So many processes died with it at least that a message is blamed for. One more, the first, may have been a connection. */
@@ -86,10 +146,14 @@ export function without(replica: Replica, source: number): Replica {
 }
 
 /** Those of what it held were taken back, and nothing more is heard of them. */
-export function cutOff(replica: Replica, isCut: (copy: Copy) => boolean, rules: StepRules<Delivery>): Replica {
-  const cut = new Set([...replica.held].filter(([, copy]) => isCut(copy)).map(([source]) => source));
+export function cutOff(
+  replica: Replica,
+  isCut: (copy: Copy, source: number) => boolean,
+  rules: StepRules<Delivery>,
+): Replica {
+  const cut = new Set([...replica.held].filter(([source, copy]) => isCut(copy, source)).map(([source]) => source));
   const held = new Map([...replica.held].filter(([source]) => !cut.has(source)));
-  const inFlight = replica.inFlight.filter((asked) => !('source' in asked && cut.has(asked.source)));
+  const inFlight = replica.inFlight.filter((asked) => !sourcesOf(asked).some((source) => cut.has(source)));
   return apply(
     { ...replica, held, inFlight },
     [...cut].map((source) => ({ kind: 'cut', source }) as const),

@@ -1,6 +1,7 @@
 import type { DeliveryName } from './copies.ts';
 import { explore, type Exploration } from './explore.ts';
 import { readDeliverer, type AnswerKind } from './deliverer.ts';
+import { routerFrom } from './router.ts';
 import type { FaultKind } from './setting.ts';
 
 /** The replicas, what may go wrong how often, and how much of it there may be of one delivery. */
@@ -9,8 +10,12 @@ export type Row = {
   retries?: number;
   parks?: number;
   replicas?: number;
-  isBundled?: boolean;
+  isBatched?: boolean;
   isSlow?: boolean;
+  /** What handles messages is a router, of events in two parts. */
+  isRouted?: boolean;
+  /** What the broker does not take may be kept. */
+  keeps?: boolean;
   isBesideSuspects?: boolean;
   faults: number;
   kinds: readonly FaultKind[];
@@ -21,18 +26,20 @@ export type Row = {
 };
 
 export const EVERY_FAULT: readonly FaultKind[] = [
-  ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned', 'stalled', 'blocked'] as const),
-  ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
+  ...(['crash', 'cut', 'cut one', 'closing', 'refused', 'unconfirmed', 'returned', 'stalled', 'blocked'] as const),
+  ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'throws for all', 'outage'] as const),
 ];
 /** All else that can go wrong with what is parked. */
 export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'postgres away', 'commit unheard'];
 
 export async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
-  const { parks = 0, isBundled = false, isSlow = false, isBesideSuspects = false } = row;
-  const { kinds: faultKinds, faults: faultLimit } = row;
-  const deliverer = await readDeliverer({ retries, parks });
-  const who = { deliverer, deliveries, replicas, isBundled, isSlow, isBesideSuspects };
+  const { parks = 0, isBatched = false, isSlow = false, isBesideSuspects = false } = row;
+  const { kinds: faultKinds, faults: faultLimit, isRouted = false, keeps = true } = row;
+  const real = await readDeliverer({ retries, parks });
+  const deliverer = isRouted ? routerFrom(real) : real;
+  const rules = { ...deliverer.rules, keeps };
+  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspects };
   const setting = { ...who, parks, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
 }

@@ -1,13 +1,16 @@
+import type { Delivery } from '@waybell/line/delivery';
+import type { StepRules } from '@waybell/line/hand-over/state';
 import type { AnswerKind, Deliverer } from './deliverer.ts';
 
 /** What happens in a model: the replicas, and what may go wrong how often. */
 export type Setting = {
   deliverer: Deliverer;
+  rules: StepRules<Delivery>;
   deliveries: number;
   replicas: number;
-  /** All deliveries come in one bundle. */
-  isBundled: boolean;
-  /** Attempts may take so long that they are kept somewhere else, if they came in a bundle, or have others taken beside them. */
+  /** All deliveries come in one batch. */
+  isBatched: boolean;
+  /** Attempts may take so long that they are kept somewhere else, if they came in a batch, or have others taken beside them. */
   isSlow: boolean;
   /** Every delivery but the first is a suspect at the start. */
   isBesideSuspects: boolean;
@@ -27,6 +30,10 @@ export type FaultKind =
   | 'kills'
   /** A replica's connection for consuming breaks: the broker takes back what it held. */
   | 'cut'
+  /** The broker takes back one message of a replica, as where a channel closes. */
+  | 'cut one'
+  /** A replica is told to end, and another is there once it has. */
+  | 'closing'
   /** The broker confirms negatively, or the message is lost on its way. */
   | 'refused'
   /** The broker has the message, and its confirm does not arrive. */
@@ -52,5 +59,7 @@ export type FaultKind =
   | 'redis forgets'
   /** The handler throws after its request. */
   | 'throws'
+  /** It throws for all of a batch, before anything was begun for any. */
+  | 'throws for all'
   /** A dependency is away for so long that the message is given back. */
   | 'outage';

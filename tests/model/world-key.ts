@@ -5,7 +5,8 @@ import type { Mark } from '@waybell/line/once';
 import { copyKey, doorKey, messageKey, storedOf } from './copies.ts';
 import { openKey } from './open.ts';
 import { rowKey } from './parked.ts';
-import type { Asked, Replica } from './replica.ts';
+import { Parts } from './parts.ts';
+import { sourcesOf, type Asked, type Replica } from './replica.ts';
 import type { World } from './world.ts';
 
 /** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
@@ -27,7 +28,7 @@ function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
   return gone.length === 0 ? '' : ` without ${gone.map(openKey).join()}`;
 }
 
-function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string {
+function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica): string {
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
@@ -41,17 +42,32 @@ function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string
     sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}${copy.isBeside ? 'beside' : ''}`);
   for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
   for (const id of done) sources.of(id, 'done');
+  for (const { id, parts: left } of state.members.values())
+    if (left instanceof Parts) works.of(id, `part ${left.asked}`);
   for (const asked of inFlight) {
     if (asked.kind === 'lease') works.of(asked.member, `lease ${messageKey(asked.message)}`);
-    else if ('member' in asked) works.of(asked.member, asked.kind);
-    else if ('sending' in asked && !state.sendings.has(asked.sending)) late.push(asked);
-    else if ('source' in asked) sources.of(asked.source, asked.kind);
+    else if ('members' in asked) {
+      const what = togetherKey(asked, state);
+      for (const member of asked.members) works.of(member, what);
+    } else if ('sending' in asked && !state.sendings.has(asked.sending)) late.push(asked);
+    else for (const source of sourcesOf(asked)) sources.of(source, asked.kind);
   }
   // A member is part of its source's.
   const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
   for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
   const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey), ...late.map(lateKey)].toSorted();
-  return [state.outage, state.broker, ...works.all(), ...sources.all(), ...others].join('+');
+  const is = [state.outage, state.broker, state.isClosing, broken];
+  return [...is, ...works.all(), ...sources.all(), ...others].join('+');
+}
+
+/** With which others it is asked for. */
+function togetherKey(
+  { kind, members, hasBegun }: Asked<'recall' | 'run' | 'remember'>,
+  { members: all }: Replica['state'],
+): string {
+  if (members.length === 1) return hasBegun ? `${kind} begun` : kind;
+  const others = members.flatMap((id) => all.get(id) ?? []).map(doorKey);
+  return `${kind} ${hasBegun ? 'begun' : ''} with ${others.toSorted().join('&')}`;
 }
 
 /** Asked for, and no longer waited for. */

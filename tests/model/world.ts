@@ -7,7 +7,7 @@ import type { Mark } from '@waybell/line/once';
 import { DELIVERIES, isOfBroker, membersOf, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { copyOf, oneMoreDeath, withRow } from './parked.ts';
-import { cutOff, apply, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
+import { cutOff, apply, hasRows, NEW_REPLICA, sourcesOf, type Asked, type Replica } from './replica.ts';
 import { remembering } from './remembering.ts';
 import type { Setting } from './setting.ts';
 
@@ -44,19 +44,19 @@ export type Move = {
 };
 
 /**
- * Each delivery on its way to its first attempt, all in one bundle or each by itself, and those after the first already
+ * Each delivery on its way to its first attempt, all in one batch or each by itself, and those after the first already
  * suspects where the setting says so.
  */
-export function start({ deliveries, replicas, isBundled, isBesideSuspects, deliverer }: Setting): World {
+export function start({ deliveries, replicas, isBatched, isBesideSuspects, rules }: Setting): World {
   const names = DELIVERIES.slice(0, deliveries);
   const first = names.map((name) => ({ publication: publishDelivery(firstAttempt(name)) }));
-  const sent = isBundled ? joinDeliveries(first) : first;
+  const sent = isBatched ? joinDeliveries(first) : first;
   const waiting = sent.flatMap(({ publication }, place) => {
     const { copies } = storedOf(publication);
     if (!isBesideSuspects || place === 0) return copies;
     return copies
       .flatMap(({ message }) => membersOf(message))
-      .flatMap((message) => storedOf(publishSuspect(message, deliverer.rules.name, 0)).copies);
+      .flatMap((message) => storedOf(publishSuspect(message, rules.name, 0)).copies);
   });
   return {
     waiting,
@@ -88,23 +88,29 @@ export function replaced({ world, index }: Place, replica: Replica, change: Part
 
 /** What the replica asked for is done; it hears what came of that, and whatever else is different. */
 export function answered(place: Place, done: Asked, inputs: readonly Input[], change: Partial<World> = {}): World {
-  const { replica, setting } = place;
+  const { replica } = place;
   const inFlight = replica.inFlight.filter((asked) => asked !== done);
-  return replaced(place, apply({ ...replica, inFlight }, inputs, setting.deliverer.rules), change);
+  return hearing({ ...place, replica: { ...replica, inFlight } }, inputs, change);
+}
+
+/** The world once the replica has heard that, and whatever else is different. */
+export function hearing(place: Place, inputs: readonly Input[], change: Partial<World> = {}): World {
+  return replaced(place, apply(place.replica, inputs, place.setting.rules), change);
 }
 
 /** It has remembered that itself, and whatever else is different. */
 export function remembered(place: Place, asked: Asked<'remember'>, change: Partial<World> = {}): World {
   const { replica, setting } = place;
-  const { member, mark } = asked;
+  const { members, marks } = asked;
   // With what Redis knows all the time, it would be no report.
   const isOwn = setting.faultKinds.some((kind) => kind === 'redis away' || kind === 'redis forgets');
-  const own = isOwn ? withMark(replica.own, mark) : replica.own;
-  return answered({ ...place, replica: { ...replica, own } }, asked, [{ kind: 'remembered', member }], change);
+  const own = isOwn ? withMarks(replica.own, marks) : replica.own;
+  return answered({ ...place, replica: { ...replica, own } }, asked, [{ kind: 'remembered', members }], change);
 }
 
-export function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
-  return [...marks.filter(({ key }) => key !== mark.key), mark];
+export function withMarks(known: readonly Mark[], more: readonly Mark[]): readonly Mark[] {
+  const keys = new Set(more.map(({ key }) => key));
+  return [...known.filter(({ key }) => !keys.has(key)), ...more];
 }
 
 /** What a publication changes once it is safe in its queues. */
@@ -143,7 +149,7 @@ export function isLate({ world, index, replica }: Place): boolean {
 
 /** The place once the replica has learned that. */
 export function knowing(place: Place): Place {
-  const replica = cutOff(place.replica, ({ row }) => row !== undefined, place.setting.deliverer.rules);
+  const replica = cutOff(place.replica, ({ row }) => row !== undefined, place.setting.rules);
   return { ...place, replica };
 }
 
@@ -151,8 +157,14 @@ export function knowing(place: Place): Place {
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
   if (asked.kind === 'publish' || asked.kind === 'keep') return described(asked.publication);
   if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));
-  const copy = 'member' in asked ? state.members.get(asked.member) : held.get(asked.source);
-  return copy === undefined ? 'nothing' : nameOf(copy);
+  if (asked.kind === 'acknowledge' || asked.kind === 'give back')
+    return namesOf(sourcesOf(asked).map((source) => held.get(source)));
+  const members = 'members' in asked ? asked.members : [asked.member];
+  return namesOf(members.map((member) => state.members.get(member)));
+}
+
+function namesOf(copies: readonly (Pick<Copy, 'message'> | undefined)[]): string {
+  return copies.map((copy) => (copy === undefined ? 'nothing' : nameOf(copy))).join(' and ');
 }
 
 export function described(publication: Publication): string {

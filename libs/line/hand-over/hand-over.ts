@@ -106,12 +106,18 @@ function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalle
 /** A fate is of the member that it was said of, whoever has left meanwhile. */
 function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
   const member = turn.state.members.get(id);
-  if (member === undefined || fate === undefined || !member.isRunning) return;
+  if (fate === undefined) return;
+  if (member === undefined || !member.isRunning) return endUnheard(fate);
   member.isRunning = false;
   if (fate.kind === 'failed') return failed(turn, member, fate.error);
   const { caused } = fate;
   if ('next' in caused) sendInParts(turn, member, caused);
   else send(turn, member, caused);
+}
+
+/** Ends the parts of what was given back meanwhile, or has ended before. */
+function endUnheard(fate: Fate): void {
+  if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
 
 /** Halves a batch that throws until the one that throws is alone. */

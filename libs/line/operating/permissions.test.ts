@@ -18,7 +18,15 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.events.router', 'waybell.strays', ...lanes('event-router'), ...lanes('strays')],
   },
   deliverer: {
-    publish: ['waybell.deliveries', 'waybell.retry', 'waybell.waiting', 'waybell.outcomes', 'waybell.ends', ...ASIDE],
+    publish: [
+      'waybell.deliveries',
+      'waybell.returns',
+      'waybell.retry',
+      'waybell.waiting',
+      'waybell.outcomes',
+      'waybell.ends',
+      ...ASIDE,
+    ],
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
   deactivator: {

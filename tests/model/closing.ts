@@ -1,0 +1,20 @@
+/** How a replica ends that was told to. */
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { NEW_REPLICA } from './replica.ts';
+import { backInQueues, hearing, replaced, type Move, type Place } from './world.ts';
+
+const OVER = new Unavailable('time', () => Promise.resolve());
+
+export function closingMoves(place: Place): Move[] {
+  const { world, replica, name } = place;
+  if (!replica.state.isClosing) return [];
+  const { state, held } = replica;
+  const ends = () => replaced(place, NEW_REPLICA, backInQueues(world, held.values()));
+  const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
+  // What they come to may still be heard.
+  const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);
+  return [
+    ...(running.length === 0 ? [] : [{ label: `${name} ends what is at work`, to: cut }]),
+    { label: `${name} gives back what it has, and ends; a new one begins`, to: ends },
+  ];
+}

@@ -1,0 +1,122 @@
+/** How what a replica handles may end: each by itself, or together with others in one turn of the event loop. */
+import type { Delivery } from '@waybell/line/delivery';
+import type { Fate } from '@waybell/line/messages';
+import type { Mark } from '@waybell/line/once';
+import { nameOf } from './copies.ts';
+import type { AnswerKind } from './deliverer.ts';
+import { isOpen } from './open.ts';
+import { isAmong } from './parked.ts';
+import { Parts } from './parts.ts';
+import type { Asked } from './replica.ts';
+import type { Setting } from './setting.ts';
+import { asking, hearing, isLate, knowing, type Move, type Place, type World } from './world.ts';
+
+/** Of a batch that runs, one that has not ended. */
+export type Running = { member: number; message: Delivery };
+
+/** One of these, and what is said of it. Fates are made anew each time, as those in parts change. */
+type Ending = Running & { what: string; requests: number; isOver: boolean; fate: () => Fate };
+
+export function handlingMoves(place: Place): Move[] {
+  const each = place.replica.inFlight
+    .flatMap((asked) => (asked.kind === 'run' ? runningIn(asked) : []))
+    .map((running) => answersTo(place.world, running.message, place.setting).map(ending(place, running)));
+  const alone = each.flat().map((one) => [one]);
+  const together = each.length < 2 ? [] : combinationsOf(each);
+  return [...[...alone, ...together].map((endings) => ended(place, endings)), ...notBegun(place)];
+}
+
+/** What was taken back is not begun. */
+function notBegun(place: Place): Move[] {
+  const { inFlight, state } = place.replica;
+  return inFlight.flatMap((asked) => {
+    if (asked.kind !== 'run' || asked.hasBegun) return [];
+    const members = asked.members.filter((member) => !isHeld({ state }, member));
+    if (members.length === 0) return [];
+    const fates = members.map((): Fate => ({ kind: 'failed', error: 'another process has it' }));
+    const to = () => hearing(withoutRunning(place, members), [{ kind: 'ended', members, fates }]);
+    return [{ label: `${place.name} begins nothing that was taken back`, to }];
+  });
+}
+
+function isHeld({ state }: Pick<Place['replica'], 'state'>, member: number): boolean {
+  return state.sources.get(state.members.get(member)?.source ?? 0)?.isHeld === true;
+}
+
+export function runningIn({ members, messages }: Asked<'run'>): Running[] {
+  return members.flatMap((member, at) => {
+    const message = messages[at];
+    return message === undefined ? [] : [{ member, message }];
+  });
+}
+
+/** What is known of each of these. */
+export function fingerprintsOf(keys: readonly string[], marks: readonly Mark[]): (string | undefined)[] {
+  return keys.map((key) => marks.find((mark) => mark.key === key)?.fingerprint);
+}
+
+/** One of each, in every way. */
+function combinationsOf<T>([first = [], ...rest]: readonly (readonly T[])[]): T[][] {
+  if (rest.length === 0) return first.map((one) => [one]);
+  const others = combinationsOf(rest);
+  return first.flatMap((one) => others.map((other) => [one, ...other]));
+}
+
+/** How handling it may go: what is parked already is not handled. */
+function answersTo({ parked, open }: World, delivery: Delivery, { answers, parks }: Setting): readonly AnswerKind[] {
+  if (delivery.mayBeParked && (isAmong(parked, delivery) || isOpen(open, delivery))) return ['parked already'];
+  const isMoved = (delivery.hop ?? 0) >= parks;
+  return answers.filter((answer) => !isMoved || answer !== 'full');
+}
+
+function ending(place: Place, running: Running) {
+  const { setting, replica } = place;
+  const { member, message } = running;
+  const isOver = message.parked !== undefined && isLate(place);
+  const copy = replica.state.members.get(member);
+  const name = copy === undefined ? 'nothing' : nameOf(copy);
+  return (answer: AnswerKind): Ending => {
+    const { requests, caused } = setting.deliverer.handled(message, answer, { isHeld: !isOver });
+    const what = `${name}: ${answer}${isOver ? ', too late' : ''}`;
+    return { ...running, what, requests, isOver, fate: () => fateOf(caused) };
+  };
+}
+
+function fateOf(caused: ReturnType<Setting['deliverer']['handled']>['caused']): Fate {
+  if (caused === undefined) return { kind: 'failed', error: 'too late' };
+  return { kind: 'done', caused: 'parts' in caused ? new Parts(caused.parts) : caused };
+}
+
+/** A replica that finds only now that its lease is over learns it by that. */
+function ended(place: Place, endings: readonly Ending[]): Move {
+  const members = endings.map(({ member }) => member);
+  const isOver = endings.some((one) => one.isOver);
+  const to = () => {
+    const left = withoutRunning(isOver ? knowing(place) : place, members);
+    return hearing(
+      left,
+      [{ kind: 'ended', members, fates: endings.map(({ fate }) => fate()) }],
+      requestsOf(place, endings),
+    );
+  };
+  return { label: `${place.name} handles ${endings.map(({ what }) => what).join(' and ')}`, to };
+}
+
+function requestsOf({ world }: Place, endings: readonly Ending[]): Partial<World> {
+  let after = world;
+  for (const { message, requests } of endings) after = { ...after, ...asking(after, message, requests) };
+  return { requests: after.requests };
+}
+
+/** The place once nothing more is to be heard of these. */
+export function withoutRunning(place: Place, members: readonly number[]): Place {
+  const { replica } = place;
+  const inFlight = replica.inFlight.flatMap((asked) => {
+    if (asked.kind !== 'run' || !asked.members.some((member) => members.includes(member))) return [asked];
+    const left = runningIn(asked).filter(({ member }) => !members.includes(member));
+    if (left.length === 0) return [];
+    const still = { members: left.map(({ member }) => member), messages: left.map(({ message }) => message) };
+    return [{ ...asked, ...still, hasBegun: true } as const];
+  });
+  return { ...place, replica: { ...replica, inFlight } };
+}
