@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import type { Fate, Outgoing } from '@waybell/line/messages';
-import { fatesOf, handled } from '@waybell/line/testing/handled';
+import { handled } from '@waybell/line/testing/handled';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Arrival } from './route-event.ts';
 import {

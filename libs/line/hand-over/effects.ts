@@ -3,7 +3,7 @@ import { joinDeliveries, isDeliveryBatch, readMembers } from '../delivery-batch.
 import type { Outgoing, Rejection } from '../messages.ts';
 import { publishRejected } from './aside.ts';
 import { bufferEnd, bufferOutcome } from './records.ts';
-import { effectIsSafe, sendOne, start, startOne } from './sendings.ts';
+import { effectIsSafe, sendOne, start } from './sendings.ts';
 import type { Leaving, Member, Share } from './state.ts';
 import type { Turn } from './turn.ts';
 
@@ -21,13 +21,13 @@ export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Ou
 }
 
 function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void {
-  if (outgoing.kind === 'reject') return sendRejection(turn, member, outgoing);
-  member.underWay += 1;
-  if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
+  if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
+  else if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
-  else if (outgoing.kind === 'publish' && outgoing.deliveries)
+  else if (outgoing.kind === 'publish' && outgoing.deliveries) {
+    member.underWay += 1;
     turn.leaving.push({ member: member.id, publication: outgoing });
-  else startOne(turn, member, outgoing);
+  } else sendOne(turn, member, outgoing);
 }
 
 /** Sends the deliveries that leave in this turn: those for one queue travel together. */

@@ -1,6 +1,6 @@
 /** Records and ends leave in batches: those of many messages travel together. */
 import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
-import type { Message, Publication } from '../messages.ts';
+import type { Publication } from '../messages.ts';
 import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import { start } from './sendings.ts';
@@ -11,17 +11,19 @@ const LARGEST_BATCH = 100;
 /** Records carry bodies, and a reader holds many batches at once. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 
-export function bufferOutcome<M>(turn: Turn<M>, { id: member, message }: Member<M>, outcome: Outcome): void {
-  buffer(turn, { member, outcome, characters: charactersOf(outcome) }, message);
+export function bufferOutcome<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
+  buffer(turn, member, { member: member.id, outcome, characters: charactersOf(outcome) });
 }
 
 /** Buffers the end of a delivery, to be sent with its record. */
-export function bufferEnd<M>(turn: Turn<M>, { id: member, message }: Member<M>, end: DeliveryEnd): void {
-  buffer(turn, { member, end, characters: END_CHARACTERS }, message);
+export function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
+  buffer(turn, member, { member: member.id, end, characters: END_CHARACTERS });
 }
 
-function buffer<M>(turn: Turn<M>, record: BufferedRecord, { isTraced, traceparent }: Message): void {
+function buffer<M>(turn: Turn<M>, member: Member<M>, record: BufferedRecord): void {
   const { state, effects } = turn;
+  const { isTraced, traceparent } = member.message;
+  member.underWay += 1;
   if (isTraced && traceparent !== undefined) record.traceparent = traceparent;
   state.bufferedCharacters += record.characters;
   if (state.bufferedRecords.push(record) === 1) effects.push({ kind: 'flush later' });

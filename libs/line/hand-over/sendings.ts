@@ -13,11 +13,7 @@ const LONGEST_DELAY_MS = 1_000;
 
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
   member.underWay += 1;
-  startOne(turn, member, what, afterMs);
-}
-
-export function startOne<M>(turn: Turn<M>, { id }: Member<M>, what: Publication | Parked, afterMs = 0): void {
-  start(turn, what, { shares: [{ member: id, characters: 0 }], afterMs });
+  start(turn, what, { shares: [{ member: member.id, characters: 0 }], afterMs });
 }
 
 /** Keeps what waits for a confirm, where it may be kept: the broker takes nothing now, or the step is closing. */
