@@ -27,15 +27,27 @@ export const actions: readonly Action[] = [
 /** What upstream publishes for Waybell alone. Shaped as an action, so that it is read, checked and documented as one. */
 export const reports: readonly Action[] = [locationReported];
 
-const byKey = new Map(actions.map((action) => [actionKey(action), action]));
+type ActionName = { interface: string; name: string };
+
+const keys = new Map<ActionName, string>(actions.map((action) => [action, keyOf(action)]));
+const byName = new Map<string, ReadonlyMap<string, Action>>(
+  [...Map.groupBy(actions, (action) => action.interface)].map(([interfaceName, those]) => [
+    interfaceName,
+    new Map(those.map((action) => [action.name, action])),
+  ]),
+);
 
 /** `<interface>.<name>`: the routing key of the action's events and the name of its queue. */
-export function actionKey(action: { interface: string; name: string }): string {
+export function actionKey(action: ActionName): string {
+  return keys.get(action) ?? keyOf(action);
+}
+
+function keyOf(action: ActionName): string {
   return `${action.interface}.${action.name}`;
 }
 
 export function findAction(interfaceName: string, name: string): Action | undefined {
-  return byKey.get(`${interfaceName}.${name}`);
+  return byName.get(interfaceName)?.get(name);
 }
 
 /** An action, or a report: whatever upstream may publish. */

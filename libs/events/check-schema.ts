@@ -4,7 +4,7 @@ import type { Action } from '@waybell/catalog/action';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isGuid } from './guid.ts';
 import type { InvalidReason } from './invalid-event.ts';
-import { isDate, readTimestamp } from './timestamp.ts';
+import { isDate, isTimestamp } from './timestamp.ts';
 
 /** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */
 export type Breach = { reason: InvalidReason; place: string; message: string };
@@ -13,7 +13,7 @@ export type Breach = { reason: InvalidReason; place: string; message: string };
 const ajv = new Ajv2020({ strictNumbers: false, strictTypes: false, allowUnionTypes: true });
 ajv.addFormat('uuid', isGuid);
 ajv.addFormat('date', isDate);
-ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
+ajv.addFormat('date-time', isTimestamp);
 const validators = new Map<string, ValidateFunction>();
 
 /** Compiles every schema, so that no event has to wait for it. */
@@ -24,7 +24,7 @@ export function compileSchemas(): void {
 /** Null when the envelope, as plain JavaScript, keeps the schema of the action that it names. */
 export function checkSchema(action: Action, envelope: unknown): Breach | null {
   const validate = validatorOf(action);
-  const [error] = validate(envelope) ? [] : (validate.errors ?? []);
+  const error = validate(envelope) ? undefined : validate.errors?.[0];
   return error === undefined ? null : breach(error);
 }
 

@@ -39,34 +39,39 @@ const cloudEventPlaces = new Map([
 ]);
 
 const CLOUD_EVENT = 'application/cloudevents+json';
+const ANY_CLOUD_EVENT = /^\s*application\/cloudevents/i;
 
 /** What is published as a batch, or as a CloudEvent in another format, is not read: says what to do instead. */
 export function refuseFormat(contentType: string | undefined): Invalid | undefined {
+  if (!isAnyCloudEvent(contentType)) return undefined;
   const type = mediaType(contentType);
-  if (!type.startsWith('application/cloudevents') || !type.includes('+') || type === CLOUD_EVENT) return undefined;
+  if (!type.includes('+') || type === CLOUD_EVENT) return undefined;
   const what = type.includes('-batch') ? 'publish each event in a message of its own' : 'publish it in JSON';
   const detail = `content_type "${type}" is not read: ${what}, with content_type ${CLOUD_EVENT}`;
   return { kind: 'invalid', reason: 'envelope_invalid', detail: printable(detail) };
 }
 
 type Json = { value: JsonValue; isPlain: boolean };
-type EnvelopeOptions = { readonly maxDepth: number; readonly contentType?: string | undefined };
 
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
 export function openEnvelope(
   { value: body, isPlain }: Json,
-  { maxDepth, contentType }: EnvelopeOptions,
+  maxDepth: number,
+  contentType?: string,
 ): Envelope | Invalid {
   if (!isObject(body))
     return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
-  if (mediaType(contentType) === CLOUD_EVENT) return openCloudEvent({ body, isPlain }, maxDepth);
+  if (isAnyCloudEvent(contentType) && mediaType(contentType) === CLOUD_EVENT)
+    return openCloudEvent({ body, isPlain }, maxDepth);
   if ('specversion' in body && !('guid' in body)) {
     return invalid('/specversion', `is of a CloudEvent: publish it with content_type ${CLOUD_EVENT}`);
   }
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', names);
-  return { kind: 'envelope', members: body, isPlain, unknownMembers, placeOf: (pointer) => pointer };
+  return { kind: 'envelope', members: body, isPlain, unknownMembers, placeOf: asItIs };
 }
+
+const asItIs = (pointer: string): string => pointer;
 
 function openCloudEvent(
   { body, isPlain }: { body: JsonObject; isPlain: boolean },
@@ -146,7 +151,11 @@ function placeInCloudEvent(pointer: string, dataPlace: string): string {
   return cloudEventPlaces.get(name) ?? dataPlace + pointer;
 }
 
-function mediaType(contentType = ''): string {
+function isAnyCloudEvent(contentType: string | undefined): contentType is string {
+  return contentType !== undefined && ANY_CLOUD_EVENT.test(contentType);
+}
+
+function mediaType(contentType: string): string {
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 

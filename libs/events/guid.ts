@@ -14,6 +14,13 @@ export function readGuid(value: unknown): string | undefined {
   return typeof value === 'string' ? SPELLED.exec(value)?.[1]?.toLowerCase() : undefined;
 }
 
+const CAPITAL = /[A-F]/;
+
+/** A guid in lower case: the same text, not a copy, where it is so already. */
+export function lowerGuid(guid: string): string {
+  return CAPITAL.test(guid) ? guid.toLowerCase() : guid;
+}
+
 /** Those that a text names, as they stand there. */
 export function guidsOf(text: string): string[] {
   return text.match(GUID) ?? [];

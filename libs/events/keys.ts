@@ -1,5 +1,5 @@
 import type { KeyMembers } from '@waybell/catalog/keys';
-import { guidsOf, isGuid } from './guid.ts';
+import { guidsOf, isGuid, lowerGuid } from './guid.ts';
 import { digitsOf, isArray, isObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** What an event is about, by one of its names: an order by its guid or its number, a vehicle by its VIN. */
@@ -53,7 +53,6 @@ const TRANSPARENT = new Set(['before', 'after']);
 class Finder {
   readonly keys: EventKey[] = [];
   readonly #members: KeyMembers;
-  readonly #seen = new Set<string>();
   #guids = 0;
 
   constructor(members: KeyMembers) {
@@ -62,20 +61,27 @@ class Finder {
 
   /** `holder`: the name of the object, in the singular; empty at the top. */
   findIn(object: JsonObject, holder: string): void {
-    for (const name of Object.keys(object)) this.#findAt(name, object[name] ?? null, holder);
+    for (const name in object) this.#findAt(name, object[name] ?? null, holder);
   }
 
   add(kind: string, text: string): void {
-    const isOfGuid: boolean = isGuid(text);
-    const key = isOfGuid ? text.toLowerCase() : text.trim();
+    const trimmed = text.trim();
+    const isOfGuid: boolean = isGuid(trimmed);
+    const key = isOfGuid ? lowerGuid(trimmed) : trimmed;
     if (key === '' || key.length > LONGEST_KEY) return;
     if (isOfGuid ? this.#guids === MOST_GUIDS : this.keys.length - this.#guids === MOST_OTHERS) return;
-    // The same guid under two names is one thing.
-    const identity = isOfGuid ? key : `${kind} ${normalizedKey(key)}`;
-    if (this.#seen.has(identity)) return;
-    this.#seen.add(identity);
+    if (isOfGuid ? this.#hasGuid(key) : this.#has(kind, normalizedKey(key))) return;
     if (isOfGuid) this.#guids += 1;
     this.keys.push({ kind, key });
+  }
+
+  /** The same guid under two names is one thing. */
+  #hasGuid(guid: string): boolean {
+    return this.keys.some(({ key }) => key === guid);
+  }
+
+  #has(kind: string, text: string): boolean {
+    return this.keys.some((each) => each.kind === kind && normalizedKey(each.key) === text);
   }
 
   #findAt(name: string, value: JsonValue, holder: string): void {

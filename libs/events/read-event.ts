@@ -6,6 +6,7 @@ import { checkSchema } from './check-schema.ts';
 import { decodeBody } from './decode-body.ts';
 import { openEnvelope, refuseFormat, type Envelope } from './envelope.ts';
 import type { Event } from './event.ts';
+import { lowerGuid } from './guid.ts';
 import { invalidAt, type Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue, toPlain } from './json.ts';
 import { printable } from './json-pointer.ts';
@@ -37,7 +38,7 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
   if (decoded.kind === 'invalid') return decoded;
   const json = readJson(decoded.bytes, limits.maxDepth);
   if (json.kind === 'invalid') return json;
-  const envelope = openEnvelope(json, { ...limits, ...message });
+  const envelope = openEnvelope(json, limits.maxDepth, message.contentType);
   if (envelope.kind === 'invalid') return envelope;
   const named = namedAction(envelope, find);
   if (named.kind === 'invalid') return named;
@@ -51,15 +52,17 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
     return invalidAt(breach.reason, envelope.placeOf(breach.place), breach.message);
   }
   const event = eventOf(envelope, action, hash('sha256', message.body));
-  if (message.messageId !== undefined && message.messageId.toLowerCase() !== event.guid) {
-    const what = `is ${event.guid}, but message_id is "${message.messageId}"`;
+  const { messageId = event.guid } = message;
+  if (messageId !== event.guid && messageId.toLowerCase() !== event.guid) {
+    const what = `is ${event.guid}, but message_id is "${messageId}"`;
     return invalidAt('message_id_differs', envelope.placeOf('/guid'), printable(what));
   }
   return { kind: 'event', event };
 }
 
 function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 'action'; action: Action } | Invalid {
-  const [interfaceName, name] = [members['interface'], members['action']];
+  const interfaceName = members['interface'];
+  const name = members['action'];
   if (typeof interfaceName !== 'string') return noText(placeOf('/interface'), interfaceName);
   if (typeof name !== 'string') return noText(placeOf('/action'), name);
   const action = find(interfaceName, name);
@@ -80,16 +83,17 @@ const partyNames = new Set<string>(['shipper', 'broker', 'carrier'] satisfies Pa
 
 /** The envelope has passed its schema, so that its members are of their types. */
 function eventOf({ members, unknownMembers, placeOf, subject }: Envelope, named: Action, fingerprint: string): Event {
-  const [parties, payload] = [members['parties'], members['payload']];
+  const parties = members['parties'];
+  const payload = members['payload'];
   const occurredAt = readTimestamp(textIn(members, 'occurred_at'));
   if (!isObject(parties) || !isObject(payload) || occurredAt === null) throw new Error('the schema let it pass');
   const action = members['ignored'] === true ? ignoredVariant(named) : named;
   const errorMessage = members['error_message'];
   unknownMembers.find(parties, placeOf('/parties'), partyNames);
   unknownMembers.findInPayload(payload, placeOf('/payload'), named);
-  const needed = named.receivers.map((party) => textIn(parties, party).toLowerCase());
-  return {
-    guid: textIn(members, 'guid').toLowerCase(),
+  const needed = named.receivers.map((party) => lowerGuid(textIn(parties, party)));
+  const event: Event = {
+    guid: lowerGuid(textIn(members, 'guid')),
     action,
     occurredAt,
     receivers: needed.length === 1 ? needed : [...new Set(needed)],
@@ -97,8 +101,8 @@ function eventOf({ members, unknownMembers, placeOf, subject }: Envelope, named:
     payload,
     unknownMembers,
     fingerprint,
-    ...(subject !== undefined && { subject }),
   };
+  return subject === undefined ? event : { ...event, subject };
 }
 
 function textIn(object: JsonObject, name: string): string {

@@ -7,16 +7,31 @@ const SECOND_END = 19;
 const ZERO = 48;
 const DIGITS = { milliseconds: 3, microseconds: 6 };
 
-/**
- * Reads an RFC 3339 timestamp, or one whose offset lacks the colon, with up to nine fractional digits. Null for
- * anything else: a day that its month does not have, a leap second anywhere but at the end of a month in UTC,
- * a moment outside the years 0000 to 9999.
- */
+/** Reads a timestamp; null for anything else (`isTimestamp`). */
 export function readTimestamp(text: string): Timestamp | null {
+  const minute = minuteOf(text);
+  return minute === null ? null : { second: minute + text.slice(16, SECOND_END), nanoseconds: fractionOf(text) };
+}
+
+/**
+ * Whether it is an RFC 3339 timestamp, or one whose offset lacks the colon, with up to nine fractional digits. Nothing else is: a
+ * day that its month does not have, a leap second anywhere but at the end of a month in UTC, a moment outside the years 0000 to
+ * 9999.
+ */
+export function isTimestamp(text: string): boolean {
+  return minuteOf(text) !== null;
+}
+
+/** The minute in UTC, `2026-11-20T09:30`; null if the text is no timestamp. */
+function minuteOf(text: string): string | null {
   // Most events carry several, so no groups and no lists: what matches has its digits in known places.
   if (!RFC_3339.test(text)) return null;
-  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  const [year, month, day] = [twoDigits(text, 0) * 100 + twoDigits(text, 2), twoDigits(text, 5), twoDigits(text, 8)];
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
   const isZulu = text.endsWith('Z') || text.endsWith('z');
   const offsetHour = isZulu ? 0 : twoDigits(text, text.length - (text.at(-3) === ':' ? 5 : 4));
   const offsetMinute = isZulu ? 0 : twoDigits(text, text.length - 2);
@@ -24,20 +39,14 @@ export function readTimestamp(text: string): Timestamp | null {
   if (!isTime || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
   const sign = text.lastIndexOf('-') > SECOND_END - 1 ? -1 : 1;
   const offset = sign * (offsetHour * 60 + offsetMinute);
-  const inUtc = offset === 0 ? text.slice(0, 16) : minuteInUtc({ year, month, day, hour, minute: minute - offset });
-  if (inUtc.length !== 16 || (second === 60 && !endsMonth(inUtc))) return null;
   const isAsWritten = offset === 0 && text[10] === 'T';
-  return {
-    second: isAsWritten
-      ? text.slice(0, SECOND_END)
-      : `${inUtc.slice(0, 10)}T${inUtc.slice(11)}:${text.slice(17, SECOND_END)}`,
-    nanoseconds: fractionOf(text),
-  };
+  const inUtc = isAsWritten ? text.slice(0, 16) : minuteInUtc({ year, month, day, hour, minute: minute - offset });
+  return inUtc.length !== 16 || (second === 60 && !endsMonth(inUtc)) ? null : inUtc;
 }
 
 /** Whether it is a day as RFC 3339 writes it: `2026-11-20`. */
 export function isDate(text: string): boolean {
-  return text.length === 10 && readTimestamp(`${text}T00:00:00Z`) !== null;
+  return text.length === 10 && isTimestamp(`${text}T00:00:00Z`);
 }
 
 /** Nine digits. */

@@ -14,7 +14,7 @@ export class UnknownFinder implements UnknownMembers {
 
   /** Notes the members of the object that are not `known`; `within` is its place. */
   find(object: JsonObject, within: string, known: { has(name: string): boolean }): void {
-    for (const name of Object.keys(object)) if (!known.has(name)) this.#add(within, name);
+    for (const name in object) if (!known.has(name)) this.#add(within, name);
   }
 
   /** Notes the members of a payload that its action does not define: they are left out of the notification. */
@@ -25,7 +25,7 @@ export class UnknownFinder implements UnknownMembers {
 
   #findAmong(object: JsonObject, within: string, members: readonly PayloadMember[]): void {
     const known = byName(members);
-    for (const name of Object.keys(object)) {
+    for (const name in object) {
       const value = object[name];
       const member = known.get(name);
       if (member === undefined) this.#add(within, name);
