@@ -44,28 +44,28 @@ export type Joined<T> = Sent & { members: readonly T[] };
  */
 export function joinDeliveries<T extends Sent>(all: readonly T[]): Joined<T>[] {
   if (all.length === 1) return [{ publication: written(all), members: all }];
-  const open = new Map<string, OpenBatch<T>>();
-  const closed: T[][] = [];
+  /** By routing key: the batch that the next to its exchange joins. */
+  const open = new Map<string, Batch<T>>();
+  const batches: Batch<T>[] = [];
   for (const each of all) {
     const { exchange, routingKey, body, deliveries } = each.publication;
-    const key = `${exchange} ${routingKey}`;
     const isAlone = deliveries !== true || hasOwnHeaders(each.publication);
-    const known = isAlone ? undefined : open.get(key);
+    const known = isAlone ? undefined : open.get(routingKey);
     const more = known?.last === body ? 0 : body.length;
-    if (known !== undefined && known.members.length < MOST_MEMBERS && known.bytes + more <= MOST_BYTES) {
+    if (known?.exchange === exchange && known.members.length < MOST_MEMBERS && known.bytes + more <= MOST_BYTES) {
       known.members.push(each);
       known.bytes += more;
       known.last = body;
       continue;
     }
-    const members = [each];
-    closed.push(members);
-    if (!isAlone) open.set(key, { members, bytes: body.length, last: body });
+    const batch = { exchange, members: [each], bytes: body.length, last: body };
+    batches.push(batch);
+    if (!isAlone) open.set(routingKey, batch);
   }
-  return closed.map((members) => ({ publication: written(members), members }));
+  return batches.map(({ members }) => ({ publication: written(members), members }));
 }
 
-type OpenBatch<T> = { members: T[]; bytes: number; last: Buffer };
+type Batch<T> = { exchange: string; members: T[]; bytes: number; last: Buffer };
 
 /** Returns the form in which a publication leaves the process: a delivery as a batch of one, anything else as it is. */
 export function asSent(publication: Publication): Publication {
@@ -103,7 +103,8 @@ function written(members: readonly Sent[]): Publication {
 
 function bodyOf(members: readonly Sent[]): Buffer {
   const notes: MemberNote[] = [];
-  let [offset, end] = [0, 0];
+  let offset = 0;
+  let end = 0;
   let last: Buffer | undefined;
   for (const { publication } of members) {
     const { messageId = '', note = '', body, headers } = publication;

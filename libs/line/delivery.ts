@@ -37,8 +37,8 @@ export function firstAttempt({ byHand }: Delivery): number {
 }
 
 /** Publishes to the queue of the action, to be attempted now. */
-export function publishDelivery(delivery: Delivery): Publication {
-  return publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) });
+export function publishDelivery(delivery: Delivery, action = actionKey(delivery)): Publication {
+  return publication(delivery, action, { exchange: deliveriesExchange, routingKey: action });
 }
 
 /** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
@@ -46,7 +46,7 @@ export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
   return {
-    ...publication(retry, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
+    ...publication(retry, action, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
     ifKept: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
   };
 }
@@ -79,7 +79,8 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
 
 /** Publishes unchanged to the waiting queue, which returns it to the queue of its action after 30 s. */
 export function publishWaiting(delivery: Delivery): Publication {
-  return publication(movedOnce(delivery), { exchange: waitingExchange, routingKey: actionKey(delivery) });
+  const action = actionKey(delivery);
+  return publication(movedOnce(delivery), action, { exchange: waitingExchange, routingKey: action });
 }
 
 const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
@@ -129,19 +130,23 @@ export function publishKept(
   };
 }
 
-function publication(delivery: Delivery, to: { exchange: string; routingKey: string }): Publication {
+type To = Pick<Publication, 'exchange' | 'routingKey'>;
+
+function publication(delivery: Delivery, type: string, { exchange, routingKey }: To): Publication {
   const { guid, body, traceparent } = delivery;
-  return {
+  const whole: Publication = {
     kind: 'publish',
-    ...to,
+    exchange,
+    routingKey,
     body,
     messageId: guid,
-    type: actionKey(delivery),
+    type,
     note: writeNote(delivery),
     contentType: 'application/json',
     deliveries: true,
-    ...(traceparent === undefined ? {} : { headers: { traceparent } }),
   };
+  if (traceparent !== undefined) whole.headers = { traceparent };
+  return whole;
 }
 
 export function actionKey({ interface: interfaceName, action }: Pick<Delivery, 'interface' | 'action'>): string {

@@ -24,15 +24,24 @@ export function notify(event: Event): (target: NotificationTarget) => Notificati
       return carrierAnnouncer(event, payload.members);
     case 'revision':
       return revisionAnnouncer(event, payload.members, payload.revision);
-    case 'listed': {
-      // Sent only when every link is available (shipper-webhooks, Order notifications).
-      const isMissing = (link: string) => (event.payload[link] ?? '') === '';
-      if (payload.links?.some(isMissing)) return () => ({ kind: 'suppressed', reason: 'links_missing' });
-      return once(() => shipperNotification(event, listed(event.payload, payload.members)));
-    }
+    case 'listed':
+      return toAll(
+        areLinked(event, payload.links) ? shipperNotification(event, listed(event.payload, payload.members)) : UNLINKED,
+      );
     case 'open':
-      return once(() => shipperNotification(event, all(event.payload, payload.members)));
+      return toAll(shipperNotification(event, all(event.payload, payload.members)));
   }
+}
+
+const UNLINKED = { kind: 'suppressed', reason: 'links_missing' } as const;
+
+/** Sent only when every link is available (shipper-webhooks, Order notifications). */
+function areLinked({ payload }: Event, links: readonly string[] | undefined): boolean {
+  return links === undefined || links.every((link) => (payload[link] ?? '') !== '');
+}
+
+function toAll(same: Notification): () => Notification {
+  return () => same;
 }
 
 function carrierAnnouncer(

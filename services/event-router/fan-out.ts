@@ -3,23 +3,20 @@ import type { Outgoing } from '@waybell/line/messages';
 import type { Addressed, KeptEvent, Routed, Suppression } from '@waybell/line/outcomes';
 import type { SuppressionReason } from '@waybell/line/reasons';
 import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
+import { actionKey } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';
 import type { ActiveSubscription, FoundSubscriptions } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
-import { notify } from '@waybell/notifications/notification';
+import { notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
 
-/** The input of a fan-out: the event, its subscriptions, and the time of the decision. */
+/** An event to route, and its trace. */
 export type Routing = {
   event: Event;
+  /** Returns the event as it was published, for these accounts. */
+  keptFor: (accounts: readonly string[]) => KeptEvent;
   traceparent?: string;
-  /** In the order of `event.receivers`. */
-  found: FoundSubscriptions;
-  published: PublishedEvent;
-  at: number;
 };
-
-export type PublishedEvent = Omit<KeptEvent, 'accounts'>;
 
 /** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
@@ -27,91 +24,113 @@ export const PART = { deliveries: 256, bytes: 2 ** 21 };
 export const DELIVERY_OVERHEAD_BYTES = 2_560;
 
 /**
- * Yields the effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries
- * made and of the subscriptions that got nothing, with the reason. Bodies are made part by part.
+ * The effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries made and
+ * of the subscriptions that got nothing, with the reason. Bodies are made part by part.
  */
-export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
-  const toDelivery = deliveryOf(event, at);
-  const [deliveries, suppressed]: [Addressed[], Suppression[]] = [[], []];
-  let part = new FanOutPart();
-  for (const [place, account] of event.receivers.entries()) {
-    const subscriptions = found[place] ?? [];
-    if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
-    for (const subscription of subscriptions) {
-      const { guid, client } = subscription;
-      const result = toDelivery(subscription);
-      if ('reason' in result) {
-        suppressed.push({ reason: result.reason, account, client, subscription: guid });
-        continue;
+export class FanOut {
+  readonly #routing: Routing;
+  readonly #found: FoundSubscriptions;
+  readonly #at: number;
+  readonly #deliveries: Addressed[] = [];
+  readonly #suppressed: Suppression[] = [];
+  /** Indexes of the receiver and of its subscription that come next. */
+  #place = 0;
+  #next = 0;
+  #announce: ((target: NotificationTarget) => Notification) | undefined;
+
+  /** `found`: in the order of `event.receivers`. `at`: time of the decision. */
+  constructor(routing: Routing, found: FoundSubscriptions, at: number) {
+    this.#routing = routing;
+    this.#found = found;
+    this.#at = at;
+  }
+
+  /** Returns the next part; undefined after the last. */
+  next(): Outgoing[] | undefined {
+    const { receivers } = this.#routing.event;
+    if (this.#place > receivers.length) return undefined;
+    const caused: Outgoing[] = [];
+    let bytes = 0;
+    let last: Buffer | undefined;
+    for (; this.#place < receivers.length; this.#place += 1, this.#next = 0) {
+      const account = receivers[this.#place] ?? '';
+      const subscriptions = this.#found[this.#place] ?? NONE;
+      if (subscriptions.length === 0) this.#suppressed.push({ reason: 'no_subscription', account });
+      for (; this.#next < subscriptions.length; this.#next += 1) {
+        if (caused.length >= PART.deliveries || bytes >= PART.bytes) return caused;
+        const subscription = subscriptions[this.#next];
+        const delivery = subscription && this.#deliver(subscription, account);
+        if (delivery === undefined) continue;
+        const { body } = delivery;
+        // Deliveries with the same body travel in a batch, which has the body once.
+        bytes += body === last ? body.length / MOST_MEMBERS : body.length;
+        last = body;
+        caused.push(publishDelivery(delivery, actionKey(this.#routing.event.action)));
       }
-      if (part.isFull) {
-        yield part.caused;
-        part = new FanOutPart();
-      }
-      part.add(traceparent === undefined ? result : { ...result, traceparent });
-      deliveries.push({ subscription: guid, account });
     }
-  }
-  const accounts = event.receivers.filter((_, place) => found[place] !== undefined);
-  const kept = accounts.length === 0 ? undefined : { accounts, ...published };
-  part.caused.push(routed(event, { at, deliveries, suppressed, ...(kept !== undefined && { kept }) }));
-  yield part.caused;
-}
-
-class FanOutPart {
-  readonly caused: Outgoing[] = [];
-  #bytes = 0;
-  #last: Buffer | undefined;
-
-  get isFull(): boolean {
-    return this.caused.length >= PART.deliveries || this.#bytes >= PART.bytes;
+    this.#place += 1;
+    caused.push(this.#record());
+    return caused;
   }
 
-  add(delivery: Delivery): void {
-    const { body } = delivery;
-    // Deliveries with the same body travel in a batch, which has the body once.
-    this.#bytes += body === this.#last ? body.length / MOST_MEMBERS : body.length;
-    this.#last = body;
-    this.caused.push(publishDelivery(delivery));
-  }
-}
-
-type Suppressed = { reason: SuppressionReason };
-
-function deliveryOf(event: Event, createdAt: number): (subscription: ActiveSubscription) => Delivery | Suppressed {
-  const announce = notify(event);
-  return (subscription) => {
-    if (!subscription.isFeatureOn) return { reason: 'feature_off' };
-    const guid = messageGuid(event.guid, subscription.guid);
-    const notification = announce({ auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
-    if (notification.kind === 'suppressed') return { reason: notification.reason };
-    return {
-      guid,
+  /** Returns the delivery to a subscription; undefined, with a note of the reason, if it gets none. */
+  #deliver(subscription: ActiveSubscription, account: string): Delivery | undefined {
+    const { event, traceparent } = this.#routing;
+    const { guid, generation, auditFieldSet, isFeatureOn } = subscription;
+    if (!isFeatureOn) return this.#suppress('feature_off', subscription, account);
+    const message = messageGuid(event.guid, guid);
+    this.#announce ??= notify(event);
+    const notification = this.#announce({ auditFieldSet, messageGuid: message });
+    if (notification.kind === 'suppressed') return this.#suppress(notification.reason, subscription, account);
+    this.#deliveries.push({ subscription: guid, account });
+    const delivery: Delivery = {
+      guid: message,
       interface: event.action.interface,
       action: event.action.name,
-      subscription: subscription.guid,
-      generation: subscription.generation,
+      subscription: guid,
+      generation,
       event: event.guid,
       attempt: 1,
-      createdAt,
-      beganAt: createdAt,
+      createdAt: this.#at,
+      beganAt: this.#at,
       body: notification.body,
     };
-  };
+    if (traceparent !== undefined) delivery.traceparent = traceparent;
+    return delivery;
+  }
+
+  #suppress(reason: SuppressionReason, { client, guid: subscription }: ActiveSubscription, account: string): undefined {
+    this.#suppressed.push({ reason, account, client, subscription });
+  }
+
+  #record(): Outgoing {
+    const { event, keptFor } = this.#routing;
+    const { receivers } = event;
+    const found = this.#found;
+    // Most events are for known accounts only.
+    const known = found.includes(undefined) ? receivers.filter((_, place) => found[place] !== undefined) : receivers;
+    const outcome = routed(event, { at: this.#at, deliveries: this.#deliveries, suppressed: this.#suppressed });
+    if (known.length > 0) outcome.kept = keptFor(known);
+    return { kind: 'outcome', outcome };
+  }
 }
 
+const NONE: readonly ActiveSubscription[] = [];
+
 /** Returns the record of an event's fate. */
-export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed' | 'kept'>): Outgoing {
+export function routed(
+  event: Event,
+  { at, deliveries, suppressed }: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>,
+): Routed {
   return {
-    kind: 'outcome',
-    outcome: {
-      kind: 'routed',
-      event: event.guid,
-      interface: event.action.interface,
-      action: event.action.name,
-      keys: keysOf(event.payload, event.action.keys, event.subject),
-      receivers: event.receivers,
-      ...became,
-    },
+    kind: 'routed',
+    event: event.guid,
+    interface: event.action.interface,
+    action: event.action.name,
+    at,
+    keys: keysOf(event.payload, event.action.keys, event.subject),
+    receivers: event.receivers,
+    deliveries,
+    suppressed,
   };
 }

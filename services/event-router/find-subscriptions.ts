@@ -22,25 +22,14 @@ export type FindSubscriptions = (
   events: readonly { action: Action; receivers: readonly string[] }[],
 ) => Promise<readonly FoundSubscriptions[]>;
 
-type SubscriptionQuery = { action: Action; account: string };
-
-type FoundSubscriptionRow = {
-  /** Index of the account among those queried, from 1. */
-  place: number;
-} & ({ subscription_guid: null } | SubscriberRow);
-
-type SubscriberRow = {
-  subscription_guid: string;
-  client_id: string;
-  generation: number;
-  audit_field_set: string[] | null;
-  feature_on: boolean;
-};
+/** `place`: index of the account among those queried, from 1. */
+type FoundSubscriptionRow = { place: number } & ({ guid: null } | ActiveSubscription);
 
 const SUBSCRIPTIONS = {
   name: 'subscription-targets',
   // At least one row for each known account.
-  text: `select place::int, subscription_guid, client_id, generation, audit_field_set, feature_on
+  text: `select place::int, subscription_guid as guid, client_id as client, generation,
+                audit_field_set as "auditFieldSet", feature_on as "isFeatureOn"
          from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality wanted(interface, action, account_guid, place)
          join waybell.known_accounts using (account_guid)
          left join waybell.subscription_targets using (interface, action, account_guid)`,
@@ -48,44 +37,44 @@ const SUBSCRIPTIONS = {
 
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
   return async (events) => {
-    const wanted = new Map<string, SubscriptionQuery & { place: number }>();
-    for (const { action, receivers } of events) {
-      for (const account of receivers) {
-        const name = nameOf({ action, account });
-        if (!wanted.has(name)) wanted.set(name, { action, account, place: wanted.size });
-      }
-    }
-    const values = columnsOf([...wanted.values()]);
-    const ask = () => postgres.query<FoundSubscriptionRow>({ ...SUBSCRIPTIONS, values });
+    const wanted = new Wanted();
+    // Of each account of each event, in their order.
+    const places: number[] = [];
+    for (const { action, receivers } of events)
+      for (const account of receivers) places.push(wanted.add(action, account));
+    const ask = () => postgres.query<FoundSubscriptionRow>({ ...SUBSCRIPTIONS, values: wanted.columns() });
     const { rows } = await whenAvailable(postgres, ask);
     const found: (ActiveSubscription[] | undefined)[] = [];
     for (const row of rows) {
-      const of = (found[row.place - 1] ??= []);
-      if (row.subscription_guid !== null) of.push(readSubscription(row));
+      const of = found[row.place - 1];
+      if (of === undefined) found[row.place - 1] = row.guid === null ? [] : [row];
+      else if (row.guid !== null) of.push(row);
     }
-    return events.map(({ action, receivers }) =>
-      receivers.map((account) => found[wanted.get(nameOf({ action, account }))?.place ?? -1]),
-    );
+    let next = 0;
+    return events.map(({ receivers }) => receivers.map(() => found[places[next++] ?? -1]));
   };
 }
 
-const nameOf = ({ action, account }: SubscriptionQuery): string => `${action.interface} ${action.name} ${account}`;
+/** The accounts and actions that are queried, each pair once. */
+class Wanted {
+  readonly #places = new Map<string, number>();
+  readonly #interfaces: string[] = [];
+  readonly #names: string[] = [];
+  readonly #accounts: string[] = [];
 
-/** Writes Postgres arrays: names and guids need no quotes, and the driver would search each for characters to escape. */
-function columnsOf(wanted: SubscriptionQuery[]): string[] {
-  return [
-    `{${wanted.map(({ action }) => action.interface).join(',')}}`,
-    `{${wanted.map(({ action }) => action.name).join(',')}}`,
-    `{${wanted.map(({ account }) => account).join(',')}}`,
-  ];
-}
+  /** Returns the place of the pair, from 0. */
+  add(action: Action, account: string): number {
+    const pair = `${action.interface} ${action.name} ${account}`;
+    const known = this.#places.get(pair);
+    if (known !== undefined) return known;
+    this.#places.set(pair, this.#accounts.length);
+    this.#interfaces.push(action.interface);
+    this.#names.push(action.name);
+    return this.#accounts.push(account) - 1;
+  }
 
-function readSubscription(row: SubscriberRow): ActiveSubscription {
-  return {
-    guid: row.subscription_guid,
-    client: row.client_id,
-    generation: row.generation,
-    auditFieldSet: row.audit_field_set,
-    isFeatureOn: row.feature_on,
-  };
+  /** Writes Postgres arrays: names and guids need no quotes, and the driver would search each for characters to escape. */
+  columns(): string[] {
+    return [`{${this.#interfaces.join(',')}}`, `{${this.#names.join(',')}}`, `{${this.#accounts.join(',')}}`];
+  }
 }

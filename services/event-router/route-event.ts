@@ -5,11 +5,12 @@ import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import { DELIVERY_OVERHEAD_BYTES, fanOut, PART, routed, type PublishedEvent } from './fan-out.ts';
+import type { KeptEvent } from '@waybell/line/outcomes';
+import { DELIVERY_OVERHEAD_BYTES, FanOut, PART, routed, type Routing } from './fan-out.ts';
 import type { FindSubscriptions, FoundSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived, its size, and its trace. */
-export type Arrival = { event: Event; bytes: number; published: () => PublishedEvent; traceparent?: string };
+export type Arrival = Pick<Routing, 'event' | 'keptFor' | 'traceparent'> & { bytes: number };
 
 /**
  * Reads an event; rejects one that breaks the contract. Omits an invalid trace: requests with it would fail, and switch receivers
@@ -21,18 +22,22 @@ export function readArrival(limits: EventLimits, onRead: (event: Event) => void 
     if (reading.kind === 'invalid') return refuseEvent(message, reading);
     onRead(reading.event);
     const { traceparent } = message;
-    const bytes = unpackedBytes(message, limits.maxBytes);
-    const published = () => publishedAs(message, limits);
-    return { event: reading.event, bytes, published, ...(isTraceparent(traceparent) && { traceparent }) };
+    const arrival: Arrival = {
+      event: reading.event,
+      bytes: unpackedBytes(message, limits.maxBytes),
+      keptFor: (accounts) => keptEvent(message, limits, accounts),
+    };
+    if (isTraceparent(traceparent)) arrival.traceparent = traceparent;
+    return arrival;
   };
 }
 
 /** Decodes a message that was read as an event, so its encoding is known. */
-function publishedAs(message: Message, { maxBytes }: EventLimits): PublishedEvent {
+function keptEvent(message: Message, { maxBytes }: EventLimits, accounts: readonly string[]): KeptEvent {
   const decoded = decodeBody(message, maxBytes);
-  const { contentType } = message;
-  const body = decoded.kind === 'bytes' ? decoded.bytes : message.body;
-  return { body, ...(contentType !== undefined && { contentType }) };
+  const kept: KeptEvent = { accounts, body: decoded.kind === 'bytes' ? decoded.bytes : message.body };
+  if (message.contentType !== undefined) kept.contentType = message.contentType;
+  return kept;
 }
 
 export type RouteEventOptions = {
@@ -52,11 +57,10 @@ const SMALL_BYTES = 2 ** 16;
 export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Handler<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
-  function route({ event, published, traceparent }: Arrival, found: FoundSubscriptions, taken: number): Fate {
-    const trace = traceparent === undefined ? {} : { traceparent };
-    const parts = fanOut({ event, found, published: published(), at: now(), ...trace });
+  function route(arrival: Arrival, found: FoundSubscriptions, taken: number): Fate {
+    const parts = new FanOut(arrival, found, now());
     if (taken === 0) return { kind: 'done', caused: atOnce(parts) };
-    return { kind: 'done', caused: { next: () => parts.next().value, end: () => budget.giveBack(taken) } };
+    return { kind: 'done', caused: { next: () => parts.next(), end: () => budget.giveBack(taken) } };
   }
 
   /** Waits for budget. Keeps nothing meanwhile: what was found may take as much memory as the deliveries, so it is found again. */
@@ -81,7 +85,8 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
   return async (arrivals) => {
     const all = await findSubscriptions(arrivals.map(({ event }) => event));
     return (place, end) => {
-      const [arrival, found] = [arrivals[place], all[place]];
+      const arrival = arrivals[place];
+      const found = all[place];
       if (arrival === undefined || found === undefined) throw new Error('there is an answer for each event');
       const needed = weigh(arrival, found);
       if (needed === 0 || budget.takeNow(needed)) end(route(arrival, found, needed));
@@ -90,9 +95,9 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
   };
 }
 
-function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
-  const all = parts.next().value ?? [];
-  for (const part of parts) all.push(...part);
+function atOnce(parts: FanOut): Outgoing[] {
+  const all = parts.next() ?? [];
+  for (let part = parts.next(); part !== undefined; part = parts.next()) all.push(...part);
   return all;
 }
 
@@ -114,5 +119,6 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
       ),
     ];
   }
-  return [routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] })];
+  const outcome = routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] });
+  return [{ kind: 'outcome', outcome }];
 }

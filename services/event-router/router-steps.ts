@@ -2,6 +2,7 @@ import type { Message } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { reportRejectedDelivery } from '@waybell/line/delivery';
 import { deliveriesExchange, eventsExchange, routerQueue, straysQueue } from '@waybell/line/topology';
+import { actionKey } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
@@ -26,7 +27,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
     handle: routeEvents({ findSubscriptions, now }),
     once: {
       keyOf: ({ event: { action, guid, fingerprint } }) => ({
-        key: `event:${action.interface}.${action.name}:${guid}`,
+        key: `event:${actionKey(action)}:${guid}`,
         fingerprint,
       }),
       ttlMs: config.rememberMs,
