@@ -72,6 +72,10 @@ describe('keysOf', () => {
     expect(told(payload, carrierOrderKeys)).toEqual(['number a']);
   });
 
+  test('takes a guid between spaces for what it is', () => {
+    expect(told({ number: ` ${ORDER.toUpperCase()} `, order_guid: ORDER }, orderKeys)).toEqual([`number ${ORDER}`]);
+  });
+
   test('is bounded, whatever an open payload holds, and guids leave room for others', () => {
     const guids = Array.from({ length: 100 }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`);
     const found = keysOf({ guids, id: 4711, vehicles: guids.map((vin) => ({ vin: `V${vin}` })) }, carrierOrderKeys);
