@@ -25,7 +25,11 @@ const BEGINNINGS = new Set(Buffer.from('{[ \t\r\n'));
 
 /** Undefined where nothing is to be done about it. */
 function encodingOf(bytes: Buffer): Encoding | undefined {
-  const [one = 1, two = 1, three = 1, four = 1] = bytes;
+  // By place: a pattern would make an iterator.
+  const one = bytes[0] ?? 1;
+  const two = bytes[1] ?? 1;
+  const three = bytes[2] ?? 1;
+  const four = bytes[3] ?? 1;
   if (one === 0xef) return UTF8_MARK.equals(bytes.subarray(0, UTF8_MARK.length)) ? 'utf-8' : undefined;
   if (one === 0xff && two === 0xfe) return three === 0 && four === 0 ? 'UTF-32' : 'utf-16le';
   if (one === 0xfe && two === 0xff) return 'utf-16be';

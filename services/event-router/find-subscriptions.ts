@@ -1,4 +1,5 @@
 import type { Action } from '@waybell/catalog/action';
+import { actionKey } from '@waybell/catalog/actions';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A current, active subscription: one per API client of an account. */
@@ -64,7 +65,7 @@ class Wanted {
 
   /** Returns the place of the pair, from 0. */
   add(action: Action, account: string): number {
-    const pair = `${action.interface} ${action.name} ${account}`;
+    const pair = `${actionKey(action)} ${account}`;
     const known = this.#places.get(pair);
     if (known !== undefined) return known;
     this.#places.set(pair, this.#accounts.length);
