@@ -64,11 +64,11 @@ export class HeadReader {
         from = 0;
         continue;
       }
-      const body = chunk.subarray(chunk.length - this.#text.length);
+      const bodyBytes = this.#text.length;
       this.#isAwaited = false;
       this.#text = '';
-      const passed = Buffer.allocUnsafe(head.rewritten.length + body.length);
-      body.copy(passed, passed.write(head.rewritten, 'latin1'));
+      const passed = Buffer.allocUnsafe(head.rewritten.length + bodyBytes);
+      chunk.copy(passed, passed.write(head.rewritten, 'latin1'), chunk.length - bodyBytes);
       return passed;
     }
   }

@@ -72,7 +72,8 @@ function readFields(text: string): Fields | BrokenRule {
     }
     const name = nameIn(text, at, colon);
     if (name !== undefined) {
-      const [before, value] = [fields[name], text.slice(colon + 1, end).trim()];
+      const before = fields[name];
+      const value = text.slice(colon + 1, end).trim();
       fields[name] = before === undefined ? value : `${before},${value}`;
     }
     at = end + 1;
@@ -122,13 +123,9 @@ function frameOfLength(said: string): BodyFraming | BrokenRule {
 const NUMBER = /^\d+$/;
 const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
 
-// Empty elements do not count (RFC 9110, 5.6.1.2).
-const listed = (value: string): string[] =>
-  value
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+/** An element of a list, without blanks around it. Empty ones do not count (RFC 9110, 5.6.1.2). */
+const ELEMENT = /[^,\s](?:[^,]*[^,\s])?/g;
+const listed = (value: string): string[] => value.toLowerCase().match(ELEMENT) ?? [];
 
 function isToBeKept(version: string, connection = ''): boolean {
   if (version === '1.1' && connection === '') return true;
