@@ -40,6 +40,7 @@ export type RequestTerms = {
   url: URL | null;
   /** All headers but the length. Not passed through axios, which would check and copy each; undici checks them too. */
   headers: Record<string, string>;
+  body: Buffer;
   limits: RequestLimits;
   trace: Trace;
   clock: Clock;
@@ -54,7 +55,7 @@ export function throughUndici(requests: RequestDispatcher, terms: RequestTerms):
   return (config) =>
     new Promise((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
-      const request = requestTo(terms.url, terms.headers, config.data as Buffer);
+      const request = requestTo(terms.url, terms);
       const exchange = new HttpExchange(terms, {
         ended: (error, status, data) => {
           if (error !== undefined) reject(error);
@@ -73,7 +74,7 @@ export function throughUndici(requests: RequestDispatcher, terms: RequestTerms):
 
 const TAKEN_AT_ONCE_BYTES = 16 * 1024;
 
-function requestTo(url: URL, headers: Record<string, string>, body: Buffer): Dispatcher.DispatchOptions {
+function requestTo(url: URL, { headers, body }: RequestTerms): Dispatcher.DispatchOptions {
   const { origin, pathname, search, hostname, port } = url;
   const request = { origin, path: pathname + search, method: 'POST' as const, headers, body };
   if (hostname.endsWith('.')) request.headers = { ...headers, host: withoutRootDot(hostname) + (port && `:${port}`) };
@@ -93,8 +94,12 @@ type ExchangeCallbacks = {
   sendAgain: () => void;
 };
 
+const NO_CONNECTION = (): undefined => undefined;
+
 /** Some servers send this over an idle connection before they close it (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408;
+
+const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 
 /** One request and its response. undici calls it for what happens, a timer for what does not. */
 class HttpExchange implements ConnectionObserver {
@@ -102,7 +107,7 @@ class HttpExchange implements ConnectionObserver {
   readonly #callbacks: ExchangeCallbacks;
   readonly #trace: Trace;
   readonly #clock: Clock;
-  #connection: () => Connection | undefined = () => undefined;
+  #connection: () => Connection | undefined = NO_CONNECTION;
   #begunOver: Connection | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: Timer;
@@ -154,6 +159,12 @@ class HttpExchange implements ConnectionObserver {
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();
+    // Most bodies have come with the status.
+    process.nextTick(limitBody, this);
+  }
+
+  limitBody(): void {
+    if (this.#isOver) return;
     this.#timer[Symbol.dispose]();
     this.#timer = this.#clock.after(this.#limits.bodyMs, () => this.#letGo());
   }
