@@ -66,6 +66,8 @@ const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: ()
 const MAX_ORIGINS = 1_024;
 /** Limit for `reach`, shorter than that of a request. */
 const REACH_LIMIT_MS = 3_000;
+/** A connection closes so long before a receiver says that it does (`Keep-Alive: timeout=5`). */
+const CLOSED_BEFORE_MS = 1_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
 /**
@@ -123,14 +125,14 @@ export function openEndpoints(
 }
 
 function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; keepAliveMs: number }): OriginPools {
+  const keptS = (keepAliveMs + CLOSED_BEFORE_MS) / 1_000;
   return openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
-    connect: boundingReading(rewritingHeads(connect), RESPONSE_BYTES),
+    connect: boundingReading(rewritingHeads(connect, keptS), RESPONSE_BYTES),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // A connection closes a second before a receiver says that it does (`Keep-Alive: timeout=5`).
-    keepAliveTimeoutThreshold: 1_000,
+    keepAliveTimeoutThreshold: CLOSED_BEFORE_MS,
     pipelining: 1,
     // The adapter has the limits: these two measure idleness, which a slow drip never reaches.
     headersTimeout: 0,

@@ -17,6 +17,20 @@ function passedOn(bytes: Buffer, cuts: readonly number[] = []): string {
 }
 
 const bytesOf = (text: string) => Buffer.from(text, 'latin1');
+test.each([
+  ['shorter', 'timeout=4', 'keep-alive: timeout=4\r\n'],
+  ['no shorter', 'max=9, timeout=5', ''],
+  ['as long as it likes', 'max=9', ''],
+])(
+  'HeadReader passes on for how long a connection is kept where that is shorter than is known: %s',
+  (_, said, passed) => {
+    const reader = new HeadReader(5);
+    reader.expectResponse();
+    const bytes = bytesOf(`HTTP/1.1 204 No\r\nkeep-alive: ${said}\r\n\r\n`);
+    expect(String(reader.read(bytes))).toBe(`HTTP/1.1 204 \r\n${passed}\r\n`);
+  },
+);
+
 const reading = (text: string) => passedOn(bytesOf(text));
 
 describe('HeadReader passes on', () => {

@@ -41,9 +41,9 @@ export function readStatusLine(text: string): { version: string; status: number 
  * client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1),
  * any bytes in names, values and the reason, repeated equal lengths (6.3), or lengths beside chunks, which prevail (6.1).
  * After a head that is not plain, or a body without a certain end, the connection is closed, so that no bytes behind one
- * response can be taken for the next.
+ * response can be taken for the next. Leaves out for how long the receiver keeps the connection if that is `keptS` seconds or more.
  */
-export function readHead(text: string): ResponseHead | BrokenRule {
+export function readHead(text: string, keptS = Infinity): ResponseHead | BrokenRule {
   const line = readStatusLine(text);
   if (line === undefined) return NO_STATUS_LINE;
   const { status, version } = line;
@@ -57,7 +57,8 @@ export function readHead(text: string): ResponseHead | BrokenRule {
   if ('brokenRule' in frame) return frame;
   const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
   const again = fields['retry-after'] === undefined ? '' : `${passedOn(fields, 'retry-after')}${dateIn(text)}`;
-  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${again}`;
+  const keptFor = isShorter(fields['keep-alive'], keptS) ? passedOn(fields, 'keep-alive') : '';
+  const passed = `${frame.line}${keptFor}${again}`;
   return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
 }
 
@@ -132,6 +133,10 @@ function isToBeKept(version: string, connection = ''): boolean {
   const said = listed(connection);
   return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
 }
+
+const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
+
+const isShorter = (keepAlive = '', keptS: number): boolean => Number(TIMEOUT.exec(keepAlive)?.[1] ?? Infinity) < keptS;
 
 const DATE = /\ndate[ \t]*:([^\r\n]*)/i;
 
