@@ -43,22 +43,23 @@ export function makeAttempt(attempting: Attempting, options: AttemptOptions): vo
   const { callbackUrl, verificationToken, signingSecrets } = target;
   const retryMs = retryDelayMs(schedule, delivery);
   if (delivery.attempt === firstAttempt(delivery)) delivery.beganAt = now();
-  /** An error says nothing about the receiver. */
-  const failed = (error: unknown) => {
-    admission.end('unused');
-    end({ kind: 'failed', error });
-  };
   const isLast = retryMs === undefined;
   try {
     callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
-      if (result instanceof Error) return failed(result);
+      if (result instanceof Error) return fail(attempting, result);
       const { tooMuch } = result;
       admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });
       end(fateOf(result, attempting, options));
     });
   } catch (error) {
-    failed(error);
+    fail(attempting, error);
   }
+}
+
+/** An error says nothing about the receiver. */
+function fail({ admission, end }: Attempting, error: unknown): void {
+  admission.end('unused');
+  end({ kind: 'failed', error });
 }
 
 function fateOf(result: AttemptResult, attempting: Attempting, options: AttemptOptions): Fate {
@@ -85,6 +86,7 @@ function causedBy(
   if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
   const { beganAt } = delivery;
+  // Of the result, the record has what belongs to an answer.
   const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer: result };
   return recordWithEnd(delivered, { reportsSuccess });
 }

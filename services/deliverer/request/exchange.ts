@@ -56,19 +56,11 @@ export function throughUndici(requests: RequestDispatcher, terms: RequestTerms):
     new Promise((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
       const request = requestTo(terms.url, terms);
-      const exchange = new HttpExchange(terms, {
-        ended: (error, status, data) => {
-          if (error !== undefined) reject(error);
-          else resolve({ status, statusText: '', headers: NO_HEADERS, data, config });
-        },
-        sendAgain: () => requests.dispatch(request, exchange, 'a new connection'),
-      });
-      try {
-        requests.dispatch(request, exchange);
-      } catch (error) {
-        // Not a scheme of HTTP.
-        exchange.refused(error);
-      }
+      const ended: OnExchanged = (error, status, data) => {
+        if (error !== undefined) reject(error);
+        else resolve({ status, statusText: '', headers: NO_HEADERS, data, config });
+      };
+      new HttpExchange(terms, { requests, request, ended }).send();
     });
 }
 
@@ -87,12 +79,9 @@ function requestTo(url: URL, { headers, body }: RequestTerms): Dispatcher.Dispat
   return request;
 }
 
-type ExchangeCallbacks = {
-  /** `data`: the beginning of the body. */
-  ended: (error: Error | undefined, status: number, data: string) => void;
-  /** Sends the request over a new connection. Throws once requests have been cut. */
-  sendAgain: () => void;
-};
+/** `data`: the beginning of the body. */
+type OnExchanged = (error: Error | undefined, status: number, data: string) => void;
+type Sending = { requests: RequestDispatcher; request: Dispatcher.DispatchOptions; ended: OnExchanged };
 
 const NO_CONNECTION = (): undefined => undefined;
 
@@ -104,7 +93,7 @@ const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 /** One request and its response. undici calls it for what happens, a timer for what does not. */
 class HttpExchange implements ConnectionObserver {
   readonly #limits: RequestLimits;
-  readonly #callbacks: ExchangeCallbacks;
+  readonly #sending: Sending;
   readonly #trace: Trace;
   readonly #clock: Clock;
   #connection: () => Connection | undefined = NO_CONNECTION;
@@ -117,12 +106,22 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, callbacks: ExchangeCallbacks) {
+  constructor({ limits, trace, clock }: RequestTerms, sending: Sending) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
-    this.#callbacks = callbacks;
+    this.#sending = sending;
     this.#timer = this.#untilHandedOver();
+  }
+
+  send(): void {
+    const { requests, request } = this.#sending;
+    try {
+      requests.dispatch(request, this);
+    } catch (error) {
+      // Not a scheme of HTTP.
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   #untilHandedOver(): Timer {
@@ -206,15 +205,13 @@ class HttpExchange implements ConnectionObserver {
     // Restarts the limit of the handover, not that of the response.
     this.#timer[Symbol.dispose]();
     this.#timer = this.#untilHandedOver();
+    const { requests, request } = this.#sending;
     try {
-      this.#callbacks.sendAgain();
+      requests.dispatch(request, this, 'a new connection');
     } catch {
+      // Requests have been cut.
       this.#end(error);
     }
-  }
-
-  refused(error: unknown): void {
-    this.#end(error instanceof Error ? error : new Error(String(error)));
   }
 
   #letGo(): void {
@@ -245,6 +242,6 @@ class HttpExchange implements ConnectionObserver {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#callbacks.ended(error, this.#status, excerpt(this.#kept));
+    this.#sending.ended(error, this.#status, excerpt(this.#kept));
   }
 }
