@@ -27,8 +27,8 @@ export class HeadReader {
   readonly #keptS: number;
 
   /** `keptS`: what a receiver says of a connection that it keeps for so many seconds, or longer, changes nothing. */
-  constructor(keptS?: number) {
-    this.#keptS = keptS ?? Infinity;
+  constructor(keptS = Infinity) {
+    this.#keptS = keptS;
   }
 
   /** A request begins: the next bytes are the head of its response. */

@@ -43,7 +43,7 @@ export function readStatusLine(text: string): { version: string; status: number 
  * After a head that is not plain, or a body without a certain end, the connection is closed, so that no bytes behind one
  * response can be taken for the next. Leaves out for how long the receiver keeps the connection if that is `keptS` seconds or more.
  */
-export function readHead(text: string, keptS = Infinity): ResponseHead | BrokenRule {
+export function readHead(text: string, keptS: number): ResponseHead | BrokenRule {
   const line = readStatusLine(text);
   if (line === undefined) return NO_STATUS_LINE;
   const { status, version } = line;
