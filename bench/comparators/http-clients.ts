@@ -43,11 +43,12 @@ const makers: Record<HttpClientName, (keepAliveMs: number) => Post> = {
       const adapter = throughUndici(agent, {
         url: URL.parse(url),
         headers: headersOf(guid, attempt),
+        body,
         limits,
         trace: { startedAt: performance.now() },
         clock: systemClock,
       });
-      const { status } = await http.request({ url, data: body, adapter });
+      const { status } = await http.request({ url, adapter });
       return status;
     };
   },

@@ -177,10 +177,13 @@ export function readMembers(message: Message): Message[] | undefined {
   const shared = withoutOwn(message);
   const cameBefore = notes.length > 1 && message.deliveryCount > 0;
   const members: Message[] = [];
-  let [part, partAt] = [body, -1];
-  // By place: a pattern would make an iterator for each.
+  let part = body;
+  let partAt = -1;
   for (const each of notes) {
-    const [offset, length, traceparent] = [each[2], each[3], each[4]];
+    // By place: a pattern would make an iterator for each.
+    const offset = each[2];
+    const length = each[3];
+    const traceparent = each[4];
     if (partAt !== offset || part.length !== length) {
       const start = end + 1 + offset;
       part = ownPart(body.subarray(start, start + length), body.length / notes.length);
@@ -226,8 +229,9 @@ function readNotes({ body, note }: Message, end: number): MemberNote[] | undefin
 
 function isNote(note: unknown, bytes: number): note is MemberNote {
   if (!Array.isArray(note)) return false;
-  const [offset, length, traceparent]: unknown[] = [note[2], note[3], note[4] ?? ''];
-  const areWords = typeof note[0] === 'string' && typeof note[1] === 'string' && typeof traceparent === 'string';
+  const offset: unknown = note[2];
+  const length: unknown = note[3];
+  const areWords = typeof note[0] === 'string' && typeof note[1] === 'string' && typeof (note[4] ?? '') === 'string';
   return areWords && isSize(offset) && isSize(length) && offset + length <= bytes;
 }
 

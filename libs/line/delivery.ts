@@ -166,7 +166,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
     if (version !== undefined) return rejectNewer(`a delivery of format ${version}`);
     return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
   }
-  const delivery: Delivery = { guid, interface: type.interface, action: type.action, ...note, body: message.body };
+  const delivery: Delivery = { ...note, guid, interface: type.interface, action: type.action, body: message.body };
   if (message.parked !== undefined) delivery.parked = message.parked;
   if (mayBeParked(message, note.hop)) delivery.mayBeParked = true;
   if (message.cameBefore) delivery.mayBeOpen = true;

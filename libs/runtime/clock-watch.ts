@@ -81,7 +81,8 @@ export class ClockWatch implements AsyncDisposable {
   #wrong(): { here: string; postgres: string } | undefined {
     const { clock, now, limitMs } = this.#options;
     if (this.#origin === undefined) return undefined;
-    const [here, postgres] = [now(), this.#origin + clock.now()];
+    const here = now();
+    const postgres = this.#origin + clock.now();
     return Math.abs(here - postgres) <= limitMs ? undefined : { here: timeOf(here), postgres: timeOf(postgres) };
   }
 

@@ -58,10 +58,11 @@ export function withLastKnown<V>(
       const answers = await load(keys);
       away = undefined;
       const at = clock.now();
-      for (const [place, answer] of answers.entries()) {
-        const key = keys[place];
-        if (key !== undefined && !(answer instanceof Error)) remember(key, answer, at);
-      }
+      keys.forEach((key, place) => {
+        const answer = answers[place];
+        // `FindMany` promises an answer for each key.
+        if (!(answer instanceof Error)) remember(key, answer as V, at);
+      });
       return answers;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;

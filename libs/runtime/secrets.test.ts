@@ -46,6 +46,13 @@ describe('readKeyRing', () => {
     }
   });
 
+  test('opens it also from base64 in lines, as Postgres writes it, once and again', () => {
+    const ring = readKeyRing(key('a'));
+    const { sealed, keyId } = ring.seal('tökén', 'row');
+    const written = sealed.toString('base64').replaceAll(/.{20}/g, '$&\n');
+    for (const each of [written, written, sealed]) expect(ring.open({ sealed: each, keyId }, 'row')).toBe('tökén');
+  });
+
   test('opens what was sealed with the same key of another id', () => {
     const [first, again] = ['a', 'b'].map((id) => `${id}:${Buffer.alloc(32, 1).toString('base64')}`);
     const ring = readKeyRing(`${first},${again}`);

@@ -12,8 +12,8 @@ const UNUSED_MS = 600_000;
 /** A decrypted secret, and what it was decrypted from. */
 type Opened = { secret: string; sealed: string; key: Buffer };
 
-/** An encrypted secret: `sealed` is nonce, tag and ciphertext; `keyId` names its key. */
-export type Sealed = { sealed: Buffer; keyId: string };
+/** An encrypted secret: `sealed` is nonce, tag and ciphertext, or their base64; `keyId` names its key. */
+export type Sealed<S = Buffer> = { sealed: S; keyId: string };
 
 /** The ring lacks the key of a secret, and gets it only by a restart. */
 export class KeyMissing extends Unavailable {
@@ -38,7 +38,7 @@ export type KeyRing = {
    * Decrypts a secret. Throws KeyMissing if the ring lacks the key: a matter for the operator, not for the secret's owner. Throws
    * another error if the secret was made for something else, or with another key of that id.
    */
-  open(secret: Sealed, boundTo: string): string;
+  open(secret: Sealed<Buffer | string>, boundTo: string): string;
 };
 
 /**
@@ -65,11 +65,12 @@ export function readKeyRing(setting: string, clock?: Pick<Clock, 'now' | 'after'
       const key = keys.get(keyId);
       if (key === undefined) throw new KeyMissing(keyId);
       const known = opened.get(boundTo);
-      // As a string: a buffer would keep all of Postgres' answer that it is a part of.
-      const bytes = sealed.toString('latin1');
-      if (known?.key === key && known.sealed === bytes) return known.secret;
-      const secret = decrypt(sealed, key, boundTo);
-      opened.set(boundTo, { secret, sealed: bytes, key });
+      // A buffer would keep all of Postgres' answer that it is a part of.
+      const text = typeof sealed === 'string' ? sealed : sealed.toString('base64');
+      if (known?.key === key && known.sealed === text) return known.secret;
+      const bytes = typeof sealed === 'string' ? Buffer.from(sealed, 'base64') : sealed;
+      const secret = decrypt(bytes, key, boundTo);
+      opened.set(boundTo, { secret, sealed: text, key });
       return secret;
     },
   };
@@ -80,8 +81,10 @@ function decrypt(sealed: Buffer, key: Buffer, boundTo: string): string {
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
-  const secret = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8');
-  return secret + decipher.final('utf8');
+  // Not as text by the decipher, which makes a decoder for that.
+  const secret = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+  decipher.final();
+  return secret.toString();
 }
 
 function readKey(entry: string): [string, Buffer] {

@@ -76,14 +76,14 @@ class Deliverer {
       // Not parked: the limit of parked deliveries could end it before the key comes.
       return endWith(end, [publishWaiting(delivery)]);
     }
-    const key: EndpointKey = endpointKey(target);
+    const key = endpointKey(target);
     key.isKnownHung = target.isHung;
     const requestedAt = options.clock.now();
     options.admit(key, originOf(delivery), (admission) => {
-      const found = { delivery, target, askedAt, end };
       if (admission.kind === 'full') endWith(end, [park(delivery, { account: target.account, why: admission.why })]);
-      else if (options.clock.now() - requestedAt <= OLD_MS) makeAttempt({ ...found, admission }, options);
-      else void this.#decideAgain({ ...found, key, admission });
+      else if (options.clock.now() - requestedAt > OLD_MS)
+        void this.#decideAgain({ delivery, target, askedAt, end, key, admission });
+      else makeAttempt({ delivery, target, askedAt, end, admission }, options);
     });
   }
 

@@ -27,7 +27,8 @@ type TargetRow = {
   tells_success: boolean;
   account_guid: string;
   callback_url: string;
-  verification_token_sealed: Buffer;
+  /** In base64, as those below. */
+  verification_token_sealed: string;
   verification_token_key_id: string;
   /** With blanks between them; null for a client without secrets. */
   signing_guids: string | null;
@@ -37,13 +38,15 @@ type TargetRow = {
 
 const TARGETS = {
   name: 'delivery-targets',
-  // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret.
-  text: `select subscription_guid, state, feature_on, is_hung, tells_success, account_guid, callback_url, verification_token_sealed,
-           verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
+  // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
+  // string, that it cuts, and a buffer.
+  text: `select subscription_guid, state, feature_on, is_hung, tells_success, account_guid, callback_url,
+           encode(verification_token_sealed, 'base64') as verification_token_sealed, verification_token_key_id,
+           signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
            select string_agg(v.guid::text, ' ' order by created_at desc, v.guid) as signing_guids,
-             string_agg(encode(sealed, 'hex'), ' ' order by created_at desc, v.guid) as signing_sealed,
+             string_agg(encode(sealed, 'base64'), ' ' order by created_at desc, v.guid) as signing_sealed,
              string_agg(key_id, ' ' order by created_at desc, v.guid) as signing_key_ids
            from waybell.valid_signing_secrets v
            where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
@@ -61,7 +64,8 @@ export type FindTargets = (subscriptions: readonly string[]) => Promise<readonly
 /** Finds them with one statement. */
 export function findTargetsIn(postgres: Postgres, keyRing: KeyRing): FindTargets {
   return async (subscriptions) => {
-    const values = [subscriptions.length === 1 ? subscriptions : [...new Set(subscriptions)]];
+    // As Postgres reads an array: pg would look for what to escape in each guid.
+    const values = [`{${[...new Set(subscriptions)].join()}}`];
     const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values }));
     const found = new Map<string, KnownTarget>();
     for (const row of rows) found.set(row.subscription_guid, targetOf(row, keyRing));
@@ -122,8 +126,8 @@ function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
     signingSecrets: NO_SECRETS,
   };
   try {
-    const sealed = { sealed: row.verification_token_sealed, keyId: row.verification_token_key_id };
-    const token = keyRing.open(sealed, row.subscription_guid);
+    const { verification_token_sealed: sealed, verification_token_key_id: keyId } = row;
+    const token = keyRing.open({ sealed, keyId }, row.subscription_guid);
     target.signingSecrets = openSigning(row, keyRing);
     target.verificationToken = token;
   } catch (error) {
@@ -141,6 +145,6 @@ function openSigning(row: TargetRow, keyRing: KeyRing): readonly string[] {
   return row.signing_guids.split(' ').map((guid, place) => {
     const [sealed, keyId] = [allSealed?.[place], keyIds?.[place]];
     if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
-    return keyRing.open({ sealed: Buffer.from(sealed, 'hex'), keyId }, guid);
+    return keyRing.open({ sealed, keyId }, guid);
   });
 }

@@ -3,7 +3,7 @@ import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/d
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Fate, Outgoing } from '@waybell/line/messages';
-import type { Answer } from '@waybell/line/outcomes';
+import type { Answer, Delivered } from '@waybell/line/outcomes';
 import type { Granted } from './endpoints/endpoint.ts';
 import { responseSpeed } from './endpoints/response-speed.ts';
 import type { DeliveryTarget } from './find-target.ts';
@@ -42,28 +42,29 @@ export function makeAttempt(attempting: Attempting, options: AttemptOptions): vo
   const { callEndpoint, schedule, slowMs, now } = options;
   const { callbackUrl, verificationToken, signingSecrets } = target;
   const retryMs = retryDelayMs(schedule, delivery);
-  const begun = delivery.attempt === firstAttempt(delivery) ? { ...delivery, beganAt: now() } : delivery;
-  /** An error says nothing about the receiver. */
-  const failed = (error: unknown) => {
-    admission.end('unused');
-    end({ kind: 'failed', error });
-  };
+  if (delivery.attempt === firstAttempt(delivery)) delivery.beganAt = now();
   const isLast = retryMs === undefined;
   try {
-    callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
-      if (result instanceof Error) return failed(result);
+    callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
+      if (result instanceof Error) return fail(attempting, result);
       const { tooMuch } = result;
       admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });
-      end(fateOf(() => causedBy(result, { ...attempting, delivery: begun }, options)));
+      end(fateOf(result, attempting, options));
     });
   } catch (error) {
-    failed(error);
+    fail(attempting, error);
   }
 }
 
-function fateOf(causing: () => Outgoing[]): Fate {
+/** An error says nothing about the receiver. */
+function fail({ admission, end }: Attempting, error: unknown): void {
+  admission.end('unused');
+  end({ kind: 'failed', error });
+}
+
+function fateOf(result: AttemptResult, attempting: Attempting, options: AttemptOptions): Fate {
   try {
-    return { kind: 'done', caused: causing() };
+    return { kind: 'done', caused: causedBy(result, attempting, options) };
   } catch (error) {
     return { kind: 'failed', error };
   }
@@ -75,27 +76,29 @@ function causedBy(
   { delivery, target, askedAt }: Attempting,
   options: AttemptOptions,
 ): Outgoing[] {
-  const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
+  const { isDelivered, isOurs } = result;
   const { onRevived, clock, now } = options;
   // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
   if (isOurs && delivery.byHand?.why !== 'test') {
     return [park(delivery, { account: target.account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
   }
-  if (!isDelivered) return afterFailure(delivery, answer, options);
+  if (!isDelivered) return afterFailure(delivery, result, options);
   if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
   const { beganAt } = delivery;
-  return recordWithEnd({ kind: 'delivered', ...factsOf(delivery, now()), beganAt, answer }, { reportsSuccess });
+  // Of the result, the record has what belongs to an answer.
+  const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer: result };
+  return recordWithEnd(delivered, { reportsSuccess });
 }
 
 function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
-  const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
+  const delayMs = retryDelayMs(schedule, delivery);
+  const at = now();
   if (delayMs === undefined) return recordWithEnd(exhausted(delivery, { answer }, at));
-  const { hop: _, ...same } = delivery;
   const retryAt = at + delayMs;
   const { beganAt, attempt } = delivery;
   return [
-    publishRetry({ ...same, attempt: attempt + 1, dueAt: retryAt }, delayMs),
+    publishRetry({ ...delivery, attempt: attempt + 1, dueAt: retryAt }, delayMs),
     { kind: 'outcome', outcome: { kind: 'failed', ...factsOf(delivery, at), beganAt, answer, retryAt } },
   ];
 }

@@ -20,7 +20,15 @@ export class Receivers {
   readonly #known = new LRUCache<string, KnownReceiver>({ max: MOST });
 
   reached(origin: string, address: string | undefined, at: number): void {
-    this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });
+    const known = this.#known.get(origin);
+    if (known === undefined) {
+      this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });
+      return;
+    }
+    known.address = address;
+    known.wellAt = at;
+    known.isReached = true;
+    known.heardAt = at;
   }
 
   /** Adds a receiver that answered another process recently. */

@@ -9,7 +9,8 @@ describe('endpointKey', () => {
     ['https://a.example', 'https://a.example'],
   ])('of %s has the host %s', (callbackUrl, host) => {
     const key = endpointKey({ account: 'one', callbackUrl });
-    expect(key).toEqual({ account: 'one', host, endpoint: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    const endpoint: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(key).toEqual({ account: 'one', host, endpoint, isKnownHung: false });
   });
 
   test('tells accounts and paths apart, and not what is asked of a path', () => {

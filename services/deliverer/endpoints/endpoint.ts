@@ -53,7 +53,7 @@ export type ParkedDemand = { rows: number; askAt?: number };
 export function endpointKey({ account, callbackUrl }: { account: string; callbackUrl: string }): EndpointKey {
   const called = withoutQuery(callbackUrl);
   const endpoint = hash('sha256', `${account} ${called}`, 'hex').slice(0, 32);
-  return { account, endpoint, host: hostOf(called) };
+  return { account, endpoint, host: hostOf(called), isKnownHung: false };
 }
 
 /** Scheme, host and port. Not by `URL`: parsing one for each attempt would cost more than all else here. */

@@ -55,7 +55,7 @@ export class Endpoints {
     });
   }
 
-  admit(...[key, origin, onAdmitted]: Parameters<Admit>): void {
+  readonly admit: Admit = (key, origin, onAdmitted) => {
     const endpoint = this.#touch(key);
     if (origin === 'suspect' && endpoint.hungSince !== undefined) return onAdmitted(this.#refuse(endpoint));
     const patient = origin === 'suspect' ? 'fresh' : origin;
@@ -66,7 +66,7 @@ export class Endpoints {
     this.#inHand.add({ endpoint, origin: patient, onAdmitted });
     this.#refresh(endpoint);
     this.#serve();
-  }
+  };
 
   /** Tells the owner of parked deliveries how many to take now, and when to ask again if `onRoom` is not called before. */
   demand(key: Omit<EndpointKey, 'host'>): ParkedDemand {

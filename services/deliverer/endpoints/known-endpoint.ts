@@ -209,13 +209,14 @@ export class KnownEndpoint {
 
   /** Schedules the next check for silent requests, due probes and the end of a rest. */
   scheduleCheck(clock: Clock, check: (endpoint: KnownEndpoint) => void): void {
-    const at = this.#nextCheckAt(clock.now());
+    const now = clock.now();
+    const at = this.#nextCheckAt(now);
     if (this.#timer !== undefined && this.#timer.at <= at && at !== Infinity) return;
     // One that is not needed any more would live on into V8's old generation.
     this.#timer?.timer[Symbol.dispose]();
     this.#timer = undefined;
     if (at === Infinity) return;
-    const timer = clock.after(Math.max(0, at - clock.now()), () => {
+    const timer = clock.after(Math.max(0, at - now), () => {
       this.#timer = undefined;
       check(this);
     });

@@ -61,27 +61,25 @@ export class KnownEndpoints {
     return endpoint;
   }
 
-  #newEndpoint({ account: accountName, endpoint, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
-    const account = this.#accounts.get(accountName) ?? new AccountUsage(accountName, this.#options.partOf);
-    this.#accounts.set(accountName, account);
-    const hostUsage = this.#join(account, UNKNOWN_HOST);
+  #newEndpoint(key: PartialKey, now: number): KnownEndpoint {
+    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.partOf);
+    this.#accounts.set(key.account, account);
+    const hostUsage = this.#join(account, key.host ?? UNKNOWN_HOST);
     const window = new Window(this.#options, { size: this.#options.startSize(account), share: account });
-    const hungSince = isKnownHung ? now : undefined;
-    return new KnownEndpoint({ key: ownCopy(endpoint), account, hostUsage, window, hungSince });
+    const hungSince = key.isKnownHung ? now : undefined;
+    const endpoint = new KnownEndpoint({ key: ownCopy(key.endpoint), account, hostUsage, window, hungSince });
+    expectAsOfHost(endpoint);
+    return endpoint;
   }
 
-  /**
-   * Moves an endpoint to its host. A new one counts as quick if the host has just answered quickly and keeps none
-   * waiting: a thousand accounts may share one host.
-   */
+  /** Moves an endpoint to its host. */
   #move(endpoint: KnownEndpoint, hostName: string): void {
     const { account, place } = endpoint;
     place?.queue.delete(endpoint);
     account.leave(endpoint.hostUsage);
     endpoint.hostUsage = this.#join(account, hostName);
     place?.queue.add(endpoint);
-    const { host } = endpoint.hostUsage;
-    if (host.isQuick && host.silent === 0) endpoint.assumeQuick();
+    expectAsOfHost(endpoint);
   }
 
   #join(account: AccountUsage, hostName: string): HostUsage {
@@ -106,4 +104,13 @@ export class KnownEndpoints {
     account.leave(hostUsage);
     if (account.isForgotten) this.#accounts.delete(account.name);
   }
+}
+
+/**
+ * A new endpoint counts as quick if its host has just answered quickly and keeps none waiting: a thousand accounts may share one
+ * host.
+ */
+function expectAsOfHost(endpoint: KnownEndpoint): void {
+  const { host } = endpoint.hostUsage;
+  if (host.isQuick && host.silent === 0) endpoint.assumeQuick();
 }

@@ -105,7 +105,9 @@ export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
       const isAsked = endpointClass === undefined || queue.endpointClass === endpointClass;
       const endpoint = isAsked ? queue.next(slots) : undefined;
       const since = endpoint?.place?.since ?? Infinity;
-      if (since < longestSince) [longest, longestSince] = [endpoint, since];
+      if (since >= longestSince) continue;
+      longest = endpoint;
+      longestSince = since;
     }
     return longest;
   }

@@ -76,7 +76,7 @@ export class Flow {
   get rules(): Pick<DeliverStepOptions, 'admit' | 'isParked' | 'isHeld' | 'onRevived'> {
     const { store } = this.#options;
     return {
-      admit: (...asked) => this.endpoints.admit(...asked),
+      admit: this.endpoints.admit,
       isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
       // Not needed: the next probe would find it out.

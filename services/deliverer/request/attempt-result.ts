@@ -16,7 +16,7 @@ import { maskedHead } from './masked-head.ts';
 import { BlockedAddress } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { readTooMuch } from './too-much.ts';
-import { readTrace, type Trace } from './trace.ts';
+import { noteTimes, type Trace } from './trace.ts';
 
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
 export type SentRequest = { url: URL | null; headers: CallbackHeaders; trace: Trace };
@@ -32,7 +32,8 @@ export function resultOf(
   const { connection, restHeaders } = sent.trace;
   try {
     if (connection?.ip !== undefined) routes.reached(connection.ip);
-    const result: AttemptResult = { ...judge(status), ...readTrace(sent.trace, clock.now()) };
+    const result: AttemptResult = judge(status);
+    noteTimes(result, sent.trace, clock.now());
     if (sent.url !== null) result.url = shownUrl(sent.url);
     if (restHeaders !== undefined) result.tooMuch = readTooMuch(restHeaders, now());
     if (data !== '') result.body = masked(data, secretsIn(sent));
@@ -47,13 +48,12 @@ export async function failureOf(error: unknown, sent: SentRequest, observing: Ob
   if (error instanceof Unavailable) throw error;
   if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
   const { url, trace } = sent;
-  const traced = readTrace(trace, observing.clock.now());
+  const result: AttemptResult = { isDelivered: false, reason: reasonOfError(error), durationMs: 0 };
+  noteTimes(result, trace, observing.clock.now());
   const lostAt = await whereLost(error, trace, observing.routes);
   return {
-    isDelivered: false,
-    reason: reasonOfError(error),
+    ...result,
     ...(url !== null && { url: shownUrl(url) }),
-    ...traced,
     ...(lostAt && { lostAt }),
     ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(sent))) }),
     ...brokenRuleIn(error),
@@ -76,10 +76,10 @@ async function openOne(): Promise<void> {
   await (await open(devNull)).close();
 }
 
-/** Judges a response by its status. */
-export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
-  if (status >= 200 && status < 300) return { isDelivered: true, status };
-  return { isDelivered: false, status, reason: reasonOfStatus(status) };
+/** Judges a response by its status, as if it took no time. */
+export function judge(status: number): AttemptResult {
+  if (status >= 200 && status < 300) return { isDelivered: true, status, durationMs: 0 };
+  return { isDelivered: false, status, reason: reasonOfStatus(status), durationMs: 0 };
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */

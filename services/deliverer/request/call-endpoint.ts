@@ -18,7 +18,8 @@ import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-ho
 import { safeConnector } from './safe-address.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
 import { failureOf, resultOf, type SentRequest } from './attempt-result.ts';
-import { throughUndici, type RequestLimits } from './exchange.ts';
+import { newTrace } from './trace.ts';
+import { throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
 
 /**
  * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Ends with
@@ -65,6 +66,8 @@ const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: ()
 const MAX_ORIGINS = 1_024;
 /** Limit for `reach`, shorter than that of a request. */
 const REACH_LIMIT_MS = 3_000;
+/** A connection closes so long before a receiver says that it does (`Keep-Alive: timeout=5`). */
+const CLOSED_BEFORE_MS = 1_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
 /**
@@ -93,9 +96,15 @@ export function openEndpoints(
     const headers = requestHeaders(request, now);
     headers['user-agent'] = options.userAgent;
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
-    const sent: SentRequest = { url: URL.parse(callbackUrl), headers, trace };
-    const adapter = throughUndici(pools, { ...sent, limits: limitsFor[delivery.interface], clock });
-    dispatchByAxios(adapter, delivery.body).then(
+    const sent: SentRequest & RequestTerms = {
+      url: URL.parse(callbackUrl),
+      headers,
+      body: delivery.body,
+      limits: limitsFor[delivery.interface],
+      trace,
+      clock,
+    };
+    dispatchByAxios(throughUndici(pools, sent)).then(
       (response) => onEnd(resultOf(response, sent, observing)),
       (error: unknown) => failureOf(error, sent, observing).then(onEnd, onEnd),
     );
@@ -107,7 +116,7 @@ export function openEndpoints(
       limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS),
       clock,
     }),
-    callEndpoint: (request, onEnd) => callTraced(request, { startedAt: clock.now() }, onEnd),
+    callEndpoint: (request, onEnd) => callTraced(request, newTrace(clock.now()), onEnd),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
       await tunnel?.[Symbol.asyncDispose]();
@@ -116,14 +125,14 @@ export function openEndpoints(
 }
 
 function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; keepAliveMs: number }): OriginPools {
+  const keptS = (keepAliveMs + CLOSED_BEFORE_MS) / 1_000;
   return openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
-    connect: boundingReading(rewritingHeads(connect), RESPONSE_BYTES),
+    connect: boundingReading(rewritingHeads(connect, keptS), RESPONSE_BYTES),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // A connection closes a second before a receiver says that it does (`Keep-Alive: timeout=5`).
-    keepAliveTimeoutThreshold: 1_000,
+    keepAliveTimeoutThreshold: CLOSED_BEFORE_MS,
     pipelining: 1,
     // The adapter has the limits: these two measure idleness, which a slow drip never reaches.
     headersTimeout: 0,
@@ -132,8 +141,10 @@ function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; k
 }
 
 /** Headers of a request; `now` in milliseconds since 1970. */
-export function requestHeaders({ delivery, ...secrets }: AttemptRequest, now: () => number): CallbackHeaders {
+export function requestHeaders(request: AttemptRequest, now: () => number): CallbackHeaders {
+  const { delivery, verificationToken, signingSecrets } = request;
   const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
-  return callbackHeaders({ id, timestampS, body, attempt, isTest: byHand?.why === 'test', ...secrets });
+  const isTest = byHand?.why === 'test';
+  return callbackHeaders({ id, timestampS, body, attempt, isTest, verificationToken, signingSecrets });
 }

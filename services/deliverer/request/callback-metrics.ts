@@ -1,5 +1,6 @@
 import { Counter } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Handshake } from './connect-tls.ts';
 
@@ -11,11 +12,10 @@ export type CallbackObserver = {
 
 /** Counts requests, and connections by the kind of their TLS handshake. */
 export function countCallbacks(metrics: Metrics): CallbackObserver {
-  const requests = new Counter({
+  const requests = new CounterOnDemand(metrics, {
     name: 'waybell_callback_requests_total',
     help: 'Requests to receivers, begun',
     labelNames: ['interface'],
-    registers: [metrics],
   });
   const connections = new Counter({
     name: 'waybell_callback_connections_total',

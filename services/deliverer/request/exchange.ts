@@ -40,6 +40,7 @@ export type RequestTerms = {
   url: URL | null;
   /** All headers but the length. Not passed through axios, which would check and copy each; undici checks them too. */
   headers: Record<string, string>;
+  body: Buffer;
   limits: RequestLimits;
   trace: Trace;
   clock: Clock;
@@ -54,26 +55,18 @@ export function throughUndici(requests: RequestDispatcher, terms: RequestTerms):
   return (config) =>
     new Promise((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
-      const request = requestTo(terms.url, terms.headers, config.data as Buffer);
-      const exchange = new HttpExchange(terms, {
-        ended: (error, status, data) => {
-          if (error !== undefined) reject(error);
-          else resolve({ status, statusText: '', headers: NO_HEADERS, data, config });
-        },
-        sendAgain: () => requests.dispatch(request, exchange, 'a new connection'),
-      });
-      try {
-        requests.dispatch(request, exchange);
-      } catch (error) {
-        // Not a scheme of HTTP.
-        exchange.refused(error);
-      }
+      const request = requestTo(terms.url, terms);
+      const ended: OnExchanged = (error, status, data) => {
+        if (error !== undefined) reject(error);
+        else resolve({ status, statusText: '', headers: NO_HEADERS, data, config });
+      };
+      new HttpExchange(terms, { requests, request, ended }).send();
     });
 }
 
 const TAKEN_AT_ONCE_BYTES = 16 * 1024;
 
-function requestTo(url: URL, headers: Record<string, string>, body: Buffer): Dispatcher.DispatchOptions {
+function requestTo(url: URL, { headers, body }: RequestTerms): Dispatcher.DispatchOptions {
   const { origin, pathname, search, hostname, port } = url;
   const request = { origin, path: pathname + search, method: 'POST' as const, headers, body };
   if (hostname.endsWith('.')) request.headers = { ...headers, host: withoutRootDot(hostname) + (port && `:${port}`) };
@@ -86,23 +79,24 @@ function requestTo(url: URL, headers: Record<string, string>, body: Buffer): Dis
   return request;
 }
 
-type ExchangeCallbacks = {
-  /** `data`: the beginning of the body. */
-  ended: (error: Error | undefined, status: number, data: string) => void;
-  /** Sends the request over a new connection. Throws once requests have been cut. */
-  sendAgain: () => void;
-};
+/** `data`: the beginning of the body. */
+type OnExchanged = (error: Error | undefined, status: number, data: string) => void;
+type Sending = { requests: RequestDispatcher; request: Dispatcher.DispatchOptions; ended: OnExchanged };
+
+const NO_CONNECTION = (): undefined => undefined;
 
 /** Some servers send this over an idle connection before they close it (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408;
 
+const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
+
 /** One request and its response. undici calls it for what happens, a timer for what does not. */
 class HttpExchange implements ConnectionObserver {
   readonly #limits: RequestLimits;
-  readonly #callbacks: ExchangeCallbacks;
+  readonly #sending: Sending;
   readonly #trace: Trace;
   readonly #clock: Clock;
-  #connection: () => Connection | undefined = () => undefined;
+  #connection: () => Connection | undefined = NO_CONNECTION;
   #begunOver: Connection | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: Timer;
@@ -112,12 +106,22 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, callbacks: ExchangeCallbacks) {
+  constructor({ limits, trace, clock }: RequestTerms, sending: Sending) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
-    this.#callbacks = callbacks;
+    this.#sending = sending;
     this.#timer = this.#untilHandedOver();
+  }
+
+  send(): void {
+    const { requests, request } = this.#sending;
+    try {
+      requests.dispatch(request, this);
+    } catch (error) {
+      // Not a scheme of HTTP.
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   #untilHandedOver(): Timer {
@@ -154,6 +158,12 @@ class HttpExchange implements ConnectionObserver {
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();
+    // Most bodies have come with the status.
+    process.nextTick(limitBody, this);
+  }
+
+  limitBody(): void {
+    if (this.#isOver) return;
     this.#timer[Symbol.dispose]();
     this.#timer = this.#clock.after(this.#limits.bodyMs, () => this.#letGo());
   }
@@ -195,15 +205,13 @@ class HttpExchange implements ConnectionObserver {
     // Restarts the limit of the handover, not that of the response.
     this.#timer[Symbol.dispose]();
     this.#timer = this.#untilHandedOver();
+    const { requests, request } = this.#sending;
     try {
-      this.#callbacks.sendAgain();
+      requests.dispatch(request, this, 'a new connection');
     } catch {
+      // Requests have been cut.
       this.#end(error);
     }
-  }
-
-  refused(error: unknown): void {
-    this.#end(error instanceof Error ? error : new Error(String(error)));
   }
 
   #letGo(): void {
@@ -234,6 +242,6 @@ class HttpExchange implements ConnectionObserver {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#callbacks.ended(error, this.#status, excerpt(this.#kept));
+    this.#sending.ended(error, this.#status, excerpt(this.#kept));
   }
 }

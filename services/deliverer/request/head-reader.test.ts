@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { HeadReader } from './head-reader.ts';
 
 /** Returns what is passed on of these bytes, cut at these places. */
-function passedOn(bytes: Buffer, cuts: readonly number[] = []): string {
-  const reader = new HeadReader();
+function passedOn(bytes: Buffer, cuts: readonly number[] = [], keptS?: number): string {
+  const reader = new HeadReader(keptS);
   reader.expectResponse();
   const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
   let text = '';
@@ -17,7 +17,7 @@ function passedOn(bytes: Buffer, cuts: readonly number[] = []): string {
 }
 
 const bytesOf = (text: string) => Buffer.from(text, 'latin1');
-const reading = (text: string) => passedOn(bytesOf(text));
+const reading = (text: string, keptS?: number) => passedOn(bytesOf(text), [], keptS);
 
 describe('HeadReader passes on', () => {
   test.each([
@@ -32,6 +32,14 @@ describe('HeadReader passes on', () => {
     ['nothing else', 'content-length: 2\r\nserver: me\r\nupgrade: h2c\r\n', 'content-length: 2\r\n'],
   ])('of a plain head %s', (_, headers, passed) => {
     expect(reading(`HTTP/1.1 200 Fine\r\n${headers}\r\nok`)).toBe(`HTTP/1.1 200 \r\n${passed}\r\nok`);
+  });
+
+  test.each([
+    ['shorter', 'timeout=4', 'keep-alive: timeout=4\r\n'],
+    ['as long', 'max=9, timeout=5', ''],
+    ['not limited', 'max=9', ''],
+  ])('for how long it is kept if that is shorter than is known: %s', (_, said, passed) => {
+    expect(reading(`HTTP/1.1 204 No\r\nkeep-alive: ${said}\r\n\r\n`, 5)).toBe(`HTTP/1.1 204 \r\n${passed}\r\n`);
   });
 
   test.each([

@@ -24,6 +24,12 @@ export class HeadReader {
   #text = '';
   // A receiver's head stays the same until its Date shows the next second; reading it again would cost four times as much.
   #last: { text: string; head: ResponseHead | BrokenRule } = { text: '', head: NO_STATUS_LINE };
+  readonly #keptS: number;
+
+  /** `keptS`: what a receiver says of a connection that it keeps for so many seconds, or longer, changes nothing. */
+  constructor(keptS = Infinity) {
+    this.#keptS = keptS;
+  }
 
   /** A request begins: the next bytes are the head of its response. */
   expectResponse(): void {
@@ -64,18 +70,18 @@ export class HeadReader {
         from = 0;
         continue;
       }
-      const body = chunk.subarray(chunk.length - this.#text.length);
+      const bodyBytes = this.#text.length;
       this.#isAwaited = false;
       this.#text = '';
-      const passed = Buffer.allocUnsafe(head.rewritten.length + body.length);
-      body.copy(passed, passed.write(head.rewritten, 'latin1'));
+      const passed = Buffer.allocUnsafe(head.rewritten.length + bodyBytes);
+      chunk.copy(passed, passed.write(head.rewritten, 'latin1'), chunk.length - bodyBytes);
       return passed;
     }
   }
 
   #readHead(text: string): ResponseHead | BrokenRule {
     if (text === this.#last.text) return this.#last.head;
-    const head = readHead(text);
+    const head = readHead(text, this.#keptS);
     // A slice keeps the whole text in memory.
     if (text.length <= MOST_REMEMBERED && this.#text.length <= MOST_REMEMBERED) this.#last = { text, head };
     return head;

@@ -39,13 +39,21 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
 
   function openPool(origin: string): Pool {
     const pool = new Pool(origin, { factory: (url) => new ObservedClient(url, options) });
+    // Its own count walks over all clients, at the end of each of which it would be asked.
+    let connections = 0;
     const closeUnused = () => {
       // A pool that is being destroyed emits this once per connection.
-      if (pool.destroyed) return;
+      if (connections > 0 || pool.destroyed) return;
       const { connected, size } = pool.stats;
       if (connected === 0 && size === 0 && current.peek(origin) === pool) current.delete(origin);
     };
-    pool.on('disconnect', closeUnused).on('connectionError', closeUnused);
+    pool
+      .on('connect', () => (connections += 1))
+      .on('disconnect', () => {
+        connections -= 1;
+        closeUnused();
+      })
+      .on('connectionError', closeUnused);
     open.add(pool);
     current.set(origin, pool);
     return pool;

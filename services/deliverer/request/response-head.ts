@@ -41,9 +41,9 @@ export function readStatusLine(text: string): { version: string; status: number 
  * client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1),
  * any bytes in names, values and the reason, repeated equal lengths (6.3), or lengths beside chunks, which prevail (6.1).
  * After a head that is not plain, or a body without a certain end, the connection is closed, so that no bytes behind one
- * response can be taken for the next.
+ * response can be taken for the next. Leaves out for how long the receiver keeps the connection if that is `keptS` seconds or more.
  */
-export function readHead(text: string): ResponseHead | BrokenRule {
+export function readHead(text: string, keptS: number): ResponseHead | BrokenRule {
   const line = readStatusLine(text);
   if (line === undefined) return NO_STATUS_LINE;
   const { status, version } = line;
@@ -57,7 +57,8 @@ export function readHead(text: string): ResponseHead | BrokenRule {
   if ('brokenRule' in frame) return frame;
   const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
   const again = fields['retry-after'] === undefined ? '' : `${passedOn(fields, 'retry-after')}${dateIn(text)}`;
-  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${again}`;
+  const keptFor = isShorter(fields['keep-alive'], keptS) ? passedOn(fields, 'keep-alive') : '';
+  const passed = `${frame.line}${keptFor}${again}`;
   return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
 }
 
@@ -72,7 +73,8 @@ function readFields(text: string): Fields | BrokenRule {
     }
     const name = nameIn(text, at, colon);
     if (name !== undefined) {
-      const [before, value] = [fields[name], text.slice(colon + 1, end).trim()];
+      const before = fields[name];
+      const value = text.slice(colon + 1, end).trim();
       fields[name] = before === undefined ? value : `${before},${value}`;
     }
     at = end + 1;
@@ -122,19 +124,19 @@ function frameOfLength(said: string): BodyFraming | BrokenRule {
 const NUMBER = /^\d+$/;
 const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
 
-// Empty elements do not count (RFC 9110, 5.6.1.2).
-const listed = (value: string): string[] =>
-  value
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+/** An element of a list, without blanks around it. Empty ones do not count (RFC 9110, 5.6.1.2). */
+const ELEMENT = /[^,\s](?:[^,]*[^,\s])?/g;
+const listed = (value: string): string[] => value.toLowerCase().match(ELEMENT) ?? [];
 
 function isToBeKept(version: string, connection = ''): boolean {
   if (version === '1.1' && connection === '') return true;
   const said = listed(connection);
   return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
 }
+
+const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
+
+const isShorter = (keepAlive = '', keptS: number): boolean => Number(TIMEOUT.exec(keepAlive)?.[1] ?? Infinity) < keptS;
 
 const DATE = /\ndate[ \t]*:([^\r\n]*)/i;
 

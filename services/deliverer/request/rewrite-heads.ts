@@ -7,20 +7,19 @@ import { InvalidResponse } from './invalid-response.ts';
  * Rewrites the heads of responses before undici reads them: its parser refuses all that breaks a rule, has no setting for
  * that, and closes the connection for a 100 (Continue). Leaves out interim responses, which a client must skip (RFC 9110,
  * 15.2), and headers that are not read here. Passes bodies on as they come: an invalid body does not change its status.
- * Passes on bytes that come while no response is awaited, too, for which undici closes the connection.
+ * Passes on bytes that come while no response is awaited, too, for which undici closes the connection. `keptS`: as of `HeadReader`.
  */
-export function rewritingHeads(connect: Connector): Connector {
+export function rewritingHeads(connect: Connector, keptS: number): Connector {
   return (target, done) =>
     connect(target, (...connected) => {
       const [error, socket] = connected;
-      if (error === null) rewriteHeads(socket, target.connection);
+      if (error === null) rewriteHeads(socket, target.connection, new HeadReader(keptS));
       done(...connected);
     });
 }
 
-function rewriteHeads(socket: Socket, connection: Connection): void {
+function rewriteHeads(socket: Socket, connection: Connection, head: HeadReader): void {
   const read = socket.read.bind(socket);
-  const head = new HeadReader();
   connection.head = head;
   socket.read = (size) => {
     for (;;) {

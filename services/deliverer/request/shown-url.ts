@@ -2,7 +2,10 @@
  * A callback URL for people: without what may be a secret, which is its user, its fragment and all values of its query,
  * including those without a name.
  */
-export function shownUrl({ origin, pathname, search }: URL): string {
+export function shownUrl(url: URL): string {
+  // Most have none of these: what is there already is not made anew.
+  if (!/[?#@]/.test(url.href)) return url.href;
+  const { origin, pathname, search } = url;
   if (search === '') return origin + pathname;
   return `${origin}${pathname}?${search.slice(1).split('&').map(withoutValue).join('&')}`;
 }

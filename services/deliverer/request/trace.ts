@@ -7,29 +7,33 @@ export type Trace = {
   readonly startedAt: number;
   /** The request began over a connection. */
   isUnderWay?: boolean;
-  firstByteAt?: number;
-  connection?: Connection;
+  firstByteAt?: number | undefined;
+  connection?: Connection | undefined;
   /** Present for 429 and 503. */
   restHeaders?: RestHeaders | undefined;
   /** The beginning of an invalid or incomplete response. */
   held?: string;
 };
 
+/** With room for what is noted later. */
+export function newTrace(startedAt: number): Trace {
+  return { startedAt, isUnderWay: false, firstByteAt: undefined, connection: undefined, restHeaders: undefined };
+}
+
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;
 
-/** Reads the times of a request that has just ended, for the attempt's record: whole milliseconds. */
-export function readTrace({ startedAt, firstByteAt, connection }: Trace, endedAt: number): Traced {
-  const traced: Traced = { durationMs: wholeMs(startedAt, endedAt) };
+/** Notes the times of a request that has just ended in what becomes the attempt's record: whole milliseconds. */
+export function noteTimes(traced: Traced, { startedAt, firstByteAt, connection }: Trace, endedAt: number): void {
+  traced.durationMs = wholeMs(startedAt, endedAt);
   if (firstByteAt !== undefined) traced.firstByteMs = wholeMs(startedAt, firstByteAt);
   if (connection?.ip !== undefined) traced.ip = connection.ip;
   // A kept connection took none of this attempt's time.
-  if (connection === undefined || connection.begunAt < startedAt) return traced;
+  if (connection === undefined || connection.begunAt < startedAt) return;
   const { begunAt, resolvedAt, connectedAt, securedAt } = connection;
   if (resolvedAt !== undefined) traced.dnsMs = wholeMs(begunAt, resolvedAt);
-  if (connectedAt === undefined) return traced;
+  if (connectedAt === undefined) return;
   traced.connectMs = wholeMs(resolvedAt ?? begunAt, connectedAt);
   if (securedAt !== undefined) traced.tlsMs = wholeMs(connectedAt, securedAt);
-  return traced;
 }
 
 const wholeMs = (from: number, until: number): number => Math.round(until - from);
