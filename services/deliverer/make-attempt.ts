@@ -36,20 +36,24 @@ export type Attempting = {
   end: End;
 };
 
+/** `beganAt`: start of its first attempt, in milliseconds since 1970. */
+type Begun = Attempting & { beganAt: number };
+
 /** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
 export function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
   const { delivery, target, admission, end } = attempting;
   const { callEndpoint, schedule, slowMs, now } = options;
   const { callbackUrl, verificationToken, signingSecrets } = target;
   const retryMs = retryDelayMs(schedule, delivery);
-  if (delivery.attempt === firstAttempt(delivery)) delivery.beganAt = now();
+  const isFirst = delivery.attempt === firstAttempt(delivery);
+  const begun = { ...attempting, beganAt: isFirst ? now() : delivery.beganAt };
   const isLast = retryMs === undefined;
   try {
     callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
       if (result instanceof Error) return fail(attempting, result);
       const { tooMuch } = result;
       admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });
-      end(fateOf(result, attempting, options));
+      end(fateOf(result, begun, options));
     });
   } catch (error) {
     fail(attempting, error);
@@ -62,9 +66,9 @@ function fail({ admission, end }: Attempting, error: unknown): void {
   end({ kind: 'failed', error });
 }
 
-function fateOf(result: AttemptResult, attempting: Attempting, options: AttemptOptions): Fate {
+function fateOf(result: AttemptResult, begun: Begun, options: AttemptOptions): Fate {
   try {
-    return { kind: 'done', caused: causedBy(result, attempting, options) };
+    return { kind: 'done', caused: causedBy(result, begun, options) };
   } catch (error) {
     return { kind: 'failed', error };
   }
@@ -73,7 +77,7 @@ function fateOf(result: AttemptResult, attempting: Attempting, options: AttemptO
 /** Returns what an attempt causes. */
 function causedBy(
   result: AttemptResult,
-  { delivery, target, askedAt }: Attempting,
+  { delivery, target, askedAt, beganAt }: Begun,
   options: AttemptOptions,
 ): Outgoing[] {
   const { isDelivered, isOurs } = result;
@@ -82,10 +86,9 @@ function causedBy(
   if (isOurs && delivery.byHand?.why !== 'test') {
     return [park(delivery, { account: target.account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
   }
-  if (!isDelivered) return afterFailure(delivery, result, options);
+  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, result, options);
   if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
-  const { beganAt } = delivery;
   // Of the result, the record has what belongs to an answer.
   const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer: result };
   return recordWithEnd(delivered, { reportsSuccess });
