@@ -8,11 +8,16 @@ const bytes = Buffer.alloc(16 + 36);
  * namespace and the lower-case guid of the subscription as name, so that the same event always makes the same message.
  */
 export function messageGuid(eventGuid: string, subscriptionGuid: string): string {
-  writeNamespace(eventGuid);
-  const end = 16 + bytes.write(subscriptionGuid.toLowerCase(), 16, 'latin1');
-  const digits = hash('sha1', bytes.subarray(0, end));
+  const digits = messageDigits(eventGuid, subscriptionGuid);
   const variant = '89ab'[nibble(digits, 16) & 3];
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-5${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
+
+/** Returns digits of which the first 12 are those of the message's guid. */
+export function messageDigits(eventGuid: string, subscriptionGuid: string): string {
+  writeNamespace(eventGuid);
+  const end = 16 + bytes.write(subscriptionGuid.toLowerCase(), 16, 'latin1');
+  return hash('sha1', end === bytes.length ? bytes : bytes.subarray(0, end));
 }
 
 function writeNamespace(guid: string): void {

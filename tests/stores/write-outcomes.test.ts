@@ -67,7 +67,7 @@ describe('writeOutcomes', () => {
 
   test('commits at once what comes together', async () => {
     const records = [aDelivered(), aDelivered(), aDelivered()];
-    await Promise.all(records.map((record) => stand.write([record])));
+    await stand.write(records);
     const transactions = 'select distinct xmin from delivery_log.attempts where delivery = any ($1)';
     expect(await stand.rows(transactions, [records.map(({ delivery }) => delivery)])).toHaveLength(1);
   });
