@@ -38,7 +38,7 @@ const firstOf = Buffer.from(firstBytes.buffer);
 
 /** Returns the number by which a key is found: the first 8 bytes of the SHA-256 of its normalized text, signed. */
 export function numberOfKey(key: string): string {
-  firstOf.write(hash('sha256', normalizedKey(key)), 'hex');
+  firstOf.write(hash('sha256', normalizedKey(key), 'latin1'), 'latin1');
   return firstBytes.getBigInt64(0).toString();
 }
 
