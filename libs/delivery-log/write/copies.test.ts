@@ -20,7 +20,11 @@ test('rows are whole, however their texts fall into pieces', () => {
     'x'.repeat(2 ** 14),
     'z',
   ];
-  const clients = [...texts, ...texts.toReversed(), ...Array.from({ length: 40 }, () => 'ä'.repeat(1_500))];
+  const clients = [
+    ...texts,
+    ...texts.toReversed(),
+    ...Array.from({ length: 40 }, (_, place) => 'ä'.repeat(100 * place)),
+  ];
   const [copy] = copiesOf({ ...NONE, deactivations: clients.map(aDeactivation) });
   const lines = Buffer.concat(copy?.data ?? []).toString();
   expect(lines).toBe(
