@@ -13,12 +13,12 @@ let memory = Buffer.alloc(0);
  * after another.
  */
 export function packChunk(bodies: readonly Uint8Array[]): Buffer {
-  const lengths = [bodies.length, ...bodies.map(({ length }) => length)];
-  const size = bodies.reduce((sum, { length }) => sum + length, LENGTH_BYTES * lengths.length);
+  let at = LENGTH_BYTES * (1 + bodies.length);
+  const size = bodies.reduce((sum, { length }) => sum + length, at);
   if (memory.length < size) memory = Buffer.alloc(size);
-  for (const [place, length] of lengths.entries()) memory.writeUInt32LE(length, LENGTH_BYTES * place);
-  let at = LENGTH_BYTES * lengths.length;
+  let lengthAt = memory.writeUInt32LE(bodies.length);
   for (const body of bodies) {
+    lengthAt = memory.writeUInt32LE(body.length, lengthAt);
     memory.set(body, at);
     at += body.length;
   }

@@ -78,30 +78,36 @@ export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => st
 
 const WRITERS: Record<ColumnKind, () => (value: never) => string> = {
   uuid: () => (guid: string) => guid,
-  text: () => (text: string) => escaped(text),
+  text: () => escaped,
   int: () => String,
   smallint: () => String,
   bigint: () => String,
   moment: writeMoment,
   'uuid[]': () => (guids: readonly string[]) => `{${guids.join(',')}}`,
-  'text[]': () => (texts: readonly string[]) => escaped(`{${texts.map(quoted).join(',')}}`),
+  'text[]': () => listOf,
   jsonb: () => (value: unknown) => escaped(JSON.stringify(value)),
   bytea: () => (bytes: Buffer) => `\\\\x${bytes.toString('hex')}`,
 };
 
 function writeMoment(): (ms: number) => string {
   // Adjacent rows mostly have the same moment.
-  let last: { ms?: number; text: string } = { text: '' };
+  let [last, text] = [Number.NaN, ''];
   return (moment) => {
-    if (moment !== last.ms) last = { ms: moment, text: new Date(moment).toISOString() };
-    return last.text;
+    if (moment !== last) text = new Date(moment).toISOString();
+    last = moment;
+    return text;
   };
 }
-
-const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 function escaped(text: string): string {
   return /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special) : text;
 }
+
+/** Writes an array of texts. */
+function listOf(texts: readonly string[]): string {
+  return texts.length === 0 ? '{}' : `{"${texts.map((text) => escaped(quoted(text))).join('","')}"}`;
+}
+
+const quoted = (text: string): string => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text);

@@ -1,26 +1,23 @@
 /** What rows of the log are made from. */
 import type { Attempted, Rejected, Routed, Suppression } from '@waybell/line/outcomes';
 
-/** A body's chunk, and its place among the bodies of that. */
-export type Stored = { chunk: string; place: number };
-
 /** What a record says of an event for one account. */
 export type EventPart = {
-  record: Routed | Rejected;
-  /** Absent if the record names no account. */
-  account?: string;
-  subscriptions: readonly string[];
-  suppressed: readonly Suppression[];
+  readonly record: Routed | Rejected;
+  /** Undefined if the record names no account. */
+  readonly account: string | undefined;
+  readonly subscriptions: readonly string[];
+  readonly suppressed: readonly Suppression[];
   /** Tells rows apart whose event and time are the same: `partOf` its account, action and rejected delivery. */
-  part: string;
-  /** The chunk that lists its deliveries. */
-  chunk?: string;
-  /** Present if the event itself is kept there. */
-  place?: number;
+  readonly part: string;
+  /** The chunk that lists its deliveries, once there is one. */
+  chunk: string | undefined;
+  /** Its place among the bodies of that if the event itself is kept there. */
+  place: number | undefined;
 };
 
-/** An attempt, or an end without one. */
-export type AttemptPart = { record: Attempted; stored?: Stored };
+/** An attempt, or an end without one; the chunk of its body, once there is one, and its place among the bodies of that. */
+export type AttemptPart = { readonly record: Attempted; chunk: string | undefined; place: number | undefined };
 
 export type ChunkPart = {
   chunk: string;

@@ -32,9 +32,15 @@ export function readAction(written: string): { interface: InterfaceName | null; 
   return { interface: (written.slice(0, at) || null) as InterfaceName | null, action: written.slice(at + 1) };
 }
 
+/** The number of a key, as bytes. */
+const firstBytes = new DataView(new ArrayBuffer(8));
+const firstOf = Buffer.from(firstBytes.buffer);
+
 /** Returns the number by which a key is found: the first 8 bytes of the SHA-256 of its normalized text, signed. */
-export const numberOfKey = (key: string): string =>
-  BigInt.asIntN(64, BigInt(`0x${hash('sha256', normalizedKey(key)).slice(0, 16)}`)).toString();
+export function numberOfKey(key: string): string {
+  firstOf.write(hash('sha256', normalizedKey(key), 'latin1'), 'latin1');
+  return firstBytes.getBigInt64(0).toString();
+}
 
 /** Returns the number by which an account's events of an action are found, as `writeAction` writes it. */
 export const partOf = (account: string, action: string, delivery = ''): string =>
@@ -151,8 +157,8 @@ export const tables = {
       firstByteMs: optional('int', answered('firstByteMs')),
       answer: optional('text', answered('body')),
       // What was sent, or was to be sent.
-      chunk: optional('bigint', ({ stored }) => stored?.chunk),
-      place: optional('int', ({ stored }) => stored?.place),
+      chunk: optional('bigint', ({ chunk }) => chunk),
+      place: optional('int', ({ place }) => place),
     },
     identity: ['delivery', 'at', 'attempt'],
     indexes: {

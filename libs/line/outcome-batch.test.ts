@@ -167,7 +167,7 @@ describe('readBatch', () => {
 
   test('rejects a later format as that, compressed or not', () => {
     for (const padding of ['', ' '.repeat(10_000)]) {
-      const body = Buffer.from(`{"version":5,"outcomes":[]${padding}}\n`);
+      const body = Buffer.from(`{"version":6,"outcomes":[]${padding}}\n`);
       for (const sent of [body, zstdCompressSync(body)]) {
         expect(readBatch(aMessage(sent))).toMatchObject({ kind: 'reject', reason: 'newer_format' });
       }
@@ -179,11 +179,12 @@ describe('readBatch', () => {
     '\n',
     '[]\n',
     'null\n',
-    '{"version":4}\n',
-    '{"version":3,"outcomes":[]}\n',
-    '{"version":4,"outcomes":{}}\n',
-    '{"version":4,"outcomes":[5]}\n',
-    '{"version":4,"outcomes":[]}',
+    '{"version":5}\n',
+    '{"version":4,"outcomes":[]}\n',
+    '{"version":5,"outcomes":{}}\n',
+    '{"version":5,"outcomes":[5]}\n',
+    '{"version":5,"outcomes":[null]}\n',
+    '{"version":5,"outcomes":[]}',
   ])('rejects %p', (written) => {
     expect(readBatch(aMessage(Buffer.from(written)))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
   });

@@ -138,7 +138,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** A statement `copy … from stdin`, with rows in the text format, in pieces. */
-export type Copy = { text: string; data: readonly string[] };
+export type Copy = { text: string; data: readonly Buffer[] };
 
 /** Runs all copies in one transaction. Throws the error of Postgres, also if a row exists already. */
 export async function copyAll(postgres: Connecting, copies: readonly Copy[]): Promise<void> {
@@ -153,7 +153,7 @@ export async function copyAll(postgres: Connecting, copies: readonly Copy[]): Pr
 
 /** All copies as one query, which is one transaction. Postgres requests the rows of one after the other. */
 class CopyQuery extends pg.Query {
-  readonly #data: Iterator<readonly string[]>;
+  readonly #data: Iterator<readonly Buffer[]>;
 
   constructor(copies: readonly Copy[], done: (error: Error | undefined) => void) {
     super(copies.map(({ text }) => text).join(';\n'), done);
@@ -170,13 +170,13 @@ class CopyQuery extends pg.Query {
 /** Missing in the client's types. */
 type CopyConnection = { stream: Writable; endCopyFrom(): void };
 
-/** As the client's `sendCopyFromChunk`, which would make the text bytes, and copy these: garbage that V8 counts against all memory. */
-function sendCopyData(stream: Writable, text: string): void {
+/** As the client's `sendCopyFromChunk`, which would copy the bytes: garbage that V8 counts against all memory. */
+function sendCopyData(stream: Writable, bytes: Buffer): void {
   if (!stream.writable) return;
   const head = Buffer.from('d\0\0\0\0', 'latin1');
-  head.writeInt32BE(4 + Buffer.byteLength(text), 1);
+  head.writeInt32BE(4 + bytes.length, 1);
   stream.cork();
   stream.write(head);
-  stream.write(text);
+  stream.write(bytes);
   stream.uncork();
 }

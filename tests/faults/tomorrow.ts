@@ -22,7 +22,7 @@ export const addsToAll: readonly Edit[] = [
   {
     file: 'libs/line/outcome-batch.ts',
     from: '{ version: VERSION, outcomes: rows }',
-    to: "{ lane: 'hot', version: VERSION, outcomes: rows }",
+    to: "{ lane: 'hot', version: VERSION, outcomes: rows.map((row) => ({ ...row, lane: 'hot' })) }",
   },
   {
     file: 'libs/line/kept/kept-store.ts',

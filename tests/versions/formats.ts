@@ -77,6 +77,14 @@ const widen = (name: string, width: number) => (body: string) => {
   return [JSON.stringify({ lane: 'hot', ...others, [name]: wider }), ...rest].join('\n');
 };
 
+/** One more member of the whole, and one of each of its records. */
+function withLane(body: string): string {
+  const [head = '', ...rest] = body.split('\n');
+  const { outcomes: records, ...others } = JSON.parse(head);
+  const wider = records.map((record: object) => ({ ...record, lane: 'hot' }));
+  return [JSON.stringify({ lane: 'hot', ...others, outcomes: wider }), ...rest].join('\n');
+}
+
 const HEADER = (text: string): string =>
   JSON.stringify({ ...JSON.parse(text), headers: { ...JSON.parse(text).headers, 'waybell-lane': 'hot' } });
 const LATER = ' lane hot';
@@ -210,7 +218,7 @@ export const formats: Format[] = [
     reading: {
       read: (text) => readBatch(arrived(text)),
       means: outcomes,
-      added: [{ as: withBody(widen('outcomes', 15)) }],
+      added: [{ as: withBody(withLane), means: outcomes.map((each) => ({ ...each, lane: 'hot' })) }],
       newer: withBody(nextVersion),
     },
   },

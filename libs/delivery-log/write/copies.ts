@@ -5,7 +5,7 @@ import { columnsOf, tableNames, type AnyPart, type LogRows, type TableName } fro
 /** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. */
 export function copiesOf(rows: LogRows): Copy[] {
   const filled = tableNames.filter((table) => rows[table].length > 0);
-  return filled.map((table) => ({ text: COPIES[table].text, data: textOf(table, rows) }));
+  return filled.map((table) => ({ text: COPIES[table].text, data: bytesOf(table, rows) }));
 }
 
 type Copied = { text: string; writers: ((part: AnyPart) => string)[] };
@@ -21,19 +21,29 @@ function copyOf(table: TableName): Copied {
   };
 }
 
-/** Characters that are sent together: V8 keeps larger texts apart, and looks at all of its memory after a few. */
+/** Bytes that are sent together. */
 const PIECE = 2 ** 14;
+/** Of one character. */
+const MOST_BYTES = 3;
+const [TAB, NEWLINE] = [9, 10];
 
-/** Writes the text format of COPY: a line for each row, tabs between columns. */
-function textOf(table: TableName, rows: LogRows): string[] {
+/** Writes the text format of COPY: a line for each row, tabs between columns. Text that is joined first would be garbage twice. */
+function bytesOf(table: TableName, rows: LogRows): Buffer[] {
   const { writers } = COPIES[table];
-  const pieces: string[] = [];
-  let text = '';
+  const pieces: Buffer[] = [];
+  let [piece, at] = [Buffer.allocUnsafe(PIECE), 0];
   for (const part of rows[table]) {
-    text += `${writers.map((write) => write(part)).join('\t')}\n`;
-    if (text.length < PIECE) continue;
-    pieces.push(text);
-    text = '';
+    for (const write of writers) {
+      const text = write(part);
+      if (at + MOST_BYTES * text.length >= piece.length) {
+        pieces.push(piece.subarray(0, at));
+        [piece, at] = [Buffer.allocUnsafe(Math.max(PIECE, Buffer.byteLength(text) + 1)), 0];
+      }
+      at += piece.write(text, at);
+      piece[at] = TAB;
+      at += 1;
+    }
+    piece[at - 1] = NEWLINE;
   }
-  return [...pieces, text];
+  return [...pieces, piece.subarray(0, at)];
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
   isAttempted,
-  type Attempted,
   type Deactivated,
   type Outcome,
   type Rejected,
   type Routed,
   type Suppression,
 } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageDigits } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
 import type { AttemptPart, EventPart } from '../parts.ts';
 import { numberOfKey, partOf, PREFIX_BYTES, writeAction, type LogRows } from '../tables.ts';
@@ -20,33 +19,35 @@ export type LogParts = { events: EventPart[]; attempts: AttemptPart[]; deactivat
 export function partsOf(outcomes: readonly Outcome[]): LogParts {
   const parts: LogParts = { events: [], attempts: [], deactivations: [] };
   for (const outcome of outcomes) {
-    if (isAttempted(outcome)) parts.attempts.push({ record: outcome });
+    if (isAttempted(outcome)) parts.attempts.push({ record: outcome, chunk: undefined, place: undefined });
     else if (outcome.kind === 'deactivated') parts.deactivations.push(outcome);
-    else parts.events.push(...eventParts(outcome));
+    else if (outcome.receivers.length === 0) parts.events.push(eventPart(outcome, undefined));
+    else for (const account of outcome.receivers) parts.events.push(eventPart(outcome, account));
   }
   return parts;
 }
 
-function eventParts(record: Routed | Rejected): EventPart[] {
+function eventPart(record: Routed | Rejected, account: string | undefined): EventPart {
   const action = writeAction(record.interface, record.action);
-  if (record.kind === 'rejected') {
-    const part = { record, subscriptions: [], suppressed: [] };
-    const accounts = record.receivers.length === 0 ? [undefined] : record.receivers;
-    return accounts.map((account) => ({
-      ...part,
-      part: partOf(account ?? '', action, record.delivery),
-      ...(account !== undefined && { account }),
-    }));
-  }
-  const { receivers, deliveries, suppressed } = record;
-  if (receivers.length === 0) return [{ record, subscriptions: [], suppressed, part: partOf('', action) }];
-  return receivers.map((account) => ({
+  const isRejected = record.kind === 'rejected';
+  return {
     record,
     account,
-    part: partOf(account, action),
-    subscriptions: deliveries.filter((each) => each.account === account).map(({ subscription }) => subscription),
-    suppressed: suppressed.filter((each) => (each.account ?? account) === account && !isImplied(each)),
-  }));
+    subscriptions: isRejected ? [] : subscriptionsOf(record, account),
+    suppressed: isRejected ? [] : suppressedOf(record, account),
+    part: partOf(account ?? '', action, isRejected ? record.delivery : undefined),
+    chunk: undefined,
+    place: undefined,
+  };
+}
+
+function subscriptionsOf({ receivers, deliveries }: Routed, account: string | undefined): string[] {
+  const own = receivers.length === 1 ? deliveries : deliveries.filter((each) => each.account === account);
+  return own.map(({ subscription }) => subscription);
+}
+
+function suppressedOf({ suppressed }: Routed, account: string | undefined): Suppression[] {
+  return suppressed.filter((each) => (each.account ?? account) === account && !isImplied(each));
 }
 
 /** The row of an account without deliveries and suppressions says it. */
@@ -56,23 +57,27 @@ const isImplied = ({ reason, account, client }: Suppression): boolean =>
 /** Makes each table's rows, with bodies in chunks. `oldestBodies`: the first day whose bodies are kept. */
 export function rowsOf({ events, attempts, deactivations }: LogParts, oldestBodies: number): LogRows {
   const chunks = new Chunks(oldestBodies);
-  return {
-    events: events.map((part) => chunks.withEvent(part)),
-    keys: keysOf(events),
-    attempts: attempts.map(({ record }) => chunks.withBody(record)),
-    chunks: chunks.rows(),
-    deactivations,
-  };
+  for (const part of events) chunks.putEvent(part);
+  for (const part of attempts) chunks.putBody(part);
+  return { events, keys: keysOf(events), attempts, chunks: chunks.rows(), deactivations };
 }
 
 /** An event has each number once, for however many accounts it is. A rejected delivery is found by its guid. */
 function keysOf(events: readonly EventPart[]): LogRows['keys'] {
-  return [...new Set(events.map(({ record }) => record))].flatMap((record) => {
-    const keys = record.keys.map(({ key }) => key);
-    if (record.kind === 'rejected' && record.delivery !== undefined) keys.push(record.delivery);
-    const { at, event } = record;
-    return [...new Set(keys.map(numberOfKey))].map((number) => ({ number, at, event }));
-  });
+  const rows: LogRows['keys'] = [];
+  let last: EventPart['record'] | undefined;
+  for (const { record } of events) {
+    // Parts of a record are neighbours.
+    if (record === last) continue;
+    last = record;
+    const numbers = record.keys.map(({ key }) => numberOfKey(key));
+    if (record.kind === 'rejected' && record.delivery !== undefined) numbers.push(numberOfKey(record.delivery));
+    for (let place = 0; place < numbers.length; place += 1) {
+      const number = numbers[place] ?? '';
+      if (numbers.indexOf(number) === place) rows.push({ number, at: record.at, event: record.event });
+    }
+  }
+  return rows;
 }
 
 /** Limit of a chunk's bytes before they are compressed, unless one body alone has more. */
@@ -85,33 +90,38 @@ class Chunks {
   readonly #oldestDay: number;
   readonly #full: OpenChunk[] = [];
   readonly #byDay = new Map<number, OpenChunk>();
-  readonly #keptIn = new Map<EventPart['record'], { open: OpenChunk; place: number }>();
+  /** The event put last, for however many accounts it is: its parts are neighbours. */
+  #kept: { record: EventPart['record']; open: OpenChunk; place: number } | undefined;
 
   constructor(oldestDay: number) {
     this.#oldestDay = oldestDay;
   }
 
-  withEvent(part: EventPart): EventPart {
+  putEvent(part: EventPart): void {
     const { record, account, subscriptions } = part;
     const own = record.kind === 'routed' ? record.kept : undefined;
     const kept = account !== undefined && own?.accounts.includes(account) ? own : undefined;
-    if (dayOf(record.at) < this.#oldestDay || (kept === undefined && subscriptions.length === 0)) return part;
-    // Once, for however many accounts it is.
-    const known = this.#keptIn.get(record);
+    part.chunk = undefined;
+    part.place = undefined;
+    if (dayOf(record.at) < this.#oldestDay || (kept === undefined && subscriptions.length === 0)) return;
+    const known = this.#kept?.record === record ? this.#kept : undefined;
     const open = known?.open ?? this.#openAt(record.at, kept?.body.length ?? 0);
     for (const subscription of subscriptions)
-      open.deliveries.push(messageGuid(record.event, subscription).slice(0, 2 * PREFIX_BYTES));
-    if (kept === undefined) return { ...part, chunk: open.chunk };
-    const place = known?.place ?? put(open, kept.body);
-    this.#keptIn.set(record, { open, place });
-    return { ...part, chunk: open.chunk, place };
+      open.deliveries.push(messageDigits(record.event, subscription).slice(0, 2 * PREFIX_BYTES));
+    part.chunk = open.chunk;
+    if (kept === undefined) return;
+    this.#kept = known ?? { record, open, place: put(open, kept.body) };
+    part.place = this.#kept.place;
   }
 
-  withBody(record: Attempted): AttemptPart {
-    const { at, body } = record;
-    if (body === undefined || dayOf(at) < this.#oldestDay) return { record };
+  putBody(part: AttemptPart): void {
+    const { at, body } = part.record;
+    part.chunk = undefined;
+    part.place = undefined;
+    if (body === undefined || dayOf(at) < this.#oldestDay) return;
     const open = this.#openAt(at, body.length);
-    return { record, stored: { chunk: open.chunk, place: put(open, body) } };
+    part.chunk = open.chunk;
+    part.place = put(open, body);
   }
 
   rows(): LogRows['chunks'] {

@@ -59,7 +59,8 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   return {
     oldest,
     async ensure(times) {
-      for (const day of new Set(times.map(dayOf))) {
+      for (const time of times) {
+        const day = dayOf(time);
         if (known.has(day)) continue;
         if (!(day <= today() + LATEST_DAYS_AHEAD))
           throw new RangeError(`the record is of a day to come: ${nameOf(day)}`);
