@@ -80,17 +80,16 @@ function causedBy(
   { delivery, target, askedAt, beganAt }: Begun,
   options: AttemptOptions,
 ): Outgoing[] {
-  const { isDelivered, isOurs } = result;
+  const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
   const { onRevived, clock, now } = options;
   // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
   if (isOurs && delivery.byHand?.why !== 'test') {
     return [park(delivery, { account: target.account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
   }
-  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, result, options);
+  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, answer, options);
   if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
-  // Of the result, the record has what belongs to an answer.
-  const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer: result };
+  const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer };
   return recordWithEnd(delivered, { reportsSuccess });
 }
 
