@@ -171,11 +171,18 @@ class QueueGroup {
     return this.queues.some((queue) => queue.takenLastAt() > since);
   }
 
+  get #mayGrow(): boolean {
+    let granted = 0;
+    for (const queue of this.queues) granted += queue.granted;
+    return granted < this.#limit.messages;
+  }
+
   /** Only grows: whether a queue can do with less shows at a full review. */
   #growSoon(): void {
     this.#isHurrying = true;
     const timer = this.#clock.after(HURRY_MS, () => {
       this.#isHurrying = false;
+      if (!this.#mayGrow) return;
       const moves = nextMoves(
         this.queues.map((queue) => queue.use()),
         this.#limit,

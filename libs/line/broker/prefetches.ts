@@ -82,6 +82,11 @@ export class Prefetches {
     return this.#wantedSize > 0 && this.#wantedHeld >= this.#wantedSize;
   }
 
+  /** Sum of the prefetches that are wanted. */
+  get granted(): number {
+    return this.#wantedSize;
+  }
+
   get held(): number {
     return this.#all.reduce((held, prefetch) => held + prefetch.held, 0);
   }

@@ -96,6 +96,11 @@ export class QueueConsumer {
     return this.#prefetches.isFull;
   }
 
+  /** Messages that its prefetches allow. */
+  get granted(): number {
+    return this.#prefetches.granted;
+  }
+
   use(): QueueUse {
     return this.#prefetches.use();
   }
