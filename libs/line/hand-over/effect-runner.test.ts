@@ -170,6 +170,25 @@ describe('what ends', () => {
     expect(await step.said()).toEqual(['remember one,two,three', ...acknowledged]);
   });
 
+  test('for want of what is away waits for it, also where that is back in the same turn', async () => {
+    const step = new Running();
+    await step.begun('one', 'two');
+    step.ends.get('one')?.({ kind: 'failed', error: AWAY });
+    expect(await step.said()).toEqual(['postgres is away']);
+    step.ends.get('two')?.({ kind: 'failed', error: AWAY });
+    step.runner.apply({ kind: 'back' });
+    expect(await step.said()).toEqual(['postgres is away', 'ask one,two', 'begin one', 'begin two']);
+  });
+
+  test('just before the step gives back what is at work is not given back', async () => {
+    const step = new Running();
+    await step.begun('one', 'two');
+    step.runner.apply({ kind: 'closing' });
+    step.end('one');
+    expect(step.runner.cut()).toBe(1);
+    expect(await step.said()).toEqual(['publish deliveries of one', 'give back two']);
+  });
+
   test('and is ended again counts once', async () => {
     const step = new Running();
     await step.begun('one');

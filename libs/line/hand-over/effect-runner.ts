@@ -99,6 +99,7 @@ export class EffectRunner<M> {
 
   /** At the end: gives back the messages whose handlers are at work; their results are ignored. Returns how many. */
   cut(): number {
+    this.#turn.applyEnded();
     const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
     this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
     return members.length;

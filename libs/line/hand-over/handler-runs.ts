@@ -10,7 +10,7 @@ export type HandlerRunsOptions<M> = {
   handle: Handler<M>;
   gathering: Gathering<M> | undefined;
   state: State<M>;
-  turn: Pick<TurnGatherer, 'ended'>;
+  turn: Pick<TurnGatherer, 'ended' | 'applyEnded'>;
   clock: Clock;
   apply: (input: Input) => void;
   onUnavailable: (error: Unavailable) => void;
@@ -71,8 +71,12 @@ export class HandlerRuns<M> {
   }
 
   #end(member: number, fate: Fate): void {
-    if (fate.kind === 'failed' && fate.error instanceof Unavailable) this.#options.onUnavailable(fate.error);
-    else if (fate.kind === 'done') this.#options.onDone(this.#options.state.members.get(member)?.message);
-    this.#options.turn.ended(member, fate);
+    const { state, turn, onDone, onUnavailable } = this.#options;
+    if (fate.kind === 'done') onDone(state.members.get(member)?.message);
+    turn.ended(member, fate);
+    if (fate.kind === 'done' || !(fate.error instanceof Unavailable)) return;
+    onUnavailable(fate.error);
+    // What is away may be back before this turn is over, and nothing else would run the message again.
+    turn.applyEnded();
   }
 }

@@ -15,7 +15,7 @@ export class TurnGatherer {
   /** Ends are gathered over all sockets that have something to read. */
   ended(member: number, fate: Fate): void {
     this.#fates.push(fate);
-    if (this.#members.push(member) === 1) setImmediate(() => this.#applyEnded());
+    if (this.#members.push(member) === 1) setImmediate(() => this.applyEnded());
   }
 
   /** Confirms come over one socket. */
@@ -23,8 +23,10 @@ export class TurnGatherer {
     if (this.#confirmed.push(sending) === 1) process.nextTick(() => this.#applyConfirmed());
   }
 
-  #applyEnded(): void {
+  /** Applies the ends so far, for what must not come before them. */
+  applyEnded(): void {
     const [members, fates] = [this.#members, this.#fates];
+    if (members.length === 0) return;
     [this.#members, this.#fates] = [[], []];
     this.#apply({ kind: 'ended', members, fates });
   }
