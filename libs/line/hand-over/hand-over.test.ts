@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { end, parked, record, to, ToldStep } from '../testing/told-step.ts';
+import { delivery, end, parked, record, to, ToldStep } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
 describe('a source with several members', () => {
@@ -73,6 +73,18 @@ describe('a batch with a member that takes long', () => {
     step.slow(1);
     expect(step.returned('one')).toEqual(['report handled', 'acknowledge 1']);
     expect(step.leased('one', 2)).toEqual(['give back 2']);
+  });
+
+  test('stays where it is kept if its batch was taken back, and not all that it causes got out before', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.slow(1);
+    step.returned('one', delivery('retry'), record('record'));
+    step.apply({ kind: 'flush due' });
+    step.apply({ kind: 'cut', source: 1 });
+    expect(step.sent('deliveries retry', 'unconfirmed')).toEqual([]);
+    expect(step.leased('one', 2)).toEqual(['give back 2']);
+    expect(step.sent('records record', 'confirmed')).toEqual([]);
   });
 
   test('stays if it came before: what keeps it would be taken for what another process keeps', () => {

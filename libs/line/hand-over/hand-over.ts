@@ -217,8 +217,8 @@ function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'l
   const { state, effects } = turn;
   const member = state.members.get(id);
   if (source === undefined) return void (member && (member.isLeaseAsked = false));
-  // It has left meanwhile, perhaps unfinished: the lease may then be all that is left of it.
-  if (member === undefined) return void effects.push({ kind: 'give back', source, afterMs: 0 });
+  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it.
+  if (member === undefined || member.isAbandoned) return void effects.push({ kind: 'give back', source, afterMs: 0 });
   const batch = state.sources.get(member.source);
   newSource(state, source, 1);
   member.source = source;
