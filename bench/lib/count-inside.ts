@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import type { Counted, CounterName } from '../parts/counting.ts';
+import type { CountedInside, CounterName } from '../parts/counting.ts';
 
 /** Settings of services that count what they do, each for itself, and tell it on sockets in this folder. */
 export function countingSettings(folder: string): Record<string, string> {
@@ -19,7 +19,7 @@ export async function countInside<N extends CounterName>(
   { folder, services }: { folder: string; services: readonly CountedService[] },
   names: readonly N[],
   work: () => Promise<void>,
-): Promise<Map<string, Pick<Counted, N>>> {
+): Promise<Map<string, Pick<CountedInside, N>>> {
   const askAll = (begin: readonly N[]) =>
     Promise.all(
       services.map(async ({ spec, identity }) => {
@@ -31,5 +31,5 @@ export async function countInside<N extends CounterName>(
   await askAll(names);
   await work();
   // What was begun is what is answered.
-  return new Map((await askAll([])) as [string, Pick<Counted, N>][]);
+  return new Map((await askAll([])) as [string, Pick<CountedInside, N>][]);
 }

@@ -7,9 +7,9 @@ import type { Stack } from '@waybell/stack/stack';
 import type { CountedService } from './count-inside.ts';
 
 /** Figures by their names; those of a service are named `<service>: <what>`. */
-export type Counts = Record<string, number>;
+export type ServerCounts = Record<string, number>;
 
-type Connection = { user: string; recv_oct: number; send_oct: number };
+type CountedConnection = { user: string; recv_oct: number; send_oct: number };
 
 /** Sessions tell Postgres after 10 s of quiet, at the latest, what they have done. */
 export const TOLD_AFTER_MS = 11_000;
@@ -23,11 +23,11 @@ export async function readCounts(
   { servers }: Stack,
   services: readonly CountedService[],
   postgres: pg.Pool,
-): Promise<Counts> {
-  const { rows } = await postgres.query<Counts>(POSTGRES);
+): Promise<ServerCounts> {
+  const { rows } = await postgres.query<ServerCounts>(POSTGRES);
   const broker = servers.process('rabbitmq').spec;
   const told = await rabbitmqctl(broker, 'list_connections', '--formatter', 'json', 'user', 'recv_oct', 'send_oct');
-  const connections = JSON.parse(told) as Connection[];
+  const connections = JSON.parse(told) as CountedConnection[];
   return {
     ...rows[0],
     ...messagesIn(await evaluate(broker, 'rabbit_global_counters:overview()')),
@@ -36,7 +36,10 @@ export async function readCounts(
   };
 }
 
-function countsOf({ spec: { name }, identity }: CountedService, connections: readonly Connection[]): Counts {
+function countsOf(
+  { spec: { name }, identity }: CountedService,
+  connections: readonly CountedConnection[],
+): ServerCounts {
   const own = connections.filter(({ user }) => user === brokerUser(name));
   return {
     [`${name}: bytes to the broker`]: sum(own.map((each) => each.recv_oct)),
@@ -46,7 +49,7 @@ function countsOf({ spec: { name }, identity }: CountedService, connections: rea
 }
 
 /** Of all publishers and consumers together: `overview` is a term of Erlang. */
-function messagesIn(overview: string): Counts {
+function messagesIn(overview: string): ServerCounts {
   return {
     'messages published': numbersIn(overview, /messages_received_total\s*=>\s*(\d+)/g),
     'messages taken': numbersIn(overview, /messages_delivered_total\s*=>\s*(\d+)/g),

@@ -13,7 +13,7 @@ import pg from 'pg';
 const counters = { allocatedBytes, promises, statements, calls };
 
 export type CounterName = keyof typeof counters;
-export type Counted = { [N in CounterName]: Awaited<ReturnType<Awaited<ReturnType<(typeof counters)[N]>>>> };
+export type CountedInside = { [N in CounterName]: Awaited<ReturnType<Awaited<ReturnType<(typeof counters)[N]>>>> };
 
 /** Bytes by which V8's heap grew between its collections: all that was put there. Buffers lie beside it. */
 function allocatedBytes() {

@@ -12,7 +12,7 @@ import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
 import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
 import { untilDrained } from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
-import { readCounts, TOLD_AFTER_MS, type Counts } from '../lib/server-counts.ts';
+import { readCounts, TOLD_AFTER_MS, type ServerCounts } from '../lib/server-counts.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { spread, type Spread } from '../lib/statistics.ts';
 import type { Table } from '../lib/table.ts';
@@ -97,13 +97,13 @@ async function deliver(stand: Stand, events: number): Promise<void> {
 async function countRounds(
   counted: CountedStand,
   { rounds, tell }: Pick<Effort, 'rounds' | 'tell'>,
-): Promise<Counts[]> {
+): Promise<ServerCounts[]> {
   const { stand, services } = counted;
   const read = async () => {
     await sleep(TOLD_AFTER_MS);
     return readCounts(stand.stack, services, stand.postgres);
   };
-  const all: Counts[] = [];
+  const all: ServerCounts[] = [];
   let before = await read();
   for (let round = 1; round <= rounds; round += 1) {
     tell(`round ${round} of ${rounds}`);
@@ -120,7 +120,7 @@ async function countRounds(
   return all;
 }
 
-async function countPromises(counted: CountedStand): Promise<Counts> {
+async function countPromises(counted: CountedStand): Promise<ServerCounts> {
   const told = await countInside(counted, ['promises'], () => deliver(counted.stand, EVENTS));
   return perDelivery(Object.fromEntries([...told].map(([name, { promises }]) => [`${name}: promises`, promises])));
 }
@@ -143,11 +143,11 @@ async function listFiles(counted: CountedStand): Promise<string[]> {
   return [...new Set(entered)].filter((path) => /^(libs|services)\/(?!.*node_modules\/)/.test(path)).toSorted();
 }
 
-function perDelivery(counted: Counts): Counts {
+function perDelivery(counted: ServerCounts): ServerCounts {
   return Object.fromEntries(Object.entries(counted).map(([name, value]) => [name, value / EVENTS]));
 }
 
-function spreads(rounds: readonly Counts[]): Record<string, Spread> {
+function spreads(rounds: readonly ServerCounts[]): Record<string, Spread> {
   const names = Object.keys(rounds[0] ?? {});
   return Object.fromEntries(names.map((name) => [name, spread(rounds.map((round) => round[name] ?? Number.NaN))]));
 }

@@ -2,7 +2,13 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, park, publishWaiting, type Delivery } from '@waybell/line/delivery';
 import type { End, Handler, Outgoing } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions } from './make-attempt.ts';
-import { endpointKey, type Admit, type EndpointKey, type Granted, type RequestOrigin } from './endpoints/endpoint.ts';
+import {
+  endpointKey,
+  type Admit,
+  type EndpointKey,
+  type GrantedRequest,
+  type RequestOrigin,
+} from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
 import { whatIsOver, type OverOptions } from './what-is-over.ts';
 
@@ -21,7 +27,7 @@ export type DeliverOptions = AttemptOptions &
 const OLD_MS = 100;
 
 /** A delivery whose target was looked up; `askedAt`: when, by the monotonic clock. */
-type Found<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
+type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
 
 /**
  * Makes one attempt at each delivery: looks up the receivers of all of them, sends each its request, and ends it with the record,
@@ -30,7 +36,7 @@ type Found<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
-  const deliverer = new Deliverer(options);
+  const deliverer = new DeliveryHandler(options);
   return async (deliveries) => {
     const askedAt = clock.now();
     const [targets, parked] = await Promise.all([
@@ -54,7 +60,7 @@ async function areParked(
   return Promise.all(deliveries.map(async (delivery) => delivery.mayBeParked === true && isParked(delivery)));
 }
 
-class Deliverer {
+class DeliveryHandler {
   readonly #options: DeliverOptions;
   readonly #findAgain: (subscription: string) => Promise<KnownTarget>;
 
@@ -64,7 +70,7 @@ class Deliverer {
   }
 
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
-  decide({ delivery, target, askedAt, end }: Found<KnownTarget>): void {
+  decide({ delivery, target, askedAt, end }: LookedUp<KnownTarget>): void {
     const options = this.#options;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
     const over = whatIsOver(delivery, target, options);
@@ -88,7 +94,9 @@ class Deliverer {
   }
 
   /** The subscription may have ended, or lead elsewhere, while the delivery waited in hand. Never rejects. */
-  async #decideAgain(waited: Found<DeliveryTarget> & { key: EndpointKey; admission: Granted }): Promise<void> {
+  async #decideAgain(
+    waited: LookedUp<DeliveryTarget> & { key: EndpointKey; admission: GrantedRequest },
+  ): Promise<void> {
     const { delivery, key, admission, end } = waited;
     const askedAt = this.#options.clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);

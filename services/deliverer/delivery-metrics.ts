@@ -8,7 +8,7 @@ import { sampledTraceId } from '@waybell/runtime/traceparent';
 
 /** Measures how timely deliveries are, from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
-  readonly #inHand = new Map<string, InHand>();
+  readonly #inHand = new Map<string, DeliveriesInHand>();
   readonly #endToEnd: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #lateness: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #attempts: HistogramOnDemand<'interface' | 'result'>;
@@ -48,7 +48,7 @@ export class DeliveryMetrics {
 
   /** Wraps a step to measure its deliveries. */
   watch<D extends Delivery>(step: Step<D>): Step<D> {
-    const inHand: InHand = { asked: new Set(), begun: new Set() };
+    const inHand: DeliveriesInHand = { asked: new Set(), begun: new Set() };
     this.#inHand.set(step.name, inHand);
     return {
       ...step,
@@ -121,10 +121,10 @@ function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {
 }
 
 /** Deliveries of a step: batches for which it asks what it needs, and those of others that were begun. */
-type InHand = { asked: Set<readonly Delivery[]>; begun: Set<Delivery> };
+type DeliveriesInHand = { asked: Set<readonly Delivery[]>; begun: Set<Delivery> };
 
 /** Age in seconds of the delivery that has been due longest. */
-function longestDue({ asked, begun }: InHand, now: number): number {
+function longestDue({ asked, begun }: DeliveriesInHand, now: number): number {
   let oldestAt = now;
   for (const deliveries of [...asked, begun]) {
     for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));

@@ -4,7 +4,7 @@ import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Fate, Outgoing } from '@waybell/line/messages';
 import type { Answer, Delivered } from '@waybell/line/outcomes';
-import type { Granted } from './endpoints/endpoint.ts';
+import type { GrantedRequest } from './endpoints/endpoint.ts';
 import { responseSpeed } from './endpoints/response-speed.ts';
 import type { DeliveryTarget } from './find-target.ts';
 import type { AttemptResult } from './request/attempt.ts';
@@ -32,7 +32,7 @@ export type Attempting = {
   delivery: Delivery;
   target: DeliveryTarget;
   askedAt: number;
-  admission: Granted;
+  admission: GrantedRequest;
   end: End;
 };
 

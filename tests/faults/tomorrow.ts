@@ -7,7 +7,7 @@ const ENDS = 'libs/line/delivery-ends.ts';
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
-  { file: NOTE, from: '${hand}`', to: '${hand} lane hot`' },
+  { file: NOTE, from: 'due + moved + hand;', to: "due + moved + hand + ' lane hot';" },
   { file: BATCH, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
   {
     file: BATCH,

@@ -7,7 +7,7 @@ import { structuredContent } from './binary-cloud-event.ts';
 import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Reads the parts of a message that the line needs. Ignores headers that any publisher could have written. */
-export function readMessage(queue: string, { content, fields, properties }: Arrived): Message {
+export function readMessage(queue: string, { content, fields, properties }: ReadParts): Message {
   const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
   const isSuspect = fields.exchange === suspectsExchange;
   const death = fields.exchange === straysExchange ? deathIn(headers['x-death'], 0) : undefined;
@@ -53,7 +53,7 @@ export function readMessage(queue: string, { content, fields, properties }: Arri
   return message;
 }
 
-type Arrived = Pick<ConsumeMessage, 'content' | 'properties'> & {
+type ReadParts = Pick<ConsumeMessage, 'content' | 'properties'> & {
   fields: Pick<ConsumeMessage['fields'], 'exchange' | 'routingKey' | 'redelivered'>;
 };
 

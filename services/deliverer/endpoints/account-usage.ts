@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ownCopy } from './own-copy.ts';
 import type { AccountSlots, EndpointClass } from './slots.ts';
-import type { Share } from './window.ts';
+import type { LimitShare } from './window.ts';
 
 /** A host, for all accounts: how it answered last, and how many requests are silent there. */
 export type HostState = { readonly name: string; isQuick: boolean; silent: number };
@@ -51,14 +51,14 @@ export class HostUsage {
   /** Endpoints remembered. */
   endpoints = 0;
   readonly host: HostState;
-  readonly #account: Share;
+  readonly #account: LimitShare;
   readonly #limits: HostLimits;
   /** Requests under way, not counting the first of each proven endpoint. */
   #out = 0;
   /** Requests under way that began as probes, or have been silent. */
   #hanging = 0;
 
-  constructor({ account, host, limits }: { account: Share; host: HostState; limits: HostLimits }) {
+  constructor({ account, host, limits }: { account: LimitShare; host: HostState; limits: HostLimits }) {
     this.#account = account;
     this.host = host;
     this.#limits = limits;
@@ -89,7 +89,7 @@ export class HostUsage {
   }
 }
 
-function ownPart(limit: number, { part }: Share): number {
+function ownPart(limit: number, { part }: LimitShare): number {
   return Math.max(1, Math.floor(limit * part));
 }
 

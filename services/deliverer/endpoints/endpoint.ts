@@ -32,13 +32,13 @@ export type RequestOrigin = PatientOrigin | 'suspect';
 export type PatientOrigin = 'fresh' | 'retry' | 'parked' | 'by hand';
 
 /** Permission to make one request, to be ended once. */
-export type Granted = {
+export type GrantedRequest = {
   readonly kind: 'granted';
   end(speed: ResponseSpeed | 'unused', tooMuch?: TooMuch): void;
 };
 
 /** Permission, or why there is none now. */
-export type Admission = Granted | { readonly kind: 'full'; readonly why: 'full' | 'hung' | 'busy' };
+export type Admission = GrantedRequest | { readonly kind: 'full'; readonly why: 'full' | 'hung' | 'busy' };
 
 /** `onAdmitted` throws nothing. It is called at once where that is decided now, else later. */
 export type Admit = (key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void) => void;

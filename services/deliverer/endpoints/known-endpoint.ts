@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { AccountUsage, HostUsage } from './account-usage.ts';
-import type { Admission, Granted, PatientOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
+import type { Admission, GrantedRequest, PatientOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
 import { Rest } from './rest.ts';
 import { emptyList, withItem, withoutItem } from './short-list.ts';
 import type { QueuePlace } from './slot-queue.ts';
@@ -20,7 +20,7 @@ export type RequestEnd = { speed: ResponseSpeed | 'unused'; tooMuch?: TooMuch | 
 type EndRequest = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>) => void;
 
 /** A request under way; class and `isFirst` as they were when it began. */
-export class RunningRequest implements Granted {
+export class RunningRequest implements GrantedRequest {
   readonly endpoint: KnownEndpoint;
   readonly beganAt: number;
   readonly endpointClass: EndpointClass;

@@ -12,7 +12,7 @@ export type SlotSeeker = {
 
 type Ring<K, V> = LinkedMap<K, LinkedEntry<K, V>>;
 type AtHost<Endpoint> = Ring<Endpoint, undefined>;
-type OfAccount<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
+type AccountTurns<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
 
 /**
  * Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its
@@ -21,7 +21,7 @@ type OfAccount<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
 export class SlotQueue<Endpoint extends SlotSeeker> {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;
-  readonly #accounts: Ring<AccountUsage, OfAccount<Endpoint>> = new LinkedMap();
+  readonly #accounts: Ring<AccountUsage, AccountTurns<Endpoint>> = new LinkedMap();
 
   constructor(endpointClass: EndpointClass, isFirst: boolean) {
     this.endpointClass = endpointClass;

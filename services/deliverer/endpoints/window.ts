@@ -7,12 +7,12 @@ export type WindowLimits = {
   slowMs: number;
 };
 
-type WindowOptions = { size?: number; share?: Share };
+type WindowOptions = { size?: number; share?: LimitShare };
 
 /** `part`: this process's part of some limits, from 0 to 1. It may change. */
-export type Share = { readonly part: number };
+export type LimitShare = { readonly part: number };
 
-const WHOLE: Share = { part: 1 };
+const WHOLE: LimitShare = { part: 1 };
 
 /** Size of a new endpoint's window, and the size to which an unused one shrinks. */
 export const START_SIZE = 4;
@@ -33,7 +33,7 @@ const UNKNOWN_MS = 10;
  */
 export class Window {
   readonly #limits: WindowLimits;
-  readonly #share: Share;
+  readonly #share: LimitShare;
   #size: number;
   /** Negative before the first answer. */
   #usualMs = -1;

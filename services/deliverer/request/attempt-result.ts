@@ -19,14 +19,14 @@ import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
-export type SentRequest = { url: URL | null; headers: CallbackHeaders; trace: Trace };
+export type RequestMade = { url: URL | null; headers: CallbackHeaders; trace: Trace };
 
 type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
 /** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
 export function resultOf(
   { status, data }: AxiosResponse<string>,
-  sent: SentRequest,
+  sent: RequestMade,
   { routes, clock, now }: Observing,
 ): AttemptResult | Error {
   const { connection, restHeaders } = sent.trace;
@@ -44,7 +44,7 @@ export function resultOf(
 }
 
 /** Reads the result of a request without an answer. Rejects with `Unavailable` if there was no way out. */
-export async function failureOf(error: unknown, sent: SentRequest, observing: Observing): Promise<AttemptResult> {
+export async function failureOf(error: unknown, sent: RequestMade, observing: Observing): Promise<AttemptResult> {
   if (error instanceof Unavailable) throw error;
   if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
   const { url, trace } = sent;
@@ -83,7 +83,7 @@ export function judge(status: number): AttemptResult {
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
-function secretsIn({ headers, url }: SentRequest): string[] {
+function secretsIn({ headers, url }: RequestMade): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));

@@ -17,7 +17,7 @@ import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { safeConnector } from './safe-address.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
-import { failureOf, resultOf, type SentRequest } from './attempt-result.ts';
+import { failureOf, resultOf, type RequestMade } from './attempt-result.ts';
 import { newTrace } from './trace.ts';
 import { throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
 
@@ -96,7 +96,7 @@ export function openEndpoints(
     const headers = requestHeaders(request, now);
     headers['user-agent'] = options.userAgent;
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
-    const sent: SentRequest & RequestTerms = {
+    const sent: RequestMade & RequestTerms = {
       url: URL.parse(callbackUrl),
       headers,
       body: delivery.body,

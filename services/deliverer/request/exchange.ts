@@ -81,7 +81,7 @@ function requestTo(url: URL, { headers, body }: RequestTerms): Dispatcher.Dispat
 
 /** `data`: the beginning of the body. */
 type OnExchanged = (error: Error | undefined, status: number, data: string) => void;
-type Sending = { requests: RequestDispatcher; request: Dispatcher.DispatchOptions; ended: OnExchanged };
+type RequestSending = { requests: RequestDispatcher; request: Dispatcher.DispatchOptions; ended: OnExchanged };
 
 const NO_CONNECTION = (): undefined => undefined;
 
@@ -93,7 +93,7 @@ const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 /** One request and its response. undici calls it for what happens, a timer for what does not. */
 class HttpExchange implements ConnectionObserver {
   readonly #limits: RequestLimits;
-  readonly #sending: Sending;
+  readonly #sending: RequestSending;
   readonly #trace: Trace;
   readonly #clock: Clock;
   #connection: () => Connection | undefined = NO_CONNECTION;
@@ -106,7 +106,7 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, sending: Sending) {
+  constructor({ limits, trace, clock }: RequestTerms, sending: RequestSending) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
