@@ -64,6 +64,7 @@ export type ParkedFor = {
 export type Source = {
   /** Unique in this process: from `newSourceId`. */
   id: number;
+  /** Read once: what was read is not kept, so that each message is in memory only until it has left. */
   messages: readonly Message[];
   /**
    * The message as the broker sent it, unopened; absent for other sources. Fields set here before `messages` is read apply to

@@ -127,7 +127,6 @@ export class ConsumedMessage implements Source {
   readonly takenAt: number;
   raw?: Message;
   readonly #channel: ConsumedChannel;
-  #opened: readonly Message[] | undefined;
 
   constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: ConsumedMessageOptions) {
     this.count = countMembers(message);
@@ -141,7 +140,7 @@ export class ConsumedMessage implements Source {
 
   get messages(): readonly Message[] {
     if (this.raw === undefined) throw new Error('it was let go of, and can only be given back');
-    return (this.#opened ??= openBatch(this.raw));
+    return openBatch(this.raw);
   }
 
   /** Size of the body in bytes; 0 once it was dropped. */
@@ -156,10 +155,6 @@ export class ConsumedMessage implements Source {
   /** Drops the body to free memory. The message can then only be given back, and is redelivered. */
   letGo(): void {
     delete this.raw;
-  }
-
-  get isOpened(): boolean {
-    return this.#opened !== undefined;
   }
 
   acknowledge(): void {

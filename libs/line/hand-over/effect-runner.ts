@@ -131,7 +131,7 @@ export class EffectRunner<M> {
   }
 
   #take(source: Source, lane: Lane): void {
-    this.#inHand.set(source.id, { source, messages: [], lane, at: this.#tools.clock.now() });
+    this.#inHand.set(source.id, { source, size: 0, lane, at: this.#tools.clock.now() });
     // The socket brings several at once.
     if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#come());
   }
@@ -143,10 +143,11 @@ export class EffectRunner<M> {
     for (const id of arrived) {
       const taken = this.#inHand.get(id);
       if (taken === undefined) continue;
-      const { messages } = taken.source;
-      taken.messages = this.#tools.spans?.begin(messages) ?? messages;
-      sources.push({ id, lane: taken.lane, messages: taken.messages });
-      if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
+      let { messages } = taken.source;
+      taken.size = messages.length;
+      if (this.#tools.spans !== undefined) messages = taken.traced = this.#tools.spans.begin(messages);
+      sources.push({ id, lane: taken.lane, messages });
+      if (taken.size > 1 && this.#tools.lease !== undefined) this.#slow.watch();
     }
     if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
@@ -245,8 +246,8 @@ export class EffectRunner<M> {
     const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
     if (source !== undefined) {
       const batch = this.#inHand.get(batchId);
-      if (batch !== undefined) batch.messages = batch.messages.filter((each) => each !== message);
-      this.#inHand.set(source.id, { source, messages: [message], lane: 'queue', at });
+      if (batch?.traced !== undefined) batch.traced = batch.traced.filter((each) => each !== message);
+      this.#inHand.set(source.id, { source, size: 1, traced: [message], lane: 'queue', at });
     }
     this.apply({ kind: 'leased', member, source: source?.id });
   }
@@ -263,7 +264,7 @@ export class EffectRunner<M> {
     this.#inHand.delete(id);
     if (taken !== undefined) {
       this.#crashes.done(taken.source);
-      this.#tools.spans?.release(taken.messages);
+      if (taken.traced !== undefined) this.#tools.spans?.release(taken.traced);
     }
     this.#conditions.look();
     return taken?.source;

@@ -2,8 +2,11 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Message, Source } from '../messages.ts';
 import type { Lane } from './suspicion.ts';
 
-/** Messages in hand: their source, the lane it was taken from, and when. */
-export type InHand = { source: Source; messages: readonly Message[]; lane: Lane; at: number };
+/**
+ * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
+ * recorded; each is in memory until it has left, and not for as long as its neighbours.
+ */
+export type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
 
 /** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
 const SLOW_MS = 1_500;
@@ -37,8 +40,8 @@ export class SlowBatches {
     const since = clock.now() - SLOW_MS;
     const slow = new Set<number>();
     let isAny = false;
-    for (const { source, at } of inHand.values()) {
-      if (source.messages.length <= 1) continue;
+    for (const { source, size, at } of inHand.values()) {
+      if (size <= 1) continue;
       isAny = true;
       if (at <= since) slow.add(source.id);
     }
