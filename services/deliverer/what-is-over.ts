@@ -1,7 +1,6 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Attempted, DeliveryFacts, Exhausted } from '@waybell/line/outcomes';
-import type { UnattemptedReason } from '@waybell/line/reasons';
-import { dropReason } from './drop-reason.ts';
+import type { DropReason, UnattemptedReason } from '@waybell/line/reasons';
 import type { DeliveryTarget } from './find-target.ts';
 
 /** `maxAgeMs`: a delivery older than this is exhausted, `expired`, without another attempt. `now`: in milliseconds since 1970. */
@@ -18,6 +17,13 @@ export function whatIsOver(
   if (reason !== undefined) return { kind: 'dropped', reason, ...factsOf(delivery, now()), body };
   if (parked?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
   return now() - createdAt > maxAgeMs ? exhausted(delivery, { reason: 'expired' }, now()) : undefined;
+}
+
+/** Returns why nothing is sent to a target any more; undefined for an active one. */
+export function dropReason(target: DeliveryTarget | undefined): DropReason | undefined {
+  if (target === undefined || target.state === 'ended') return 'unsubscribed';
+  if (target.state === 'deactivated') return 'deactivated';
+  return target.isFeatureOn ? undefined : 'feature_off';
 }
 
 export function exhausted(

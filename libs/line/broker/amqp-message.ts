@@ -2,7 +2,6 @@
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
 import { asideHeaders } from '../aside-headers.ts';
-import { ownBytes } from '../own-bytes.ts';
 import { structuredContent } from './binary-cloud-event.ts';
 import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
@@ -58,6 +57,13 @@ type ReadParts = Pick<ConsumeMessage, 'content' | 'properties'> & {
 };
 
 const NO_HEADERS = {};
+
+const WORTH_COPYING = 4;
+
+/** Copies the bytes if their underlying buffer is much larger, so that keeping them does not keep the whole chunk in memory. */
+function ownBytes(bytes: Buffer): Buffer {
+  return bytes.length * WORTH_COPYING < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
+}
 
 type Text =
   | 'messageId'

@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { dropReason } from '../drop-reason.ts';
+import { dropReason } from '../what-is-over.ts';
 import type { FindTargets, KnownTarget } from '../find-target.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { EndParked } from './end-parked.ts';
