@@ -1,3 +1,4 @@
+import { WRITTEN_TOGETHER } from '@waybell/delivery-log-service/record-step';
 import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import { attemptAlone, batchesOf, wholeDelivery } from '../lib/log-records.ts';
 import { logWriterIn, type LogWriter } from '../lib/log-writer.ts';
@@ -5,9 +6,6 @@ import { serve } from '../lib/part.ts';
 
 /** What delivery-log does with batches of records, without a queue before it. */
 export type LogWriterCommands = typeof commands;
-
-/** As many batches as the service holds. */
-const HELD = 200;
 
 const MIXES = { attempts: attemptAlone, deliveries: wholeDelivery };
 export type LogMix = keyof typeof MIXES;
@@ -31,12 +29,14 @@ const commands = {
 
   /** Writes them all; resolves with the milliseconds that took. */
   async write(mix: LogMix): Promise<number> {
-    const waiting = (made.get(mix) ?? []).values();
+    const batches = made.get(mix) ?? [];
+    const { largest, atOnce } = WRITTEN_TOGETHER;
     const beganAt = performance.now();
-    const hold = async () => {
-      for (const batch of waiting) await writer?.write(readOutcomes(batch));
+    let next = 0;
+    const writeOn = async () => {
+      while (next < batches.length) await writer?.write(batches.slice(next, (next += largest)).flatMap(readOutcomes));
     };
-    await Promise.all(Array.from({ length: HELD }, hold));
+    await Promise.all(Array.from({ length: atOnce }, writeOn));
     return performance.now() - beganAt;
   },
 };

@@ -8,10 +8,10 @@ import type { Config } from './config.ts';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 /**
- * Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. Prepares a batch while Postgres writes
- * another.
+ * How messages are gathered: Postgres' cost is per transaction, and nobody reads what was delivered a moment ago. One batch is
+ * prepared while Postgres writes another.
  */
-const GATHERING = { largest: 100, atOnce: 2, afterMs: 250 };
+export const WRITTEN_TOGETHER = { largest: 100, atOnce: 2, afterMs: 250 };
 
 export type RecordOptions = { write: WriteOutcomes };
 
@@ -23,7 +23,7 @@ export function recordStep({ write, config }: RecordOptions & { config: Pick<Con
     heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
     parse: readBatch,
     handle: recordOutcomes({ write }),
-    gathering: GATHERING,
+    gathering: WRITTEN_TOGETHER,
     traces: 'of a batch',
     describe: (outcomes) => ({ outcomes: outcomes.length }),
   };
