@@ -18,11 +18,6 @@ export type DeliveryNote = {
   beganAt: number;
   /** When this attempt was due, by the clock of the process that made the previous one; a first attempt is due at `createdAt`. */
   dueAt?: number;
-  /**
-   * How often this attempt was moved without being made; absent before the first move. Distinguishes a moved delivery from its
-   * earlier copies.
-   */
-  hop?: number;
 };
 
 export const NOTE_VERSION = 1;
@@ -36,18 +31,17 @@ const RETRIED = ' retried 1';
  * (docs/decisions/0016-versions.md).
  */
 export function writeNote(delivery: DeliveryNote): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
+  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, byHand } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
-  const moved = hop === undefined ? '' : ` hop ${hop}`;
   const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}${byHand.isRetried ? RETRIED : ''}`;
   // Joined: each part of a long template makes a string of its own.
   const plain = [NOTE_VERSION, subscription, generation, event, attempt, createdAt, beganAt].join(' ');
-  return plain + due + moved + hand;
+  return plain + due + hand;
 }
 
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NOTE = new RegExp(
-  String.raw`^${NOTE_VERSION} ${GUID} \d{1,10} ${GUID} \d{1,4} \d{1,16} \d{1,16}(?: \d{1,16})?(?: hop \d{1,9})?(?: (?:resend|test) [1-9]\d{0,3}(?:${RETRIED})?)?(?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*$`,
+  String.raw`^${NOTE_VERSION} ${GUID} \d{1,10} ${GUID} \d{1,4} \d{1,16} \d{1,16}(?: \d{1,16})?(?: (?:resend|test) [1-9]\d{0,3}(?:${RETRIED})?)?(?: (?!resend |test |retried )[a-z]+ [!-~]+)*$`,
 );
 const DIGIT = /^\d/;
 
@@ -74,10 +68,6 @@ const PLAIN_WORDS = 7;
 function withMore(note: DeliveryNote, words: readonly string[]): DeliveryNote | undefined {
   let place = PLAIN_WORDS;
   if (DIGIT.test(words[place] ?? '')) note.dueAt = Number(words[place++]);
-  if (words[place] === 'hop') {
-    note.hop = Number(words[place + 1]);
-    place += 2;
-  }
   const why = words[place];
   if (why !== 'resend' && why !== 'test') return note;
   const fromAttempt = Number(words[place + 1]);

@@ -3,14 +3,14 @@ import {
   isRejection,
   reject,
   type Message,
-  type Parked,
-  type ParkedFor,
-  type ParkedRow,
   type Publication,
   type Recorded,
   type Rejection,
+  type WaitedFor,
+  type Waiting,
 } from './messages.ts';
-import type { InterfaceName, ParkReason } from './outcomes.ts';
+import type { InterfaceName, WaitingReason } from './outcomes.ts';
+import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
 
@@ -19,18 +19,21 @@ export type Delivery = DeliveryNote & {
   guid: string;
   interface: InterfaceName;
   action: string;
-  /** Present if it waited outside of the broker. */
-  parked?: ParkedFor;
-  /** Delivered by the broker before, or back from the waiting queue: it may be parked already. */
-  mayBeParked?: boolean;
-  /** Delivered in a batch of several before: the process that had it may have kept it as an open request. */
-  mayBeOpen?: boolean;
+  /** Present if it waited in a room. */
+  waited?: WaitedFor;
+  /** It came again, from its queue or from the waiting queue: it may be in its endpoint's room already. */
+  mayWait?: boolean;
+  /** The room of its endpoint, once that is known. */
+  room?: EndpointRoom;
   /** Set aside; others wait while it is handled. */
   isSuspect?: boolean;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
 };
+
+/** `room`: 32 hexadecimal digits. */
+export type EndpointRoom = { room: string; account: string };
 
 export function firstAttempt({ byHand }: Delivery): number {
   return byHand?.fromAttempt ?? 1;
@@ -43,92 +46,64 @@ export function publishDelivery(delivery: Delivery, action = actionKey(delivery)
 
 /** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
-  const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
   return {
-    ...publication(retry, action, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
+    ...publication(delivery, action, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
     ifKept: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
   };
 }
 
-export type Parking = { account: string; why: ParkReason; notBeforeMs?: number };
-
-/** Parks a delivery, unattempted and uncounted, until its endpoint has room. */
-export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking): Parked {
-  const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
-  const moved = movedOnce(delivery);
+/** Has a delivery wait, unattempted and uncounted, in the room of its endpoint, which must be known. */
+export function wait(delivery: Delivery, { why, afterMs }: { why: WaitingReason; afterMs?: number }): Waiting {
+  const { room: endpoint, subscription } = delivery;
+  if (endpoint === undefined) throw new Error('a delivery waits in the room of its endpoint');
   return {
-    kind: 'park',
+    kind: 'wait',
     row: {
+      ...rowKeyOf(delivery, endpoint),
+      account: endpoint.account,
       subscription,
-      createdAt,
-      delivery: guid,
-      attempt,
-      hop: moved.hop,
       why,
-      action: actionKey(delivery),
-      note: writeNote(moved),
-      body,
-      ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
-      ...(traceparent === undefined ? {} : { traceparent }),
+      publication: publishDelivery(delivery),
+      ...(afterMs === undefined ? {} : { afterMs }),
     },
-    account,
-    otherwise: publishWaiting(delivery),
   };
+}
+
+/** The key of a delivery's row in the room of this endpoint. An attempt has one, however often it waits. */
+export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: EndpointRoom): RowKey {
+  return { room, madeAt: createdAt, id: `${guid} ${attempt}` };
 }
 
 /** Publishes unchanged to the waiting queue, which returns it to the queue of its action after 30 s. */
 export function publishWaiting(delivery: Delivery): Publication {
   const action = actionKey(delivery);
-  return publication(movedOnce(delivery), action, { exchange: waitingExchange, routingKey: action });
+  return publication(delivery, action, { exchange: waitingExchange, routingKey: action });
 }
 
-const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
-
-/** Turns a parked delivery into a message, as if it came from the queue of its action. */
-export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boolean }): Message {
-  const { action, body, delivery, note, traceparent, why, isForgotten } = row;
+/** Turns a delivery that waited into a message, as if it came from the queue of its action. */
+export function asWaited({ publication: waited, why, isForgotten }: TakenRow, how: HowTaken): Message {
+  const { routingKey, body, headers, kind: _, ...rest } = waited;
+  const traceparent = headers?.['traceparent'];
   return {
-    queue: deliveryQueue(action),
-    exchange: deliveriesExchange,
-    routingKey: action,
+    ...rest,
+    queue: deliveryQueue(routingKey),
+    routingKey,
     body,
-    messageId: delivery,
-    type: action,
-    note,
-    contentType: 'application/json',
-    deliveries: true,
     // A delivery that ends without a request kills no process; as a suspect it would be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
     failures: 0,
-    parked: {
+    waited: {
       why,
       ...(isForgotten ? { isForgotten } : {}),
       ...(how.isOverLimit ? { isOverLimit: true } : {}),
     },
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(traceparent === undefined ? {} : { traceparent: String(traceparent) }),
   };
 }
 
-/** Publishes a delivery that was kept elsewhere, unchanged, to the queue of its action. */
-export function publishKept(
-  kept: Pick<ParkedRow, 'delivery' | 'action' | 'note' | 'body'> & { traceparent: string | null },
-): Publication {
-  const { delivery, action, note, body, traceparent } = kept;
-  return {
-    kind: 'publish',
-    exchange: deliveriesExchange,
-    routingKey: action,
-    body,
-    messageId: delivery,
-    type: action,
-    note,
-    contentType: 'application/json',
-    deliveries: true,
-    ...(traceparent === null ? {} : { headers: { traceparent } }),
-  };
-}
+type HowTaken = { deaths: number; isOverLimit: boolean };
 
 type To = Pick<Publication, 'exchange' | 'routingKey'>;
 
@@ -155,7 +130,7 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a member of a batch, or a parked delivery. Rejects any other message, and one that this version cannot read. */
+/** Reads a member of a batch, or a delivery that waited. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
   if (message.deliveries !== true) return reject('not_a_delivery', 'the message is no batch of deliveries');
   const note = readNote(message.note);
@@ -167,9 +142,8 @@ export function readDelivery(message: Message): Delivery | Rejection {
     return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
   }
   const delivery: Delivery = { ...note, guid, interface: type.interface, action: type.action, body: message.body };
-  if (message.parked !== undefined) delivery.parked = message.parked;
-  if (mayBeParked(message, note.hop)) delivery.mayBeParked = true;
-  if (message.cameBefore) delivery.mayBeOpen = true;
+  if (message.waited !== undefined) delivery.waited = message.waited;
+  if (mayWait(message)) delivery.mayWait = true;
   if (message.isSuspect) delivery.isSuspect = true;
   if (message.traceparent !== undefined) delivery.traceparent = message.traceparent;
   return delivery;
@@ -188,11 +162,9 @@ function readType(type = ''): ActionType | undefined {
   return lastRead;
 }
 
-/** A moved delivery from its own queue was a parked row set aside as a suspect: the row is about to be deleted. */
-function mayBeParked(message: Message, hop: number | undefined): boolean {
-  const { parked, deliveryCount, exchange, cameBefore = false } = message;
-  if (parked !== undefined) return false;
-  return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
+/** The row of a suspect, if it was one, is about to be settled. */
+function mayWait({ waited, isSuspect, deliveryCount, cameBefore }: Message): boolean {
+  return waited === undefined && isSuspect !== true && (cameBefore === true || deliveryCount > 0);
 }
 
 /** Returns the record of a delivery that is rejected; none if the message is no delivery. */

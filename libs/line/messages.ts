@@ -2,7 +2,8 @@
  * The messages of the line. A step is a `Handler`: it takes a batch of messages and says what each causes. It does not publish and
  * does not acknowledge; `hand-over/` says when both are done.
  */
-import type { DeliveryEnd, Outcome, ParkReason } from './outcomes.ts';
+import type { DeliveryEnd, Outcome, WaitingReason } from './outcomes.ts';
+import type { WaitingRow } from './waiting-room/waiting-store.ts';
 
 /** A message as it came from a queue. */
 export type Message = {
@@ -37,8 +38,8 @@ export type Message = {
   failures: number;
   /** Present if the broker itself moved it. */
   death?: Death;
-  /** Present if it waited outside of the broker. */
-  parked?: ParkedFor;
+  /** Present if it waited in a room. */
+  waited?: WaitedFor;
 };
 
 /** Why the broker moved a message (`expired`, `maxlen`, `delivery_limit`, `rejected`), and out of which queue. */
@@ -51,12 +52,12 @@ export type Death = {
   rejected?: { reason: string; detail: string; at: string };
 };
 
-/** The state of a delivery that was parked. */
-export type ParkedFor = {
-  why: ParkReason;
+/** The state of a delivery that waited in a room. */
+export type WaitedFor = {
+  why: WaitingReason;
   /** Its body was deleted for an erasure request. */
   isForgotten?: boolean;
-  /** Among the oldest of an account that has more parked than it may. */
+  /** Among the oldest of an account that has more waiting than it may. */
   isOverLimit?: boolean;
 };
 
@@ -152,38 +153,10 @@ export type Recorded = { kind: 'outcome'; outcome: Outcome };
 /** How a delivery ended, for the deactivator. */
 export type Ended = { kind: 'end'; end: DeliveryEnd };
 
-/** A delivery that waits outside of the broker. Its key is (subscription, createdAt, delivery, attempt, hop). */
-export type ParkedRow = {
-  subscription: string;
-  /** Milliseconds since the epoch. */
-  createdAt: number;
-  /** Guid of the message. */
-  delivery: string;
-  attempt: number;
-  hop: number;
-  why: ParkReason;
-  /** Must not be taken before this many milliseconds have passed; absent: at once. */
-  notBeforeMs?: number;
-  /** `<interface>.<action>` */
-  action: string;
-  note: string;
-  traceparent?: string;
-  /** Empty if it was deleted for an erasure request. */
-  body: Buffer;
-  /** The body was deleted for an erasure request; set only when the row is read. */
-  isForgotten?: boolean;
-};
+/** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */
+export type Waiting = { kind: 'wait'; row: WaitingRow };
 
-/** Parks a delivery until its endpoint has room. A message that causes it causes nothing else. */
-export type Parked = {
-  kind: 'park';
-  row: ParkedRow;
-  account: string;
-  /** Published instead while the delivery cannot be parked. */
-  otherwise: Publication;
-};
-
-export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;
+export type Outgoing = Publication | Waiting | Rejection | Recorded | Ended;
 
 /** What became of a message: all that a handler says of it. */
 export type Fate =

@@ -63,8 +63,11 @@ export type Rejected = {
 /** Why a delivery without an event was requested: to send one again, or to test a subscription. */
 export type ByHand = 'resend' | 'test';
 
-/** Why a delivery is parked: its endpoint answers but has no room, hangs, or says "too much"; or our network has no way out. */
-export type ParkReason = 'full' | 'hung' | 'busy' | 'egress';
+/**
+ * Why a delivery waits: its endpoint answers but has no room, hangs, or says "too much"; our network has no way out; or a request is
+ * under way, and the delivery is attempted again should its process die (`open`). A publication waits for the broker.
+ */
+export type WaitingReason = 'full' | 'hung' | 'busy' | 'egress' | 'open' | 'broker';
 
 /** The members of every record about a delivery. */
 export type DeliveryFacts = {
@@ -77,8 +80,8 @@ export type DeliveryFacts = {
   attempt: number;
   /** When the attempt ended, or the decision not to make one was taken. */
   at: number;
-  /** Why it was parked before, if it was. */
-  parked?: ParkReason;
+  /** Why it waited before, if it did. */
+  waited?: WaitingReason;
   byHand?: ByHand;
   /**
    * The body sent, or to be sent. Part of the first record of a delivery, and of the record of its end unless that is a success.

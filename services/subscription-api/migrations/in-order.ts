@@ -28,6 +28,7 @@ import { Listeners } from './0029-listeners.ts';
 import { DueDeactivations } from './0030-due-deactivations.ts';
 import { ParkedBusy } from './0031-parked-busy.ts';
 import { LogOfRows } from './0032-log-of-rows.ts';
+import { WaitingRooms } from './0033-waiting-rooms.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -65,4 +66,5 @@ export const migrations = [
   DueDeactivations,
   ParkedBusy,
   LogOfRows,
+  WaitingRooms,
 ];

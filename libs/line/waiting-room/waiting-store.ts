@@ -1,0 +1,144 @@
+/**
+ * The waiting room: what cannot go on now, must not be lost, and must not be in the way. A delivery waits in the room of its endpoint,
+ * a publication in the room of its destination. A process claims a room, takes rows from it, settles them, and releases the room with
+ * the time of its next try. See docs/decisions/0012-waiting-rooms.md.
+ */
+import type { Publication } from '../messages.ts';
+import type { WaitingReason } from '../outcomes.ts';
+
+/** How long a claim lasts, from before it was asked for; and how often it is renewed. */
+export const CLAIM_MS = 20_000;
+export const RENEW_MS = 5_000;
+/** Rows and bytes of bodies that are taken from a room at once, at most. */
+export const MOST_ROWS = 64;
+export const MOST_BYTES = 2 ** 20;
+
+/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
+export type RowKey = { room: string; madeAt: number; id: string };
+
+/** A row as it was taken. Every put of the same key raises `no`: only the row that was taken is settled. */
+export type TakenKey = RowKey & { no: number };
+
+export type WaitingRow = RowKey & {
+  why: WaitingReason;
+  /** Not due before this many milliseconds have passed; absent: due at once. */
+  afterMs?: number;
+  /** What waits. Of a delivery, its publication to the queue of its action. */
+  publication: Publication;
+  /** Of a delivery: whose endpoint the room is, and for which subscription the row is. */
+  account?: string;
+  subscription?: string;
+  /** Of a publication: the room's name, `<exchange> <routing key>`. */
+  name?: string;
+};
+
+/** `isForgotten`: its body was deleted for an erasure request, and is empty. */
+export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subscription'> & { isForgotten?: boolean };
+
+/** A room claimed by this process. */
+export type ClaimedRoom = {
+  room: string;
+  name?: string;
+  account?: string;
+  /** For how long it had been shut when it was claimed; absent: it is open. */
+  shutForMs?: number;
+  /** Raised for each change of a subscription that may have rows here; 0: none since the last look. */
+  changes: number;
+  /** Rows made before this, in milliseconds since the epoch, are beyond what their account may have waiting. */
+  overBefore?: number;
+  /** Number of processes that died holding it, one after another, without settling a row. */
+  deaths: number;
+};
+
+/** What to claim. `open`, `shut`: how many endpoints at most; those that changed come first, and beside these. */
+export type Claim =
+  | { kind: 'endpoints'; open: number; shut: number; exceptAccounts: readonly string[] }
+  /** Rooms by name, due or not, that no other process has. */
+  | { kind: 'named'; rooms: readonly string[] }
+  /** Destinations; `isAnyDue`: also those whose next try is later. */
+  | { kind: 'destinations'; most: number; isAnyDue: boolean };
+
+/** Which rows of a room to take, the oldest first. */
+export type RowsWanted = {
+  room: string;
+  /** The row to read on after; absent: from the first. */
+  after?: RowKey;
+  /** Rows at most; and at most `MOST_BYTES` of bodies, unless the first alone is larger. */
+  limit: number;
+  /** Milliseconds since the epoch: only rows made before then, due or not. Absent: only rows that are due. */
+  madeBefore?: number;
+  /** Only rows of these subscriptions. */
+  subscriptions?: readonly string[];
+};
+
+/** `isCut`: more rows would have weighed too much. */
+export type TakenRows = { room: string; rows: TakenRow[]; isCut?: boolean };
+
+/** A room to give up. */
+export type Released = {
+  room: string;
+  /** When it is to be tried again; absent: when its first row is due. */
+  afterMs?: number;
+  /** For how long its endpoint or destination has taken nothing; absent: it is open. */
+  shutForMs?: number;
+};
+
+/** Rows and their size, bodies and properties together, in bytes. */
+export type WaitingSum = { rows: number; bytes: number };
+/** `holder`: an account; of a destination its room. */
+export type HeldSum = WaitingSum & { holder: string };
+
+/** Limits of what waits for endpoints: of one account, and of all together. */
+export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
+
+/** Stores what waits for one service. All methods reject with `Unavailable` while the store is away. */
+export type WaitingStore = {
+  /** Resolves, when all are committed, with the `no` of each. What is there already stays, with another reason and due time. */
+  put(rows: readonly WaitingRow[]): Promise<number[]>;
+  /** Tells which rows are there, and raises their `no`: whoever has taken them cannot settle them any more. */
+  retain(keys: readonly RowKey[]): Promise<boolean[]>;
+  claim(claim: Claim): Promise<ClaimedRoom[]>;
+  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the deaths. */
+  renew(rooms: readonly { room: string; lives: boolean }[]): Promise<ClaimedRoom[]>;
+  /**
+   * Reads on after a row. Beginning at the first row costs more the more rows were deleted since the server's oldest transaction
+   * began (a quarter of a second for a million): to be done now and then.
+   */
+  take(wanted: readonly RowsWanted[]): Promise<TakenRows[]>;
+  /** Deletes rows that are as they were taken; others are no error. */
+  settle(keys: readonly TakenKey[]): Promise<void>;
+  /** Makes rows that are as they were taken due in so many milliseconds. Resolves with whether each still is. */
+  postpone(keys: readonly TakenKey[], afterMs: number): Promise<boolean[]>;
+  /** Deletes rooms without rows, and gives up the others. Resolves with the rooms that are gone. */
+  release(rooms: readonly Released[]): Promise<string[]>;
+
+  /** Rooms of endpoints that are shut, and for how long each has been. */
+  shutRooms(): Promise<Map<string, number>>;
+  /** Subscriptions with rows in a room. Reads all of them. */
+  subscriptionsIn(room: string): Promise<string[]>;
+  /**
+   * Moves rows of a subscription to the room of another endpoint, except these, some at a time. Resolves with how many it moved: 0 when
+   * none is left.
+   */
+  move(what: {
+    from: string;
+    subscription: string;
+    to: string;
+    account: string;
+    except: readonly RowKey[];
+  }): Promise<number>;
+  /** Notes that changes up to this number, and the limit up to this time, were dealt with. */
+  lookedThrough(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
+
+  /** Stores the changes of the sums that this process caused. To be called once a second. */
+  flushSums(): Promise<void>;
+  /** Sums of endpoints' rows: of all together, and of each account that is more than a hundredth beyond what it may have. */
+  sumsBeyond(limits: WaitingLimits): Promise<{ all: WaitingSum; beyond: (HeldSum & { mayHave: WaitingSum })[] }>;
+  /**
+   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows. Resolves with
+   * false if none is older: then the sum was wrong, and is counted anew.
+   */
+  endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
+  /** Rows and bytes of all destinations, and when the oldest row was made, here and for endpoints, in milliseconds since the epoch. */
+  figures(): Promise<{ destinations: WaitingSum; oldestAt?: number }>;
+};
