@@ -102,7 +102,7 @@ const IN_ALL = `
       select made_at from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
     ) oldest
   ), summed as (
-    select exists (select from waybell.accounts where guid = s.holder) as is_endpoint, sum(s.rows) as rows, sum(s.bytes) as bytes
+    select s.name is null as is_endpoint, sum(s.rows) as rows, sum(s.bytes) as bytes
     from waybell.waiting_sums s group by 1
   )
   select k.is_endpoint as "isEndpoint", count(made_at)::int as rooms, count(shut_since)::int as shut,

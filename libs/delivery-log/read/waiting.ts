@@ -12,7 +12,7 @@ export type WaitingNow = { since: number; why: WaitingReason };
  * row may still be in another room. `$1` and `at`: guids of deliveries and their times.
  */
 export const placesOf = (wanted: string): string => `
-  select made.delivery, waybell.room_of(s.account_guid, s.callback_url) as room,
+  select made.delivery, s.account_guid as account, waybell.room_of(s.account_guid, s.callback_url) as room,
     round(extract(epoch from made.at) * 1000)::bigint as made_at,
     (made.delivery || ' ') collate "C" as prefix, (made.delivery || '!') collate "C" as beyond
   from (
