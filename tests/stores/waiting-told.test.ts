@@ -65,9 +65,9 @@ describe('the history of a delivery', () => {
   });
 
   test('says that a request is under way, where it has waited for long enough', async () => {
-    const { delivery, subscription } = await waitingDelivery();
-    await putDelivery(tables(), aDelivery({ guid: delivery, subscription }), { why: 'open', afterMs: 90_000 });
-    expect(await whatIsTold(delivery)).toMatchObject({ status: 'waiting', waiting: { why: 'open' } });
+    const { delivery, waiting } = await waitingDelivery([aFailed()]);
+    await putDelivery(tables(), waiting, { why: 'open', afterMs: 90_000 });
+    expect(await whatIsTold(delivery)).toMatchObject({ status: 'retrying', waiting: { why: 'open' } });
   });
 
   test('tells the last of its attempts that waits', async () => {
