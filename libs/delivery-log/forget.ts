@@ -7,7 +7,7 @@ import { LATEST, type Cursor } from './read/cursor.ts';
 import { placesOf } from './read/waiting.ts';
 import { numberOfKey, readKey } from './tables.ts';
 
-/** Numbers of deleted rows; and of rows on their way to the broker or to a second attempt, whatever they are about. */
+/** Numbers of deleted rows; and of publications that wait for the broker, whatever they are about. */
 export type Forgotten = { events: number; bodies: number; answers: number; waiting: number; onItsWay: number };
 
 /** Number of events that are forgotten together. */
@@ -127,7 +127,7 @@ async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promis
   }
 }
 
-/** Looks into all rooms of the account: a delivery may wait in that of a URL that its subscription has no more. */
+/** In any room of the account: an URL may have changed a moment ago. Rows are locked by their key, then rooms by theirs, as everywhere. */
 async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
   const { rows } = await postgres.query<{ waiting: number }>(
     `with sent as (
@@ -135,15 +135,17 @@ async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[])
        from unnest($1::uuid[], $2::uuid[], $3::float8[]) as s (delivery, subscription, at_ms)
      ), place as (${placesOf('sent')}
      ), found as materialized (
-       select w.* from place join waybell.deliverer_rooms r using (account) cross join lateral (
-         select q.room, q.made_at, q.id from waybell.deliverer_waiting q
-         where q.room = r.room and q.made_at = place.made_at and q.id > place.prefix and q.id < place.beyond offset 0
-       ) w
+       select w.room, w.made_at, w.id from place join waybell.deliverer_rooms r using (account)
+       join waybell.deliverer_waiting w
+         on w.room = r.room and w.made_at = place.made_at and w.id > place.prefix and w.id < place.beyond
+       where w.body is not null order by w.room, w.made_at, w.id for update of w
      ), gone as (
-       -- In order, as everybody locks them.
-       update waybell.deliverer_waiting w set body = null from (select * from found order by room, made_at, id) k
-       where (w.room, w.made_at, w.id) = (k.room, k.made_at, k.id) and w.body is not null
-       returning w.room
+       update waybell.deliverer_waiting w set body = null from found
+       where (w.room, w.made_at, w.id) = (found.room, found.made_at, found.id) returning w.room
+     ), due as (
+       update waybell.deliverer_rooms set look_at = now() where room in (
+         select room from waybell.deliverer_rooms where room in (select room from gone) and claimed_by is null
+         order by room for no key update)
      )
      select count(*)::int as waiting from gone`,
     [sent.map(({ delivery }) => delivery), sent.map(({ subscription }) => subscription), sent.map(({ at }) => at)],
@@ -153,7 +155,7 @@ async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[])
 
 async function countOnTheirWay(postgres: Queryable): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
-    'select coalesce(sum(rows), 0)::int as count from waybell.waiting_sums where name is not null',
+    'select coalesce(sum(rows), 0)::float8 as count from waybell.waiting_sums where name is not null',
   );
   return rows[0]?.count ?? 0;
 }

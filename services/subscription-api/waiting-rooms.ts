@@ -80,7 +80,7 @@ export async function waitingEndpoints(
 const DESTINATIONS = `
   with ${listed('r.name is not null')}
   select case listed.service when 'router' then 'event-router' else listed.service end as service,
-    split_part(name, ' ', 1) as exchange, substring(name from position(' ' in name) + 1) as "routingKey",
+    split_part(listed.name, ' ', 1) as exchange, substring(listed.name from position(' ' in listed.name) + 1) as "routingKey",
     coalesce(s.rows, 0)::float8 as publications, coalesce(s.bytes, 0)::float8 as bytes, ${OF_ROOM}
   from listed left join waybell.waiting_sums s on s.service = listed.service and s.holder = listed.room
   order by made_at, room`;
