@@ -65,7 +65,10 @@ export type RowsWanted = {
   after?: RowKey;
   /** Rows at most; and at most `MOST_BYTES` of bodies, unless the first alone is larger. */
   limit: number;
-  /** Milliseconds since the epoch: only rows made before then, due or not. Absent: only rows that are due. */
+  /**
+   * Milliseconds since the epoch: only rows made before then, due or not, but no open request that is under way. Absent: only rows that
+   * are due. At most `Number.MAX_SAFE_INTEGER`.
+   */
   madeBefore?: number;
   /** Only rows of these subscriptions. */
   subscriptions?: readonly string[];
@@ -87,6 +90,8 @@ export type Released = {
 export type WaitingSum = { rows: number; bytes: number };
 /** `holder`: an account; of a destination its room. */
 export type HeldSum = WaitingSum & { holder: string };
+/** `oldestAt`: when the first row was made, in milliseconds since the epoch; absent without rows. */
+export type WaitingFigures = WaitingSum & { oldestAt?: number };
 
 /** Limits of what waits for endpoints: of one account, and of all together. */
 export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
@@ -135,10 +140,10 @@ export type WaitingStore = {
   /** Sums of endpoints' rows: of all together, and of each account that is more than a hundredth beyond what it may have. */
   sumsBeyond(limits: WaitingLimits): Promise<{ all: WaitingSum; beyond: (HeldSum & { mayHave: WaitingSum })[] }>;
   /**
-   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows. Resolves with
-   * false if none is older: then the sum was wrong, and is counted anew.
+   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows, unless they are
+   * marked already. Resolves with false if none is older: then the sum was wrong, and is counted anew.
    */
   endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
-  /** Rows and bytes of all destinations, and when the oldest row was made, here and for endpoints, in milliseconds since the epoch. */
-  figures(): Promise<{ destinations: WaitingSum; oldestAt?: number }>;
+  /** Looks at each room: to be called now and then. */
+  figures(): Promise<Record<'endpoints' | 'destinations', WaitingFigures>>;
 };
