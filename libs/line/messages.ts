@@ -29,7 +29,7 @@ export type Message = {
   deaths?: number;
   /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
   deliveries?: true;
-  /** The message was in a batch of several that was delivered before, and may come again in it. */
+  /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */
   cameBefore?: boolean;
   /** Set aside: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
