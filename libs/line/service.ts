@@ -54,9 +54,7 @@ export type WaitingRoom = { store: WaitingStore; metrics: WaitingMetrics };
 
 export type Repetition = { intervalMs: number; complaint: string };
 
-/** Services with a waiting room, as their tables begin. */
-const ROOMS = { 'event-router': 'router', deliverer: 'deliverer' } as const;
-/** Connections to Postgres for it; idle ones are closed. */
+/** Connections to Postgres for the waiting room; idle ones are closed. */
 const ROOM_CONNECTIONS = 4;
 
 /** A table or function in Postgres that each service needs: until it is granted, the service does nothing. */
@@ -90,8 +88,7 @@ export async function startService<C extends ServiceConfig>(
   watchPublishing(broker.publishing, metrics);
   readiness.watch(() => broker.waitingFor());
   const publications =
-    waiting &&
-    opened.use(new WaitingPublications({ ...waiting, broker, log, clock: systemClock, now: Date.now }));
+    waiting && opened.use(new WaitingPublications({ ...waiting, broker, log, clock: systemClock, now: Date.now }));
   const puts = publications && { putPublication: publications.put };
   const deaths = redis && deathsInRedis(redis, { log });
   let once: Once | undefined;
@@ -129,13 +126,18 @@ export async function startService<C extends ServiceConfig>(
 async function connectStores(name: ServiceName, config: ServiceConfig, { log, metrics }: ProcessParts) {
   const closing = new AsyncDisposableStack();
   const connect = (own = {}) => closing.use(connectPostgres({ ...config.postgres, ...own, log }));
-  const postgres = connect();
-  const redis = config.redis && closing.use(await connectRedis({ ...config.redis, log }));
-  const stores = { postgres, redis, [Symbol.asyncDispose]: () => closing.disposeAsync() };
-  if (config.waiting === undefined || !(name === 'event-router' || name === 'deliverer')) return stores;
-  const rooms = connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS });
-  const store = waitingIn(rooms, { service: ROOMS[name], process: randomUUID() });
-  return { ...stores, waiting: { store, metrics: new WaitingMetrics(metrics), mostBytes: config.waiting.allBytes } };
+  const roomsOf = (service: 'router' | 'deliverer') =>
+    waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
+  return {
+    postgres: connect(),
+    waiting: config.waiting && {
+      store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),
+      metrics: new WaitingMetrics(metrics),
+      mostBytes: config.waiting.allBytes,
+    },
+    redis: config.redis && closing.use(await connectRedis({ ...config.redis, log })),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
 }
 
 /** The client takes 9 MB: processes without Redis do not load it. */

@@ -1,12 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import {
-  CLAIM_MS,
-  RENEW_MS,
-  type Released,
-  type RowKey,
-  type TakenRow,
-  type WaitingStore,
-} from './waiting-store.ts';
+import { CLAIM_MS, RENEW_MS, type Released, type RowKey, type TakenRow, type WaitingStore } from './waiting-store.ts';
 
 /** A claimed destination. Times are the clock's. */
 export type ClaimedDestination = {

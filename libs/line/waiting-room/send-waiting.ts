@@ -26,7 +26,7 @@ const SOONEST_MS = 1_000;
 const LATEST_MS = 15_000;
 /** Looks within a tick of each other are one; those that are later than this are left to the next regular one. */
 const TICK_MS = 250;
-const LATEST_LOOK_MS = 10_000;
+const LATEST_LOOK_MS = 2 * LATEST_MS;
 /** Limits on disposal: for confirms that are still to come, and for all of it. */
 const CONFIRM_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 4_000;

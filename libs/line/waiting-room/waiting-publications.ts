@@ -167,6 +167,7 @@ export class WaitingPublications implements AsyncDisposable {
   }
 
   async #untilRoom(): Promise<void> {
+    await this.#count();
     if (this.#isFull()) throw new Error('as much waits as may');
   }
 }
