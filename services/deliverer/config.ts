@@ -31,7 +31,7 @@ import {
 } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
-import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
+import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-settings';
 import { readProxy } from './request/proxy-tunnel.ts';
 import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
@@ -66,7 +66,7 @@ export const delivererSettings = {
     selectActions,
   ),
   ...parkedSettings,
-  ...keptSettings,
+  ...waitingSettings,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -120,7 +120,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, settings.DELIVER_HELD),
     parked: readParked(settings),
-    kept: readKept(settings),
+    waiting: readWaiting(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,

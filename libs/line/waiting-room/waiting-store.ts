@@ -3,8 +3,9 @@
  * a publication in the room of its destination. A process claims a room, takes rows from it, settles them, and releases the room with
  * the time of its next try. See docs/decisions/0012-waiting-rooms.md.
  */
-import type { Publication } from '../messages.ts';
-import type { WaitingReason } from '../outcomes.ts';
+import type { RowKey, WaitingRow } from '../messages.ts';
+
+export type { RowKey, WaitingRow };
 
 /** How long a claim lasts, from before it was asked for; and how often it is renewed. */
 export const CLAIM_MS = 20_000;
@@ -13,24 +14,11 @@ export const RENEW_MS = 5_000;
 export const MOST_ROWS = 64;
 export const MOST_BYTES = 2 ** 20;
 
-/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
-export type RowKey = { room: string; madeAt: number; id: string };
-
-/** A row as it was taken. Every put of the same key raises `no`: only the row that was taken is settled. */
+/**
+ * A row as it was taken. Every put of the same key raises `no`, and a key that is put anew begins elsewhere: only the row that was taken
+ * is settled, however often that is attempted.
+ */
 export type TakenKey = RowKey & { no: number };
-
-export type WaitingRow = RowKey & {
-  why: WaitingReason;
-  /** Not due before this many milliseconds have passed; absent: due at once. */
-  afterMs?: number;
-  /** What waits. Of a delivery, its publication to the queue of its action. */
-  publication: Publication;
-  /** Of a delivery: whose endpoint the room is, and for which subscription the row is. */
-  account?: string;
-  subscription?: string;
-  /** Of a publication: the room's name, `<exchange> <routing key>`. */
-  name?: string;
-};
 
 /** `isForgotten`: its body was deleted for an erasure request, and is empty. */
 export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subscription'> & { isForgotten?: boolean };

@@ -28,6 +28,8 @@ export class MemoryWaiting {
   readonly #now: () => number;
   readonly #rooms: MemoryRooms;
   #onFilled: (() => void)[] = [];
+  /** What was the last `no` of any row. */
+  #lastNo = 0;
 
   /** `now`: milliseconds. */
   constructor(now: () => number) {
@@ -127,16 +129,16 @@ export class MemoryWaiting {
     for (const tell of this.#onFilled.splice(0)) tell();
     const there = rows.get(row);
     if (there !== undefined) {
-      Object.assign(there, { no: there.no + 1, why: row.why, dueAt });
+      Object.assign(there, { no: (this.#lastNo += 1), why: row.why, dueAt });
       return;
     }
     const bytes = row.publication.body.length + Buffer.byteLength(writeProperties(row.publication));
-    rows.insert({ ...row, no: 0, dueAt, bytes });
+    rows.insert({ ...row, no: (this.#lastNo += 1), dueAt, bytes });
   }
 
   #retain(key: RowKey): boolean {
     const row = this.#rooms.get(key.room)?.rows.get(key);
-    if (row !== undefined) row.no += 1;
+    if (row !== undefined) row.no = this.#lastNo += 1;
     return row !== undefined;
   }
 
@@ -183,8 +185,8 @@ export class MemoryWaiting {
     for (const row of moved) {
       const { rows } = this.#rooms.make({ room: to, account }, row.dueAt);
       const there = rows.get(row);
-      if (there === undefined) rows.insert({ ...row, room: to, no: 0 });
-      else there.no += 1;
+      if (there === undefined) rows.insert({ ...row, room: to });
+      else there.no = this.#lastNo += 1;
       this.#rooms.get(from)?.rows.remove(row);
     }
     return moved.length;

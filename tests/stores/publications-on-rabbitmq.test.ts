@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '@waybell/line/broker';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
-import { KeptPublications } from '@waybell/line/kept/kept-publications';
-import type { KeptStore } from '@waybell/line/kept/kept-store';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { until } from '@waybell/runtime/testing/until';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
+import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { PATIENT_MS, silentLog as log } from '@waybell/subscription-api/testing/database';
-import { aPublication } from '@waybell/line/kept/testing/some-broker';
-import { KeptStand } from './kept-stand.ts';
+import { aPublication } from '@waybell/line/waiting-room/testing/some-broker';
+import { PublicationsStand } from './publications-stand.ts';
 
 let rabbitmq: BreakableBroker;
-let stand: KeptStand;
-let store: KeptStore;
+let stand: PublicationsStand;
 let broker: Broker;
 let clock: TurnedClock;
 beforeAll(async () => {
   rabbitmq = await BreakableBroker.start();
-  stand = await KeptStand.start();
-  store = stand.as('waybell_router');
+  stand = await PublicationsStand.start();
 });
 afterAll(async () => {
   await stand[Symbol.asyncDispose]();
@@ -29,25 +25,23 @@ beforeEach(async () => {
   await stand.empty();
 });
 
-/** What is kept, on a broker that can be written to. */
+/** A process that has publications wait, on a broker that can be written to. */
 async function aService(url = rabbitmq.url) {
-  clock = new TurnedClock();
   broker = await connectBroker({
     url,
-    name: 'kept',
+    name: 'waiting',
     exchanges: [],
     confirmTimeoutMs: PATIENT_MS,
     unconfirmedLimit: 1_000,
     log,
   });
   await until('it is connected', () => broker.state() === 'writable');
-  const kept = new KeptPublications({ store, broker, mostBytes: 2 ** 30, log, clock });
-  const keepAll = (key: string, bodies: readonly string[]) =>
-    Promise.all(bodies.map((body) => kept.keep(aPublication(key, body))));
+  const { publications, putAll, clock: turned } = stand.process(broker);
+  clock = turned;
   return {
-    keepAll,
+    putAll,
     async [Symbol.asyncDispose]() {
-      await kept[Symbol.asyncDispose]();
+      await publications[Symbol.asyncDispose]();
       await broker[Symbol.asyncDispose]();
     },
   };
@@ -61,7 +55,7 @@ const seen = <T>(what: string, look: () => Promise<T | false | undefined>) =>
     await clock.runFor(SECOND_MS);
     return look();
   });
-const untilEmpty = () => seen('nothing is kept', async () => (await stand.count()) === 0);
+const untilEmpty = () => seen('nothing waits', async () => (await stand.count()) === 0);
 /** Each at least once. */
 const arrived = async (queue: string, count: number) => {
   const bodies = new Set<string>();
@@ -71,13 +65,13 @@ const arrived = async (queue: string, count: number) => {
   });
 };
 
-test('what is kept during an alarm arrives when that is over', async () => {
+test('what waits during an alarm arrives when that is over', async () => {
   const queue = await rabbitmq.queue();
   await using service = await aService();
   await rabbitmq.alarm(true);
   const first = broker.publish(aPublication(queue, 'first')).catch(() => undefined);
   await until('publishers are blocked', () => broker.state() === 'blocked');
-  await service.keepAll(queue, numbers(150));
+  await service.putAll(queue, numbers(150));
   expect(await stand.count()).toBe(150);
   await rabbitmq.alarm(false);
   await first;
@@ -85,13 +79,13 @@ test('what is kept during an alarm arrives when that is over', async () => {
   await untilEmpty();
 });
 
-test('what is kept while RabbitMQ is away arrives when it is back', async () => {
+test('what waits while RabbitMQ is away arrives when it is back', async () => {
   const queue = await rabbitmq.queue();
   await using proxy = await cuttableProxy(rabbitmq.url);
   await using service = await aService(proxy.url);
   await proxy.cut();
   await until('it is away', () => broker.state() === 'away');
-  await service.keepAll(queue, numbers(20));
+  await service.putAll(queue, numbers(20));
   await proxy.mend();
   expect(await arrived(queue, 20)).toEqual(numbers(20));
   await untilEmpty();
@@ -99,12 +93,10 @@ test('what is kept while RabbitMQ is away arrives when it is back', async () => 
 
 test('what no queue was bound for arrives once one is', async () => {
   await using service = await aService();
-  await service.keepAll('waybell.test.declared-late', numbers(20));
+  await service.putAll('waybell.test.declared-late', numbers(20));
   await seen('it is refused', async () => {
-    const [row] = await stand.sql<{ isPutOff: boolean }>(
-      'select bool_or(due_at > kept_at) as "isPutOff" from waybell.kept_publications',
-    );
-    return row?.isPutOff;
+    const [room] = await stand.sql('select from waybell.router_rooms where shut_since is not null');
+    return room !== undefined;
   });
   await rabbitmq.declare('waybell.test.declared-late');
   await stand.later(60);
@@ -117,8 +109,8 @@ test('a queue that confirms nothing holds up no other, and gets its own when it 
   await using service = await aService();
   await rabbitmq.leader(stalled, 'suspend');
   try {
-    await service.keepAll(stalled, numbers(50));
-    await service.keepAll(fine, numbers(200));
+    await service.putAll(stalled, numbers(50));
+    await service.putAll(fine, numbers(200));
     expect(await arrived(fine, 200)).toEqual(numbers(200));
     expect(await stand.count()).toBeGreaterThanOrEqual(50);
   } finally {
