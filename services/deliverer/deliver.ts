@@ -1,7 +1,6 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
-import type { End, Handler, Outgoing } from '@waybell/line/messages';
-import type { RowKey } from '@waybell/line/waiting-room/waiting-store';
+import type { End, Handler, Outgoing, RowKey } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions } from './make-attempt.ts';
 import {
   endpointKey,
@@ -61,7 +60,9 @@ async function areWaiting(
 ): Promise<readonly boolean[] | undefined> {
   if (!deliveries.some(({ mayWait }) => mayWait)) return undefined;
   const isWaiting = async (delivery: Delivery, target: KnownTarget) =>
-    delivery.mayWait === true && isPresent(target) && retain(rowKeyOf(delivery, roomOf(endpointKey(target))));
+    delivery.mayWait === true &&
+    isPresent(target) &&
+    retain(rowKeyOf(delivery, { room: endpointKey(target).endpoint }));
   return Promise.all(deliveries.map((delivery, place) => isWaiting(delivery, targets[place])));
 }
 

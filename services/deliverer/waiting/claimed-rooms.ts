@@ -1,9 +1,9 @@
+import type { RowKey } from '@waybell/line/messages';
 import {
   CLAIM_MS,
   type Claim,
   type ClaimedRoom,
   type Released,
-  type RowKey,
   type WaitingStore,
 } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock, Timer } from '@waybell/runtime/clock';

@@ -25,7 +25,10 @@ const LIVE = {
 const LEAVE = { name: 'leave-deliverers', text: 'delete from waybell.deliverers where id = $1' };
 
 /** `id`: of this process. `actions`: those that it delivers. */
-export function deliverersIn(postgres: Postgres, { id, actions }: { id: string; actions: readonly string[] }): Deliverers {
+export function deliverersIn(
+  postgres: Postgres,
+  { id, actions }: { id: string; actions: readonly string[] },
+): Deliverers {
   return {
     async live() {
       const values = [id, actions, CLAIM_MS];

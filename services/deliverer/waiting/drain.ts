@@ -1,9 +1,9 @@
+import type { RowKey } from '@waybell/line/messages';
 import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import {
   RENEW_MS,
   type Released,
-  type RowKey,
   type WaitingLimits,
   type WaitingStore,
 } from '@waybell/line/waiting-room/waiting-store';

@@ -1,5 +1,6 @@
+import type { RowKey } from '@waybell/line/messages';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
-import { MOST_ROWS, type RowKey, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import type { ClaimedRooms, OwnRoom } from './claimed-rooms.ts';
 import type { RowsInHand } from './rows-in-hand.ts';

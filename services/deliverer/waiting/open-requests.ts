@@ -1,8 +1,8 @@
 import { wait, type Delivery } from '@waybell/line/delivery';
 import type { HoldElsewhere } from '@waybell/line/hand-over/effect-tools';
-import { newSourceId, type Source } from '@waybell/line/messages';
+import { newSourceId, type Source, type WaitingRow } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
-import type { TakenKey, WaitingRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { TakenKey, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';

@@ -1,8 +1,8 @@
 import type { Broker } from '@waybell/line/broker';
-import { toWaitingQueue } from '@waybell/line/delivery';
-import type { Waiting } from '@waybell/line/messages';
+import { publishInstead } from '@waybell/line/delivery';
+import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
 import type { WaitingReason } from '@waybell/line/outcomes';
-import type { RowKey, WaitingRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -53,8 +53,8 @@ export class PutDeliveries {
   }
 
   /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
-  readonly put = async ({ row }: Waiting): Promise<void> => {
-    if ((await this.putRow(row)) === undefined) await this.#setAside(row);
+  readonly put = async (waiting: Waiting): Promise<void> => {
+    if ((await this.putRow(waiting.row)) === undefined) await this.#setAside(waiting);
   };
 
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
@@ -113,11 +113,11 @@ export class PutDeliveries {
     asked.then(answered, answered);
   }
 
-  async #setAside({ publication }: WaitingRow): Promise<void> {
+  async #setAside(waiting: Waiting): Promise<void> {
     const { broker } = this.#options;
     // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());
-    await broker.publish(toWaitingQueue(publication));
+    await broker.publish(publishInstead(waiting));
   }
 }
 

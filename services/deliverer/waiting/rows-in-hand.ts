@@ -1,7 +1,7 @@
 import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { asWaited } from '@waybell/line/delivery';
-import { newSourceId, type Source } from '@waybell/line/messages';
-import type { RowKey, TakenKey, TakenRow } from '@waybell/line/waiting-room/waiting-store';
+import { newSourceId, type RowKey, type Source } from '@waybell/line/messages';
+import type { TakenKey, TakenRow } from '@waybell/line/waiting-room/waiting-store';
 
 /** A row that this process has taken, until it is settled or given back. */
 export type RowInHand = TakenKey & { bytes: number; source: Source };

@@ -123,8 +123,9 @@ export class TakeWhereRoom {
     const { rows, askAt, lacksSlot } = endpoints.demand({ account: own.account, endpoint: own.room });
     own.lackingSince = lacksSlot ? (own.lackingSince ?? clock.now()) : undefined;
     if (rows > 0) return isOneByOne(own) ? Number(count === 0) : Math.min(rows, MOST_ROWS, MOST_OF_ONE - count);
-    if (askAt !== undefined) this.#idle(own, Math.max(0, askAt - clock.now()));
-    else if (clock.now() - (own.lackingSince ?? Infinity) >= LACKING_MS) this.#idle(own, lackingPauseMs(own));
+    const { lackingSince } = own;
+    if (lackingSince === undefined) this.#idle(own, askAt === undefined ? undefined : Math.max(0, askAt - clock.now()));
+    else if (clock.now() - lackingSince >= LACKING_MS) this.#idle(own, lackingPauseMs(own));
     return 0;
   }
 
