@@ -91,6 +91,6 @@ export class Admission {
     const taken = room.rows.splice(0, rows);
     if (room.rows.length === 0) this.#rooms.delete(endpoint);
     else if (askAt !== undefined) this.#clock.after(askAt - this.#clock.now(), () => this.#take(endpoint));
-    for (const due of taken) this.#attempt(due, 'parked');
+    for (const due of taken) this.#attempt(due, 'waited');
   }
 }
