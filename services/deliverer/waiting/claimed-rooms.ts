@@ -71,6 +71,10 @@ export class ClaimedRooms {
     return this.#rooms.size;
   }
 
+  hasAccount(account: string): boolean {
+    return this.#accounts.has(account);
+  }
+
   /** Accounts of which no more rooms are to be claimed. */
   fullAccounts(): string[] {
     return [...this.#accounts].filter(([, count]) => count >= MOST_OF_ACCOUNT).map(([account]) => account);

@@ -134,6 +134,10 @@ export class Drain {
     return this.#rooms.get(endpoint) !== undefined;
   }
 
+  hasClaimedOf(account: string): boolean {
+    return this.#rooms.hasAccount(account);
+  }
+
   /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
   shutForMs(endpoint: string): number | undefined {
     const own = this.#rooms.get(endpoint);

@@ -59,7 +59,9 @@ export class Flow {
       ...options.endpoints,
       clock,
       onRoom: (endpoint) => this.#puts.noteRoom(endpoint) || this.#drain?.hasRoom(endpoint),
+      // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
       partOf: (endpoint) => (this.#drain?.hasClaimed(endpoint) ? 1 : 1 / this.deliverers),
+      partOfAccount: (account) => (this.#drain?.hasClaimedOf(account) ? 1 : 1 / this.deliverers),
       hungForMs: (endpoint) => this.#hungForMs(endpoint),
     });
     this.#puts = new PutDeliveries({
