@@ -100,11 +100,11 @@ export class Drain {
       onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
       onLooked: (own) => this.#take.want(own),
     });
-    broker.onState((state) => state === 'writable' && this.#poll());
+    broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     // A long look must not cost the claims.
-    this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, async () => this.#poll())];
+    this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, () => this.#poll())];
   }
 
   /** Controls for the line, the same as those of a queue's consumer. */
@@ -116,7 +116,7 @@ export class Drain {
       },
       resume: (reason) => {
         this.#pausedFor.delete(reason);
-        this.#poll();
+        void this.#poll();
       },
       held: () => this.#inHand.count,
     };
@@ -170,9 +170,9 @@ export class Drain {
     this.#ends.close();
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     this.#work();
-    await this.#working;
+    await this.#worked();
     for (const own of this.#rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
-    await this.#working;
+    await this.#worked();
     this.#rooms.close();
   }
 
@@ -184,10 +184,11 @@ export class Drain {
     for (const own of await this.#rooms.renew()) this.#meet(own);
   }
 
-  #poll(): void {
-    this.#isPollDue = true;
+  async #poll(): Promise<void> {
     for (const own of this.#rooms.all()) this.#take.want(own);
+    this.#isPollDue = true;
     this.#work();
+    await this.#working;
   }
 
   #meet(own: OwnRoom): void {
@@ -226,25 +227,31 @@ export class Drain {
 
   /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
   #work(): void {
-    if (!this.#isWorking) this.#working = this.#workAll();
+    if (!this.#isWorking) this.#working = this.#round();
   }
 
-  async #workAll(): Promise<void> {
+  async #round(): Promise<void> {
     this.#isWorking = true;
+    let isAway = false;
     try {
       await Promise.resolve();
-      while (this.#toSettle.length + this.#toRelease.size + this.#named.size > 0 || this.#isPollDue) {
-        await this.#settle();
-        await this.#release();
-        await this.#claimNamed();
-        if (this.#isPollDue) await this.#claimDue();
-      }
+      await this.#settle();
+      await this.#release();
+      await this.#claimNamed();
+      if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
-      // The next look tries it again.
+      isAway = true;
       this.#onFailed(error);
     } finally {
       this.#isWorking = false;
     }
+    // Else the next look tries it again.
+    if (!isAway && (this.#toSettle.length + this.#toRelease.size + this.#named.size > 0 || this.#isPollDue))
+      this.#work();
+  }
+
+  async #worked(): Promise<void> {
+    while (this.#isWorking) await this.#working;
   }
 
   async #settle(): Promise<void> {
