@@ -5,13 +5,13 @@ import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
 const one = keyOf('one');
 
 describe('room', () => {
-  test('is for twice the window of an endpoint that answers, and none while a window of parked ones waits', async () => {
+  test('is for twice the window of an endpoint that answers, and none while a window of those that waited is in hand', async () => {
     const some = new SomeEndpoints();
     expect(some.endpoints.demand(one)).toEqual({ rows: 8 });
     const ends = await some.begin(one, 4);
-    for (let row = 0; row < 3; row += 1) void some.admit(one, 'parked');
+    for (let row = 0; row < 3; row += 1) void some.admit(one, 'waited');
     expect(some.endpoints.demand(one)).toEqual({ rows: 5 });
-    void some.admit(one, 'parked');
+    void some.admit(one, 'waited');
     expect(some.endpoints.demand(one)).toEqual({ rows: 0 });
     await settled();
     expect(some.notified).toEqual([]);
@@ -33,7 +33,7 @@ describe('room', () => {
     expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 1_000 });
     await some.clock.runFor(500);
     expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
-    const end = await some.begun(one, 'parked');
+    const end = await some.begun(one, 'waited');
     expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 2_000 });
     end('quick');
     await settled();
@@ -56,9 +56,9 @@ describe('room', () => {
 
   test('of a share is told in turn to as many as there are places, and to the next where none makes use of it', async () => {
     const some = new SomeEndpoints({ slots: 10 });
-    const end = await some.begun(keyOf('blocker', { isKnownHung: true }));
-    const keys = ['a', 'b', 'c'].map((name) => keyOf(name, { account: name, isKnownHung: true }));
-    for (const key of keys) expect(some.endpoints.demand(key)).toEqual({ rows: 0 });
+    const end = await some.begun(some.knownHung(keyOf('blocker')));
+    const keys = ['a', 'b', 'c'].map((name) => some.knownHung(keyOf(name, { account: name })));
+    for (const key of keys) expect(some.endpoints.demand(key)).toEqual({ rows: 0, lacksSlot: true });
     end('hung');
     await settled();
     expect(some.notified).toEqual(['a a']);
@@ -69,19 +69,19 @@ describe('room', () => {
     await some.clock.runFor(50);
     expect(some.notified).toEqual(['a a', 'b b']);
     expect(some.endpoints.demand(b ?? one)).toEqual({ rows: 1 });
-    await some.begun(b ?? one, 'parked');
+    await some.begun(b ?? one, 'waited');
     await some.clock.runFor(1_000);
     expect(some.notified).toHaveLength(2);
-    expect(some.endpoints.demand(c ?? one)).toEqual({ rows: 0 });
+    expect(some.endpoints.demand(c ?? one)).toEqual({ rows: 0, lacksSlot: true });
   });
 
   test('of a host is told when what hung there has ended', async () => {
     const some = new SomeEndpoints({ slots: 80, shares: { hung: 0.5, new: 0.8, slow: 0.9 } });
     const [end] = await Promise.all(
-      Array.from({ length: 5 }, (_, path) => some.begun(keyOf(`host/${path}`, { isKnownHung: true }))),
+      Array.from({ length: 5 }, (_, path) => some.begun(some.knownHung(keyOf(`host/${path}`)))),
     );
-    const more = keyOf('host/more', { isKnownHung: true });
-    expect(some.endpoints.demand(more)).toEqual({ rows: 0 });
+    const more = some.knownHung(keyOf('host/more'));
+    expect(some.endpoints.demand(more)).toEqual({ rows: 0, lacksSlot: true });
     end?.('hung');
     await settled();
     expect(some.notified).toEqual([more.endpoint]);
