@@ -80,7 +80,7 @@ export async function waitingEndpoints(
 const DESTINATIONS = `
   with ${listed('r.name is not null')}
   select case listed.service when 'router' then 'event-router' else listed.service end as service,
-    split_part(name, ' ', 1) as exchange, substring(name from position(' ' in name) + 1) as "routingKey",
+    split_part(listed.name, ' ', 1) as exchange, substring(listed.name from position(' ' in listed.name) + 1) as "routingKey",
     coalesce(s.rows, 0)::float8 as publications, coalesce(s.bytes, 0)::float8 as bytes, ${OF_ROOM}
   from listed left join waybell.waiting_sums s on s.service = listed.service and s.holder = listed.room
   order by made_at, room`;
@@ -102,7 +102,7 @@ const IN_ALL = `
       select made_at from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
     ) oldest
   ), summed as (
-    select exists (select from waybell.accounts where guid = s.holder) as is_endpoint, sum(s.rows) as rows, sum(s.bytes) as bytes
+    select s.name is null as is_endpoint, sum(s.rows) as rows, sum(s.bytes) as bytes
     from waybell.waiting_sums s group by 1
   )
   select k.is_endpoint as "isEndpoint", count(made_at)::int as rooms, count(shut_since)::int as shut,

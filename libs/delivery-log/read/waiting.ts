@@ -8,11 +8,11 @@ export type WaitingNow = { since: number; why: WaitingReason };
 
 /**
  * Builds a query for the keys of deliveries while they wait: `made_at` is the time of the router's record, or, if sent by hand, when
- * it was due; the row's `id` begins with `prefix`, and is less than `beyond`. Where the subscription's URL was changed a moment ago, the
- * row may still be in another room. `$1` and `at`: guids of deliveries and their times.
+ * it was due; the row's `id` is between `prefix` and `beyond`. Where the subscription's URL was changed a moment ago, the row may still
+ * be in another `room` of the `account`. `$1` and `at`: guids of deliveries and their times.
  */
 export const placesOf = (wanted: string): string => `
-  select made.delivery, waybell.room_of(s.account_guid, s.callback_url) as room,
+  select made.delivery, s.account_guid as account, waybell.room_of(s.account_guid, s.callback_url) as room,
     round(extract(epoch from made.at) * 1000)::bigint as made_at,
     (made.delivery || ' ') collate "C" as prefix, (made.delivery || '!') collate "C" as beyond
   from (

@@ -34,7 +34,13 @@ export type WaitingConnection = {
   sums: SumChanges;
 };
 
-export function connectionOf(postgres: Postgres, of: Omit<WaitingConnection, 'ask' | 'atLength'>): WaitingConnection {
+/** Connections, whoever closes them. */
+export type WaitingPostgres = Pick<Postgres, 'query' | 'connect'>;
+
+export function connectionOf(
+  postgres: WaitingPostgres,
+  of: Omit<WaitingConnection, 'ask' | 'atLength'>,
+): WaitingConnection {
   return {
     ...of,
     ask: <Row extends object>(name: string, text: string, values: unknown[]) =>

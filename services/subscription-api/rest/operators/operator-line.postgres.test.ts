@@ -69,7 +69,7 @@ describe('queues', () => {
     await api.store.postgres.query(
       `with room as (insert into waybell.router_rooms (room, name, shut_since) values ('${room}', 'x k.l', now())),
          row as (insert into waybell.router_waiting (room, made_at, id, why, properties) values ('${room}', 0, 'a', 'broker', '{}'))
-       insert into waybell.router_waiting_sums (holder, rows, bytes) values ('${room}', 3, 90)`,
+       insert into waybell.router_waiting_sums (holder, name, rows, bytes) values ('${room}', 'x k.l', 3, 90)`,
     );
     const told = { service: 'event-router', exchange: 'x', routing_key: 'k.l', publications: 3, bytes: 90 };
     const { body } = await ask('GET', 'queues');
