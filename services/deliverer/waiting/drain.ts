@@ -209,9 +209,11 @@ export class Drain {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(own.room);
     const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
-    const released: Released = { room: own.room };
-    if (afterMs !== undefined) released.afterMs = afterMs;
-    if (shutForMs !== undefined) released.shutForMs = shutForMs;
+    const released = {
+      room: own.room,
+      ...(afterMs !== undefined && { afterMs }),
+      ...(shutForMs !== undefined && { shutForMs }),
+    };
     own.isLeaving = true;
     this.#toRelease.set(own, released);
     this.#work();
