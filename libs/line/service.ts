@@ -12,7 +12,6 @@ import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
 import type { ClaimedRows } from './claimed/claimed-rows.ts';
 import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './claimed/publish-claimed.ts';
-import { deathsInRedis } from './deaths.ts';
 import { watchKept } from './kept/kept-metrics.ts';
 import { KeptPublications } from './kept/kept-publications.ts';
 import type { readKept } from './kept/kept-settings.ts';
@@ -83,7 +82,6 @@ export async function startService<C extends ServiceConfig>(
   const kept = keeping && opened.use(new KeptPublications({ ...keeping, broker, log, clock: systemClock }));
   if (kept !== undefined) watchKept(kept, metrics);
   const keeps = kept && { keep: kept.keep };
-  const deaths = redis && deathsInRedis(redis, { log });
   let once: Once | undefined;
 
   const tools = { broker, ...parts };
@@ -98,7 +96,7 @@ export async function startService<C extends ServiceConfig>(
     openPostgres,
     run(step, own) {
       if (redis !== undefined && step.once !== undefined) once ??= onceInRedis(redis, parts);
-      const running = runStep(step, { ...tools, ...keeps, ...(deaths && { deaths }), ...(once && { once }), ...own });
+      const running = runStep(step, { ...tools, ...keeps, ...(once && { once }), ...own });
       readiness.watch(() => running.waitingFor());
       return running;
     },

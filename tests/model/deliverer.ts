@@ -7,7 +7,7 @@ import type { StepRules } from '@waybell/line/hand-over/state';
 import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { DELIVERIES, GUIDS, membersOf, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
+import { DELIVERIES, GUIDS, membersOf, storedOf, returned, type Copy, type DeliveryName } from './copies.ts';
 import { copyOf } from './parked.ts';
 
 /**
@@ -135,7 +135,7 @@ function messagesOf(outgoing: Outgoing): Message[] {
 }
 
 function comings(copies: readonly Copy[]): Message[] {
-  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]).flatMap(membersOf);
+  return copies.flatMap((copy) => [copy.message, returned(copy).message]).flatMap(membersOf);
 }
 
 function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {

@@ -1,19 +1,10 @@
 import { Unroutable } from '@waybell/line/publish-errors';
-import {
-  attemptOf,
-  distinct,
-  isOfBroker,
-  membersOf,
-  nameOf,
-  NEW_COPY,
-  orphaned as orphanedCopy,
-  type Copy,
-} from './copies.ts';
+import { attemptOf, distinct, isOfBroker, membersOf, nameOf, NEW_COPY, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { handlerFailures } from './handler-failures.ts';
 import { fingerprintsOf } from './handling.ts';
 import { leaseFailures, openFaults } from './open-faults.ts';
-import { cutOff, apply, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import { cutOff, apply, isIdle, type Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
@@ -25,6 +16,7 @@ import {
   parking,
   placesIn,
   remembered,
+  renewed,
   replaced,
   storing,
   subjectOf,
@@ -55,11 +47,11 @@ export function faultMoves(world: World, setting: Setting): Move[] {
 }
 
 function replicaFaults(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   if (isIdle(replica) && replica.own.length === 0) return [];
   const cut = () => {
     const left = cutOff(replica, isOfBroker, setting.rules);
-    return replaced(place, left, backInQueues(world, replica.held.values()));
+    return replaced(place, left, backInQueues(place, replica.held.values()));
   };
   const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.rules));
   const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
@@ -74,11 +66,11 @@ function replicaFaults(place: Place): Fault[] {
 
 /** The channel of one of its messages closes. */
 function cutOne(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   return [...replica.held].flatMap(([source, copy]) => {
     if (!isOfBroker(copy)) return [];
     const left = () => cutOff(replica, (_, id) => id === source, setting.rules);
-    const to = () => replaced(place, left(), backInQueues(world, [copy]));
+    const to = () => replaced(place, left(), backInQueues(place, [copy]));
     return [fault('cut one', `the broker takes ${nameOf(copy)} back from ${name}`, to)];
   });
 }
@@ -89,9 +81,8 @@ function closed(place: Place): Fault[] {
 }
 
 function dead(place: Place): World {
-  const { world, index, replica } = place;
-  const back = backInQueues(world, replica.held.values(), orphanedCopy);
-  return replaced(place, NEW_REPLICA, world.owner === index ? { ...back, ...orphaned(world) } : back);
+  const { world, index } = place;
+  return { ...renewed(place), ...(world.owner === index && orphaned(world)) };
 }
 
 /** How what a replica asked for may fail. */

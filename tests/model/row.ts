@@ -16,7 +16,8 @@ export type Row = {
   isRouted?: boolean;
   /** What the broker does not take may be kept. */
   keeps?: boolean;
-  isBesideSuspects?: boolean;
+  isBesideSuspect?: boolean;
+  killers?: readonly DeliveryName[];
   faults: number;
   kinds: readonly FaultKind[];
   answers?: readonly AnswerKind[];
@@ -34,12 +35,12 @@ export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'post
 
 export async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
-  const { parks = 0, isBatched = false, isSlow = false, isBesideSuspects = false } = row;
+  const { parks = 0, isBatched = false, isSlow = false, isBesideSuspect = false, killers = ['A'] } = row;
   const { kinds: faultKinds, faults: faultLimit, isRouted = false, keeps = true } = row;
   const real = await readDeliverer({ retries, parks });
   const deliverer = isRouted ? routerFrom(real) : real;
   const rules = { ...deliverer.rules, keeps };
-  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspects };
+  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspect, killers };
   const setting = { ...who, parks, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
 }

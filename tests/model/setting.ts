@@ -1,5 +1,6 @@
 import type { Delivery } from '@waybell/line/delivery';
 import type { StepRules } from '@waybell/line/hand-over/state';
+import type { DeliveryName } from './copies.ts';
 import type { AnswerKind, Deliverer } from './deliverer.ts';
 
 /** What happens in a model: the replicas, and what may go wrong how often. */
@@ -10,10 +11,12 @@ export type Setting = {
   replicas: number;
   /** All deliveries come in one batch. */
   isBatched: boolean;
-  /** Attempts may take so long that they are kept somewhere else, if they came in a batch, or have others taken beside them. */
+  /** Attempts may take so long that they are kept somewhere else, if they came in a batch. */
   isSlow: boolean;
-  /** Every delivery but the first is a suspect at the start. */
-  isBesideSuspects: boolean;
+  /** The last delivery is a suspect at the start. */
+  isBesideSuspect: boolean;
+  /** Those that may kill. */
+  killers: readonly DeliveryName[];
   /** How often an attempt may be moved to where it waits. */
   parks: number;
   /** How attempts may end. */
@@ -26,7 +29,7 @@ export type Setting = {
 export type FaultKind =
   /** A replica dies, between any two of its moves, and a new one is there at once. */
   | 'crash'
-  /** So does one that handles the first delivery, and of that. */
+  /** So does one that handles what may kill, and of that. */
   | 'kills'
   /** A replica's connection for consuming breaks: the broker takes back what it held. */
   | 'cut'

@@ -9,10 +9,16 @@ import { Parts } from './parts.ts';
 import { sourcesOf, type Asked, type Replica } from './replica.ts';
 import type { World } from './world.ts';
 
-/** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
+/**
+ * The same for worlds in which the same can happen: no ids, no delays, and no order of replicas unless one knows what another does not. Counts
+ * are not in it.
+ */
 export function worldKey({ waiting, parked, owner, deaths, open, kept, remembered, records, replicas }: World): string {
+  const copies = [...waiting, ...replicas.flatMap(({ held }) => [...held.values()])];
+  const hasOrder = replicas.length > 1 && copies.some(({ seen }) => seen.length > 0);
   const doing = replicas.map((replica, index) => {
-    return replicaKey(replica) + goneKey(replica, open) + (index === owner ? ' owns' : '');
+    const is = `${index === owner ? ' owns' : ''}${hasOrder ? ` at ${index}` : ''}`;
+    return replicaKey(replica) + goneKey(replica, open) + is;
   });
   const rows = [...parked.map(rowKey), ...open.map(openKey), ...kept.map((what) => `kept ${sentKey(what)}`)];
   const keys = [waiting.map(copyKey), rows, [String(deaths)], remembered.map(markKey), records, doing];
@@ -28,7 +34,7 @@ function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
   return gone.length === 0 ? '' : ` without ${gone.map(openKey).join()}`;
 }
 
-function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica): string {
+function replicaKey({ state, held, inFlight, sent, own, done, isNew, broken }: Replica): string {
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
@@ -38,8 +44,7 @@ function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica)
   }
   const sources = new Works();
   const late: Asked[] = [];
-  for (const [id, copy] of held)
-    sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}${copy.isBeside ? 'beside' : ''}`);
+  for (const [id, copy] of held) sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}`);
   for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
   for (const id of done) sources.of(id, 'done');
   for (const { id, parts: left } of state.members.values())
@@ -56,7 +61,7 @@ function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica)
   const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
   for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
   const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey), ...late.map(lateKey)].toSorted();
-  const is = [state.outage, state.broker, state.isClosing, broken];
+  const is = [state.outage, state.broker, state.isClosing, isNew, broken];
   return [...is, ...works.all(), ...sources.all(), ...others].join('+');
 }
 
