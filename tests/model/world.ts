@@ -145,7 +145,7 @@ export function backInQueues({ world: { waiting }, index }: Place, copies: Itera
 export function renewed({ world, index, replica }: Place): World {
   const back = [...replica.held.values()].filter(isOfBroker).map(returned);
   const waiting = [...world.waiting, ...back].map((copy) => unseen(copy, index));
-  const others = world.replicas.map((other) => {
+  const others = world.replicas.map((other): Replica => {
     return { ...other, held: new Map([...other.held].map(([source, copy]) => [source, unseen(copy, index)])) };
   });
   return { ...world, waiting, replicas: others.with(index, NEW_REPLICA) };
