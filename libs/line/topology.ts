@@ -57,6 +57,7 @@ export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.
 /** Delay before a delivery that cannot be parked, or whose key is missing, is tried again. */
 export const WAITING_MS = 30_000;
 export const suspectsQueue = (step: string): string => `waybell.suspected.${step}`;
+export const isSuspectsQueue = (queue = ''): boolean => queue.startsWith(suspectsQueue(''));
 export const retryKey = (actionKey: string, delayMs: number): string => `${actionKey}.${formatDuration(delayMs)}`;
 export const retryQueue = (actionKey: string, delayMs: number): string =>
   `waybell.retry.${retryKey(actionKey, delayMs)}`;

@@ -1,12 +1,10 @@
 /** How messages enter the step: which are to be handled, and which of those are to be recalled first. */
 import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
-import { isRejection, reject } from '../messages.ts';
+import { isRejection } from '../messages.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
 import type { Arrived, Member } from './state.ts';
 import { addMember, newSource, type Turn } from './turn.ts';
-import { intakeOf } from './suspicion.ts';
-
-const KILLED = reject('process_killed', 'the process that handled it died, each time');
+import { intakeOf, KILLED } from './suspicion.ts';
 
 /** Adds to `fresh` what may begin without a recall. */
 export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: Member<M>[]): void {

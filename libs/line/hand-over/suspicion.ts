@@ -14,6 +14,8 @@ const DEATHS_OF_BATCH = 3;
 const DEATHS_OF_ROOM = 3;
 const FAILURES = 5;
 
+export const KILLED = reject('process_killed', 'the process that handled it died, each time');
+
 /** Decides how to treat a message that came in a source of so many. */
 export function intakeOf(lane: Lane, { deaths = 0, deliveryCount, waited }: Message, size: number): Intake {
   if (lane === 'queue') {

@@ -74,7 +74,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
         ...brokerOptions,
         ...way.broker,
       });
-      const running = runStep(step, { broker, log, metrics, ...tools, ...way.tools });
+      const running = runStep(step, { broker, log, metrics, suspectsAfterMs: 0, ...tools, ...way.tools });
       return {
         broker,
         waitingFor: () => running.waitingFor(),
