@@ -8,7 +8,7 @@ import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing }
 import type { Step } from '@waybell/line/run-step';
 import { causedAtOnce } from '@waybell/line/testing/handled';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { DELIVERIES, GUIDS, membersOf, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
+import { DELIVERIES, GUIDS, membersOf, storedOf, returned, type Copy, type DeliveryName } from './copies.ts';
 import { copyOf, openRow } from './rows.ts';
 
 /**
@@ -91,9 +91,9 @@ function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoi
     findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
     admit: (_key, _origin, onAdmitted) =>
       onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
-    retain: async (keys) => keys.map(() => isWaiting),
+    retain: async () => isWaiting,
+    onElsewhere: () => undefined,
     isHeld: () => true,
-    onRevived: () => undefined,
     onKeyMissing: () => undefined,
     config,
     clock,
@@ -132,7 +132,7 @@ function messagesOf(outgoing: Outgoing): Message[] {
 }
 
 function comings(copies: readonly Copy[]): Message[] {
-  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]).flatMap(membersOf);
+  return copies.flatMap((copy) => [copy.message, returned(copy).message]).flatMap(membersOf);
 }
 
 function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {

@@ -1,22 +1,13 @@
 import { publishInstead } from '@waybell/line/delivery';
 import type { Waiting } from '@waybell/line/messages';
 import { Unroutable } from '@waybell/line/publish-errors';
-import {
-  attemptOf,
-  distinct,
-  isOfBroker,
-  membersOf,
-  nameOf,
-  NEW_COPY,
-  orphaned as orphanedCopy,
-  type Copy,
-} from './copies.ts';
+import { attemptOf, distinct, isOfBroker, membersOf, nameOf, NEW_COPY, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { handlerFailures } from './handler-failures.ts';
 import { fingerprintsOf } from './handling.ts';
 import { leaseFailures, leaseFaults } from './leases.ts';
 import { inRoom } from './moves.ts';
-import { cutOff, apply, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import { cutOff, apply, isIdle, type Asked } from './replica.ts';
 import { ranOut } from './rooms.ts';
 import type { Setting } from './setting.ts';
 import {
@@ -26,6 +17,7 @@ import {
   described,
   placesIn,
   remembered,
+  renewed,
   replaced,
   storing,
   subjectOf,
@@ -56,11 +48,11 @@ export function faultMoves(world: World, setting: Setting): Move[] {
 }
 
 function replicaFaults(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   if (isIdle(replica) && replica.own.length === 0) return [];
   const cut = () => {
     const left = cutOff(replica, isOfBroker, setting.rules);
-    return replaced(place, left, backInQueues(world, replica.held.values()));
+    return replaced(place, left, backInQueues(place, replica.held.values()));
   };
   const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.rules));
   const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
@@ -75,11 +67,11 @@ function replicaFaults(place: Place): Fault[] {
 
 /** The channel of one of its messages closes. */
 function cutOne(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   return [...replica.held].flatMap(([source, copy]) => {
     if (!isOfBroker(copy)) return [];
     const left = () => cutOff(replica, (_, id) => id === source, setting.rules);
-    const to = () => replaced(place, left(), backInQueues(world, [copy]));
+    const to = () => replaced(place, left(), backInQueues(place, [copy]));
     return [fault('cut one', `the broker takes ${nameOf(copy)} back from ${name}`, to)];
   });
 }
@@ -90,11 +82,10 @@ function closed(place: Place): Fault[] {
 }
 
 function dead(place: Place): World {
-  const { world, index, replica } = place;
-  const back = backInQueues(world, replica.held.values(), orphanedCopy);
+  const { world, index } = place;
   const { claimed, ranOutOf } = world;
-  if (claimed === index) return replaced(place, NEW_REPLICA, { ...back, ...ranOut(world, true) });
-  return replaced(place, NEW_REPLICA, ranOutOf === index ? { ...back, ranOutOf: undefined } : back);
+  if (claimed === index) return { ...renewed(place), ...ranOut(world, true) };
+  return { ...renewed(place), ...(ranOutOf === index && { ranOutOf: undefined }) };
 }
 
 /** How what a replica asked for may fail. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row.ts';
 
 const SLOW = { deliveries: 2, isBatched: true, isSlow: true, answers: ['delivered'] } as const;
-const BESIDE_KILLER = { deliveries: 2, isBesideSuspects: true, faults: 4, answers: ['delivered'] } as const;
+const BESIDE_KILLER = { deliveries: 2, isBesideSuspect: true, faults: 4, answers: ['delivered'] } as const;
 const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
 const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
 
@@ -12,7 +12,7 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
     ['with a message in hand when its process dies', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [
       'with a message that kills its process each time, beside a suspect',
-      { ...KILLER, deliveries: 2, isBesideSuspects: true, kinds: ['kills'], requests: 2, copies: 7 },
+      { ...KILLER, deliveries: 2, isBesideSuspect: true, kinds: ['kills'], requests: 2, copies: 7 },
     ],
     [
       'with failures, while the broker blocks and a process dies, or its connection is lost',

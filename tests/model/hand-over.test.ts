@@ -35,7 +35,7 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
     ['with a message that kills its process each time', { ...KILLER, kinds: ['kills'], requests: 1, copies: 7 }],
     [
       'with such a message beside a suspect, which is not blamed for it',
-      { ...KILLER, deliveries: 2, isBesideSuspects: true, faults: 4, kinds: ['kills'], requests: 2, copies: 4 },
+      { ...KILLER, deliveries: 2, isBesideSuspect: true, faults: 4, kinds: ['kills'], requests: 2, copies: 4 },
     ],
     [
       'with connections that break again and again, for which nothing is blamed',
@@ -45,7 +45,7 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       'with such connections beside a suspect',
       {
         deliveries: 2,
-        isBesideSuspects: true,
+        isBesideSuspect: true,
         faults: 3,
         kinds: ['cut'],
         answers: ['delivered'],

@@ -9,11 +9,11 @@ import { answered, asking, hearing, subjectOf, type Place, type World } from './
 const AWAY = new Unavailable('what it needs', () => Promise.resolve());
 
 export function handlerFailures(place: Place, asked: Asked<'run'>, dead: () => World): Fault[] {
-  const { name } = place;
+  const { name, setting } = place;
   const each = runningIn(asked);
-  const killer = each.find(({ message }) => nameOfGuid(message.guid) === 'A');
+  const killers = each.filter(({ message }) => setting.killers.includes(nameOfGuid(message.guid)));
   return [
-    ...(killer === undefined ? [] : [fault('kills', `${name} dies of ${nameIn(place, killer)}`, dead)]),
+    ...killers.map((killer) => fault('kills', `${name} dies of ${nameIn(place, killer)}`, dead)),
     ...each.flatMap((one) => failuresOf(place, one)),
     ...(asked.hasBegun ? [] : failuresOfAll(place, asked)),
   ];

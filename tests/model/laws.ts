@@ -14,7 +14,7 @@ export type Limits = {
   rejectable: readonly DeliveryName[];
 };
 
-const SUSPECT_DEATHS = 3;
+const SUSPECT_DEATHS = 5;
 
 /** Whether nothing is on the line any more. */
 export function isAtRest({ waiting, rows, unheard, publications, replicas }: World): boolean {

@@ -1,5 +1,5 @@
 import { closingMoves } from './closing.ts';
-import { copyKey, distinct, nameOf, type Copy } from './copies.ts';
+import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
 import { fingerprintsOf, handlingMoves } from './handling.ts';
 import { leaseMoves, leasing } from './leases.ts';
 import { apply, sourcesOf, take, without, type Asked, type Replica } from './replica.ts';
@@ -14,45 +14,35 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   const waiting = distinct(world.waiting);
   return placesIn(world, setting)
     .flatMap((place) => [
-      ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, [copy])),
+      ...waiting.filter((copy) => mayTake(place, copy)).map((copy) => taken(place, [copy])),
       ...takenTogether(place),
       ...handlingMoves(place),
       ...closingMoves(place),
       ...roomMoves(place),
       ...leaseMoves(place),
       ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
-      ...besideMoves(place),
       ...outageMoves(place),
       ...blockedMoves(place),
     ])
     .concat(timeMoves(world), sendingMoves(world));
 }
 
-/** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
-function mayTake({ held, state }: Replica, { lane }: Copy): boolean {
+/**
+ * Suspects are taken one at a time, with nothing in hand that came again, by a new replica only once all of that was taken; and nothing
+ * in a long outage.
+ */
+function mayTake({ world, replica: { held, state, isNew } }: Place, { lane }: Copy): boolean {
   if (state.outage === 'long' || state.isClosing) return false;
-  const copies = [...held.values()];
-  const doors = copies.map((copy) => copy.lane);
-  if (lane === 'quarantine') return doors.length === 0;
-  const isAlone = copies.some((copy) => copy.lane === 'quarantine' && !copy.isBeside);
-  return !isAlone && (lane === 'queue' || !doors.includes('suspects'));
-}
-
-/** What is alone is so for a while at most. */
-function besideMoves(place: Place): Move[] {
-  const { replica, name, setting } = place;
-  if (!setting.isSlow) return [];
-  return [...replica.held].flatMap(([source, copy]) => {
-    if (copy.lane !== 'quarantine' || copy.isBeside) return [];
-    const held = new Map([...replica.held, [source, { ...copy, isBeside: true }]]);
-    return [{ label: `${name} goes on beside ${nameOf(copy)}`, to: () => replaced(place, { ...replica, held }) }];
-  });
+  if (lane === 'queue') return true;
+  const inHand = [...held.values()];
+  if (inHand.some((copy) => copy.lane === 'suspects' || cameAgain(copy))) return false;
+  return !isNew || !world.waiting.some(cameAgain);
 }
 
 /** The socket brings two messages at once. */
 function takenTogether(place: Place): Move[] {
   const { waiting } = place.world;
-  const all = waiting.filter((copy) => copy.lane === 'queue' && mayTake(place.replica, copy));
+  const all = waiting.filter((copy) => copy.lane === 'queue' && mayTake(place, copy));
   const pairs = all.flatMap((one, index) => all.slice(index + 1).map((other) => [one, other] as const));
   return [...new Map(pairs.map((pair) => [pair.map(copyKey).toSorted().join(), pair])).values()].map((pair) =>
     taken(place, pair),
@@ -60,14 +50,14 @@ function takenTogether(place: Place): Move[] {
 }
 
 function taken(place: Place, copies: readonly Copy[]): Move {
-  const { world, replica, name, setting } = place;
+  const { world, name } = place;
   // Of those that are alike, as many as are taken.
   const waiting = [...world.waiting];
   for (const copy of copies) waiting.splice(waiting.indexOf(copy), 1);
   const what = copies.map((copy) => `${nameOf(copy)} from the ${copy.lane}`).join(' and ');
   return {
     label: `${name} takes ${what}`,
-    to: () => replaced(place, take(replica, copies, setting.rules), { waiting }),
+    to: () => replaced(place, take(place, copies), { waiting }),
   };
 }
 
@@ -144,7 +134,7 @@ function answers(place: Place, asked: Asked): Move[] {
 }
 
 function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): World {
-  const { world, replica } = place;
+  const { replica } = place;
   const [source = 0] = sourcesOf(asked);
   const copy = replica.held.get(source);
   const change = copy === undefined ? {} : releasing(place, asked.kind, copy);
@@ -152,8 +142,9 @@ function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): Worl
 }
 
 /** A row stays where it is until its source is acknowledged. That says that the claim's process lives. */
-function releasing({ world, index }: Place, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
-  if (kind === 'give back') return backInQueues(world, [copy]);
+function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
+  const { world, index } = place;
+  if (kind === 'give back') return backInQueues(place, [copy]);
   if (copy.row === undefined) return {};
   return { ...settling(world, copy.row), ...(world.claimed === index ? { deaths: 0 } : {}) };
 }

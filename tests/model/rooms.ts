@@ -48,7 +48,7 @@ const isClaimedRow = ({ row, lease }: Copy) => row !== undefined && lease === un
 
 /** A room is claimed while a row is due, its rows are taken, and it is released while none is in hand. */
 export function roomMoves(place: Place): Move[] {
-  const { world, replica, name, index, setting } = place;
+  const { world, replica, name, index } = place;
   if (isLate(place)) {
     const known = () => replaced(place, knowing(place).replica);
     return [{ label: `${name} learns that its claim is over`, to: known }];
@@ -63,7 +63,7 @@ export function roomMoves(place: Place): Move[] {
   const taken = world.rows.flatMap(({ what, isDue }) => {
     if (!isTaking || !isDue || inHand.has(what.id)) return [];
     const copy = copyOf(what, world.deaths);
-    const to = () => replaced(place, take(replica, [copy], setting.rules));
+    const to = () => replaced(place, take(place, [copy]));
     return [{ label: `${name} takes ${nameOf(copy)} from the room`, to }];
   });
   if ([...replica.held.values()].some(isClaimedRow)) return taken;

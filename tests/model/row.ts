@@ -15,7 +15,8 @@ export type Row = {
   isRouted?: boolean;
   /** What the broker does not take may wait in a room. */
   hasRoom?: boolean;
-  isBesideSuspects?: boolean;
+  isBesideSuspect?: boolean;
+  killers?: readonly DeliveryName[];
   faults: number;
   kinds: readonly FaultKind[];
   answers?: readonly AnswerKind[];
@@ -33,12 +34,12 @@ export const EVERY_FAULT_OF_ROOMS: readonly FaultKind[] = ['claim lost', 'late',
 
 export async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
-  const { isBatched = false, isSlow = false, isBesideSuspects = false } = row;
+  const { isBatched = false, isSlow = false, isBesideSuspect = false, killers = ['A'] } = row;
   const { kinds: faultKinds, faults: faultLimit, isRouted = false, hasRoom = true } = row;
   const real = await readDeliverer({ retries });
   const deliverer = isRouted ? routerFrom(real) : real;
   const rules = { ...deliverer.rules, hasRoom };
-  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspects };
+  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspect, killers };
   const setting = { ...who, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
 }

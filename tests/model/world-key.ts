@@ -7,10 +7,17 @@ import { sourcesOf, type Asked, type Replica } from './replica.ts';
 import { isCurrent, rowKey } from './rows.ts';
 import type { World } from './world.ts';
 
-/** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
+/**
+ * The same for worlds in which the same can happen: no ids, no delays, and no order of replicas unless one knows what another does not. Counts
+ * are not in it.
+ */
 export function worldKey(world: World): string {
   const { waiting, rows, unheard, publications, deaths, remembered, records, replicas } = world;
-  const doing = replicas.map((replica, index) => replicaKey(replica, world) + claimKey(world, index));
+  const copies = [...waiting, ...replicas.flatMap(({ held }) => [...held.values()])];
+  const hasOrder = replicas.length > 1 && copies.some(({ seen }) => seen.length > 0);
+  const doing = replicas.map(
+    (replica, index) => replicaKey(replica, world) + claimKey(world, index) + (hasOrder ? ` at ${index}` : ''),
+  );
   const inRooms = [
     ...rows.map(({ what, isDue }) => `${rowKey(what)} ${isDue}`),
     ...unheard.map((row) => `unheard ${rowKey(row)}`),
@@ -27,7 +34,7 @@ function claimKey({ claimed, ranOutOf }: World, index: number): string {
   return `${index === claimed ? ' has claimed' : ''}${index === ranOutOf ? ' had claimed' : ''}`;
 }
 
-function replicaKey({ state, held, inFlight, own, done, broken }: Replica, world: World): string {
+function replicaKey({ state, held, inFlight, own, done, isNew, broken }: Replica, world: World): string {
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
@@ -54,14 +61,14 @@ function replicaKey({ state, held, inFlight, own, done, broken }: Replica, world
   const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
   for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
   const others = [...own.map(markKey), ...late.map(lateKey)].toSorted();
-  const is = [state.outage, state.broker, state.isClosing, broken];
+  const is = [state.outage, state.broker, state.isClosing, isNew, broken];
   return [...is, ...works.all(), ...sources.all(), ...others].join('+');
 }
 
 function heldKey(copy: Copy, world: World): string {
-  const { row, lease = '', isBeside } = copy;
+  const { row, lease = '' } = copy;
   const isThere = row !== undefined && isCurrent(world.rows, row);
-  return `${copyKey(copy)} ${row === undefined ? '' : rowKey(row)} ${isThere} ${lease}${isBeside ? 'beside' : ''}`;
+  return `${copyKey(copy)} ${row === undefined ? '' : rowKey(row)} ${isThere} ${lease}`;
 }
 
 /** With which others it is asked for. */

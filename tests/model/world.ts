@@ -4,7 +4,18 @@ import type { Input } from '@waybell/line/hand-over/state';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
 import { withDelayElapsed, type Publication, type WaitingRow } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { DELIVERIES, isOfBroker, membersOf, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
+import {
+  DELIVERIES,
+  isOfBroker,
+  membersOf,
+  nameOf,
+  nameOfGuid,
+  returned,
+  storedOf,
+  takenBack,
+  unseen,
+  type Copy,
+} from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { apply, NEW_REPLICA, sourcesOf, type Asked, type Replica } from './replica.ts';
 import { remembering } from './remembering.ts';
@@ -49,16 +60,16 @@ export type Move = {
 };
 
 /**
- * Each delivery on its way to its first attempt, all in one batch or each by itself, and those after the first already
- * suspects where the setting says so.
+ * Each delivery on its way to its first attempt, all in one batch or each by itself, and the last already a suspect where
+ * the setting says so.
  */
-export function start({ deliveries, replicas, isBatched, isBesideSuspects, rules }: Setting): World {
+export function start({ deliveries, replicas, isBatched, isBesideSuspect, rules }: Setting): World {
   const names = DELIVERIES.slice(0, deliveries);
   const first = names.map((name) => ({ publication: publishDelivery(firstAttempt(name)) }));
   const sent = isBatched ? joinDeliveries(first) : first;
   const waiting = sent.flatMap(({ publication }, place) => {
     const { copies } = storedOf(publication);
-    if (!isBesideSuspects || place === 0) return copies;
+    if (!isBesideSuspect || place < deliveries - 1) return copies;
     return copies
       .flatMap(({ message }) => membersOf(message))
       .flatMap((message) => storedOf(publishSuspect(message, rules.name, 0)).copies);
@@ -131,9 +142,19 @@ export function asking({ requests }: World, { guid }: Delivery, more: number): P
   return { requests: { ...requests, [delivery]: (requests[delivery] ?? 0) + more } };
 }
 
-/** The broker has taken them back. */
-export function backInQueues({ waiting }: World, copies: Iterable<Copy>, how = takenBack): Partial<World> {
-  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(how)] };
+/** The broker has taken them back from the replica. */
+export function backInQueues({ world: { waiting }, index }: Place, copies: Iterable<Copy>): Partial<World> {
+  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map((copy) => takenBack(copy, index))] };
+}
+
+/** The process is gone, with what it saw, and a new one is in its place. */
+export function renewed({ world, index, replica }: Place): World {
+  const back = [...replica.held.values()].filter(isOfBroker).map(returned);
+  const waiting = [...world.waiting, ...back].map((copy) => unseen(copy, index));
+  const others = world.replicas.map((other): Replica => {
+    return { ...other, held: new Map([...other.held].map(([source, copy]) => [source, unseen(copy, index)])) };
+  });
+  return { ...world, waiting, replicas: others.with(index, NEW_REPLICA) };
 }
 
 /** A publication as it is to be sent once it has waited. */
