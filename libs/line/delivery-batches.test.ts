@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { readMessage } from './broker/amqp-message.ts';
 import { deliveriesContentType, joinDeliveries, openBatch, UNOPENED } from './delivery-batch.ts';
 import type { HoldElsewhere } from './hand-over/effect-tools.ts';
-import { newSourceId, type Message, type Publication } from './messages.ts';
+import { newSourceId, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { TestBroker } from './testing/test-broker.ts';
@@ -125,7 +125,7 @@ describe('a batch in its queue', () => {
   test('goes when its slow member is kept elsewhere, and that is let go when it is done with', async () => {
     const gate = aGate();
     const kept: string[] = [];
-    const lease: HoldElsewhere = async (message: Message) => {
+    const lease: HoldElsewhere<unknown> = async ({ message }) => {
       const body = message.body.toString();
       kept.push(body);
       return {

@@ -1,9 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { park, publishDelivery, publishRetry, readDelivery, unpark, type Delivery } from './delivery.ts';
+import {
+  asWaited,
+  publishDelivery,
+  publishInstead,
+  publishRetry,
+  publishWaiting,
+  readDelivery,
+  wait,
+  type Delivery,
+} from './delivery.ts';
+import { asSent, readMembers } from './delivery-batch.ts';
 import type { Message, Publication } from './messages.ts';
 
-const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000004';
+const ROOM = { room: '0123456789abcdef0123456789abcdef', account: '0b9c2f6e-7d1f-4e57-8f5e-000000000004' };
 
 const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
   guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
@@ -42,10 +52,7 @@ describe('a delivery', () => {
       beganAt: fc.nat(Number.MAX_SAFE_INTEGER),
       body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     });
-    const sometimes = fc.record(
-      { dueAt: fc.nat(Number.MAX_SAFE_INTEGER), hop: fc.nat(999_999_999) },
-      { requiredKeys: [] },
-    );
+    const sometimes = fc.record({ dueAt: fc.nat(Number.MAX_SAFE_INTEGER) }, { requiredKeys: [] });
     const byHand = fc.option(
       fc.record(
         {
@@ -71,21 +78,17 @@ describe('a delivery', () => {
 
   test('is read from a note in which nothing was by hand, as all were once', () => {
     const guids = `${aDelivery().subscription} 3 ${aDelivery().event}`;
-    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000 hop 4`;
+    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000`;
     expect(readDelivery({ ...arrived(publishDelivery(aDelivery())), note })).toEqual({
       ...aDelivery({ attempt: 2 }),
       dueAt: 1_700_000_001_000,
-      hop: 4,
     });
   });
 
   test('that is sent by hand stays so, when it waits and when it is made again', () => {
     const byHand = { why: 'resend', fromAttempt: 5 } as const;
     const delivery = aDelivery({ attempt: 5, byHand });
-    expect(readDelivery(arrived(park(delivery, { account: ACCOUNT, why: 'hung' }).otherwise))).toMatchObject({
-      ...delivery,
-      hop: 1,
-    });
+    expect(readDelivery(arrived(publishWaiting(delivery)))).toEqual(delivery);
     expect(readDelivery(arrived(publishRetry({ ...delivery, attempt: 6 }, 1_000)))).toEqual({
       ...delivery,
       attempt: 6,
@@ -97,60 +100,49 @@ describe('a delivery', () => {
     expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
   });
 
-  test('is told from what it was before each time that it is moved, and its retry begins anew', () => {
-    const moved = readDelivery(arrived(park(aDelivery(), { account: ACCOUNT, why: 'full' }).otherwise)) as Delivery;
-    expect(moved).toEqual({ ...aDelivery(), hop: 1, mayBeParked: true });
-    const again = park(moved, { account: ACCOUNT, why: 'hung' });
-    expect(again.row.hop).toBe(2);
-    expect(readDelivery(arrived(again.otherwise))).toMatchObject({ hop: 2 });
-    expect(readDelivery(arrived(publishRetry({ ...aDelivery(), hop: 2 }, 4_000)))).toEqual(aDelivery());
-  });
-
-  test('that the broker had out before may be parked already, and one that comes for the first time is not', () => {
-    const message = arrived(publishDelivery(aDelivery()));
-    expect(readDelivery(message)).not.toHaveProperty('mayBeParked');
-    expect(readDelivery({ ...message, deliveryCount: 1 })).toHaveProperty('mayBeParked', true);
-  });
-
-  test('may be an open request if it came before in a batch, and not if it was sent from there', () => {
+  test('that came again may wait already, and one that comes for the first time does not, nor does a suspect', () => {
     const message = arrived(publishDelivery(aDelivery()));
     const again = { ...message, deliveryCount: 1 };
-    expect(readDelivery({ ...again, cameBefore: true })).toMatchObject({ mayBeParked: true, mayBeOpen: true });
-    expect(readDelivery(again)).not.toHaveProperty('mayBeOpen');
+    expect(readDelivery(message)).not.toHaveProperty('mayWait');
+    expect(readDelivery(again)).toHaveProperty('mayWait', true);
+    expect(readDelivery({ ...message, cameBefore: true })).toHaveProperty('mayWait', true);
+    // The row of a suspect is about to be settled.
+    expect(readDelivery({ ...again, isSuspect: true })).not.toHaveProperty('mayWait');
   });
 
-  test('that was parked and set aside as a suspect is attempted, though its own row may still be there', () => {
-    const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
-    const { parked: _, ...suspect } = unpark(row, { deaths: 0, isOverLimit: false });
-    for (const deliveryCount of [0, 1]) {
-      expect(readDelivery({ ...suspect, deliveryCount })).not.toHaveProperty('mayBeParked');
-    }
-  });
-
-  test('that is forgotten is no suspect, however many owners died: it makes no request', () => {
-    const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
-    const dead = { deaths: 3, isOverLimit: false };
-    expect(unpark({ ...row, isForgotten: true }, dead).deaths).toBe(0);
-    expect(unpark(row, dead).deaths).toBe(3);
-  });
-
-  test('is the same after it was parked, one hop on, and says what it waited for', () => {
+  test('waits in the room of its endpoint, under a key of its attempt, and is the same afterwards', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    const delivery = aDelivery({ dueAt: 1_700_000_001_000, traceparent });
-    const { row } = park(delivery, { account: ACCOUNT, why: 'hung', notBeforeMs: 4_000 });
-    expect(row).toMatchObject({ delivery: delivery.guid, notBeforeMs: 4_000, action: 'carrier.order.created' });
-    expect(readDelivery(unpark(row, { deaths: 2, isOverLimit: true }))).toEqual({
-      ...delivery,
-      hop: 1,
-      parked: { why: 'hung', isOverLimit: true },
-    });
+    const delivery = aDelivery({ attempt: 2, dueAt: 1_700_000_001_000, traceparent });
+    const { row } = wait({ ...delivery, room: ROOM }, { why: 'hung', afterMs: 4_000 });
+    const { subscription, createdAt: madeAt, guid } = delivery;
+    expect(row).toMatchObject({ ...ROOM, subscription, madeAt, id: `${guid} 2`, why: 'hung', afterMs: 4_000 });
+    const taken = asWaited({ ...row, no: 7 }, { deaths: 2, isOverLimit: true });
+    expect(taken).toMatchObject({ queue: 'waybell.deliveries.carrier.order.created', deaths: 2 });
+    expect(readDelivery(taken)).toEqual({ ...delivery, waited: { why: 'hung', isOverLimit: true } });
   });
 
-  test('that cannot be parked waits in the broker, with the key by which it returns', () => {
-    expect(park(aDelivery(), { account: ACCOUNT, why: 'full' }).otherwise).toMatchObject({
-      exchange: 'waybell.waiting',
-      routingKey: 'carrier.order.created',
+  test('whose endpoint is not known has no room to wait in', () => {
+    expect(() => wait(aDelivery(), { why: 'full' })).toThrow('room of its endpoint');
+  });
+
+  test('that waited and was forgotten is no suspect, however many processes died: it makes no request', () => {
+    const { row } = wait(aDelivery({ room: ROOM }), { why: 'full' });
+    const dead = { deaths: 3, isOverLimit: false };
+    expect(asWaited({ ...row, no: 1, isForgotten: true }, dead)).toMatchObject({
+      deaths: 0,
+      waited: { isForgotten: true },
     });
+    expect(asWaited({ ...row, no: 1 }, dead).deaths).toBe(3);
+  });
+
+  test('that no room can take waits in the broker, with the key by which it returns, and may have been taken after all', () => {
+    const to = { exchange: 'waybell.waiting', routingKey: 'carrier.order.created' };
+    expect(publishWaiting(aDelivery())).toMatchObject(to);
+    const instead = publishInstead(wait(aDelivery({ room: ROOM }), { why: 'full' }));
+    expect(instead).toMatchObject(to);
+    const [back] = readMembers({ ...arrived(asSent(instead)), cameBefore: true }) ?? [];
+    expect(instead.headers).toEqual({ 'waybell-came-before': 1 });
+    expect(back === undefined ? undefined : readDelivery(back)).toEqual(aDelivery({ mayWait: true }));
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {
@@ -168,7 +160,7 @@ describe('a delivery', () => {
 
   test.each<[string, Partial<Delivery>]>([
     ['that is new', {}],
-    ['that is due and moved', { attempt: 2, dueAt: 1_700_000_001_000, hop: 4 }],
+    ['that is due', { attempt: 2, dueAt: 1_700_000_001_000 }],
     ['that is sent by hand', { attempt: 5, byHand: { why: 'resend', fromAttempt: 5 } }],
   ])('%s is read over what a later version wrote behind its note', (_, what) => {
     const delivery = aDelivery(what);

@@ -11,6 +11,7 @@ import {
 } from './messages.ts';
 import type { InterfaceName, WaitingReason } from './outcomes.ts';
 import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
+import { asideHeaders } from './aside-headers.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
 
@@ -21,7 +22,7 @@ export type Delivery = DeliveryNote & {
   action: string;
   /** Present if it waited in a room. */
   waited?: WaitedFor;
-  /** It came again, from its queue or from the waiting queue: it may be in its endpoint's room already. */
+  /** It came again, from its queue or instead of its row: it may be in its endpoint's room already. */
   mayWait?: boolean;
   /** The room of its endpoint, once that is known. */
   room?: EndpointRoom;
@@ -79,6 +80,11 @@ export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: Endpo
 export function publishWaiting(delivery: Delivery): Publication {
   const action = actionKey(delivery);
   return publication(delivery, action, { exchange: waitingExchange, routingKey: action });
+}
+
+/** Publishes to the waiting queue what no room takes now, or tells nothing of. It comes back as one that may wait in its room. */
+export function publishInstead({ row: { publication: waiting } }: Waiting): Publication {
+  return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.cameBefore]: 1, ...waiting.headers } };
 }
 
 /** Turns a delivery that waited into a message, as if it came from the queue of its action. */

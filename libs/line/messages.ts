@@ -3,7 +3,6 @@
  * does not acknowledge; `hand-over/` says when both are done.
  */
 import type { DeliveryEnd, Outcome, WaitingReason } from './outcomes.ts';
-import type { WaitingRow } from './waiting-room/waiting-store.ts';
 
 /** A message as it came from a queue. */
 export type Message = {
@@ -30,7 +29,7 @@ export type Message = {
   deaths?: number;
   /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
   deliveries?: true;
-  /** The message was in a batch of several that was delivered before, and may come again in it. */
+  /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */
   cameBefore?: boolean;
   /** Set aside: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
@@ -152,6 +151,23 @@ export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
 /** How a delivery ended, for the deactivator. */
 export type Ended = { kind: 'end'; end: DeliveryEnd };
+
+/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
+export type RowKey = { room: string; madeAt: number; id: string };
+
+/** What waits in a room (waiting-room/). */
+export type WaitingRow = RowKey & {
+  why: WaitingReason;
+  /** Not due before this many milliseconds have passed; absent: due at once. */
+  afterMs?: number;
+  /** What waits. Of a delivery, its publication to the queue of its action. */
+  publication: Publication;
+  /** Of a delivery: whose endpoint the room is, and for which subscription the row is. */
+  account?: string;
+  subscription?: string;
+  /** Of a publication: the room's name, `<exchange> <routing key>`. */
+  name?: string;
+};
 
 /** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */
 export type Waiting = { kind: 'wait'; row: WaitingRow };

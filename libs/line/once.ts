@@ -12,8 +12,6 @@ export type Mark = { key: string; fingerprint: string };
 export type OncePolicy<M> = {
   keyOf: (message: M) => Mark;
   ttlMs: number;
-  /** Whether the fingerprint remembered under its key makes it a repeat; if absent, any does. */
-  isRepeat?: (message: M, known: string) => boolean;
   /** Returns what a repeat causes; `isSame`: whether its fingerprint is the remembered one. */
   onRepeat: (message: M, isSame: boolean) => Outgoing[];
   isWorthRemembering: (caused: readonly Outgoing[]) => boolean;

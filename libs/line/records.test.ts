@@ -143,10 +143,10 @@ describe('while the broker blocks publishers', () => {
     return kind === 'delivered' ? { ...attempted, kind } : { ...attempted, kind, retryAt: 9 };
   };
 
-  test('a step that drains empties its queue, and keeps what it caused until that is sent on', async () => {
+  test('a step that drains empties its queue, and what it caused waits in a room', async () => {
     const kept: Publication[] = [];
     const line = await aLine(broker, {
-      tools: { keep: async (publication) => void kept.push(publication) },
+      tools: { putPublication: async (publication) => void kept.push(publication) },
       drainsWhileBlocked: true,
       heldLimit: limitOf(100),
       handle: async (body) => {

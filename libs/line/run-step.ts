@@ -18,7 +18,7 @@ import { StepReport } from './step-report.ts';
 import { StepSpans, type TracedStep } from './step-spans.ts';
 import { quarantineQueue, suspectsQueue } from './topology.ts';
 
-export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
+export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRoom'> &
   TracedStep<M> & {
     queues: readonly string[];
     /** Limit of messages held, and so handled, at once over all queues. */
@@ -42,8 +42,8 @@ export type RunningStep = AsyncDisposable & {
   resume(reason: string): void;
 };
 
-export type StepTools = HandOverTools & {
-  /** Takes rows of a table, such as parked deliveries, which are handled like messages from the queues. */
+export type StepTools<M = unknown> = HandOverTools<M> & {
+  /** Takes rows of a table, such as deliveries that waited, which are handled like messages from the queues. */
   takeRows?: (consuming: ConsumeCallbacks) => Consumer;
   /** `begun`: take no more. `due`: give back the rest. Absent: disposal begins the end, and nothing limits it. */
   shutdown?: Pick<Shutdown, 'begun' | 'due' | 'watch'>;
@@ -59,10 +59,10 @@ export type StepTools = HandOverTools & {
 
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
-/** Limits at the end: to pause the consumers; to publish what is done; to keep it instead; to close. */
+/** Limits at the end: to pause the consumers; to publish what is done; to put it into a room instead; to close. */
 const PAUSE_LIMIT_MS = 800;
 const GIVE_BACK_LIMIT_MS = 1_000;
-const KEEP_LIMIT_MS = 1_000;
+const PUT_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 1_000;
 const ALONE = 'another consumer is alone';
 
@@ -83,7 +83,7 @@ function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 
  * Takes and handles messages until disposed, or until the process is told to stop: then it takes no more and finishes what it has
  * begun. Gives back what does not end in time.
  */
-export function runStep<M>(running: Step<M>, tools: StepTools): RunningStep {
+export function runStep<M>(running: Step<M>, tools: StepTools<M>): RunningStep {
   return new StepRunner(running, tools);
 }
 
@@ -94,10 +94,10 @@ class StepRunner<M> implements RunningStep {
   readonly #quarantine: Quarantine;
   readonly #consumers: Consumer[];
   readonly #name: string;
-  readonly #tools: StepTools;
+  readonly #tools: StepTools<M>;
   #stopping: Promise<void> | undefined;
 
-  constructor(running: Step<M>, tools: StepTools) {
+  constructor(running: Step<M>, tools: StepTools<M>) {
     const { broker, log, metrics, holdMs = HOLD_MS, clock = systemClock } = tools;
     const { name, queues, heldLimit } = running;
     this.#clock = clock;
@@ -181,7 +181,7 @@ class StepRunner<M> implements RunningStep {
     this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }
 
-  /** Gives back the messages that did not end in time. Their effects are reported or kept; otherwise they are repeated. */
+  /** Gives back the messages that did not end in time. Their effects are published or wait in a room; otherwise they are repeated. */
   async #giveBackRest(): Promise<void> {
     if (this.#runner.inHand === 0) return;
     let messages = this.#runner.cut();
@@ -189,7 +189,7 @@ class StepRunner<M> implements RunningStep {
     await withTimeout({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#runner.untilEmpty());
     // A broker that hangs counts as writable until its heartbeats are missed.
     this.#runner.apply({ kind: 'broker', is: 'away' });
-    await withTimeout({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#runner.untilEmpty());
+    await withTimeout({ clock: this.#clock, limitMs: PUT_LIMIT_MS }, this.#runner.untilEmpty());
     messages += this.#runner.giveBackAll();
     this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }

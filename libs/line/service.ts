@@ -40,7 +40,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Opens two more connections to Postgres, with these server settings. The service closes them. */
   openPostgres(settings: Record<string, string>): Postgres;
   /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
-  run<M>(step: Step<M>, tools?: Partial<StepTools>): RunningStep;
+  run<M>(step: Step<M>, tools?: Partial<StepTools<M>>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
   /** Publishes due rows again and again. */
   publishRepeatedly<Row>(name: string, rows: ClaimedRows<Row>, how: Repetition): AsyncDisposable;

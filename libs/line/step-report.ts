@@ -121,8 +121,8 @@ export function describeOutgoing(outgoing: Outgoing): string {
       return describeOutcome(outgoing.outcome);
     case 'end':
       return 'told the deactivator';
-    case 'park':
-      return 'parked';
+    case 'wait':
+      return `waits: ${outgoing.row.why}`;
     case 'reject':
       return `rejected: ${outgoing.reason}`;
   }

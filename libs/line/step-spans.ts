@@ -102,7 +102,7 @@ export class StepSpans<M> {
     return parent === undefined ? [] : [parent];
   }
 
-  #start({ queue, routingKey, messageId, body, parked }: Message, parent: Context): Span {
+  #start({ queue, routingKey, messageId, body, waited }: Message, parent: Context): Span {
     const attributes: Attributes = {
       'messaging.system': 'rabbitmq',
       'messaging.operation.name': 'process',
@@ -112,7 +112,7 @@ export class StepSpans<M> {
     };
     if (routingKey !== '') attributes['messaging.rabbitmq.destination.routing_key'] = routingKey;
     if (messageId !== undefined) attributes['messaging.message.id'] = messageId;
-    if (parked !== undefined) attributes['waybell.parked'] = parked.why;
+    if (waited !== undefined) attributes['waybell.waited'] = waited.why;
     return this.#tracer.startSpan(`process ${queue}`, { kind: SpanKind.CONSUMER, attributes }, parent);
   }
 
@@ -143,7 +143,7 @@ export class StepSpans<M> {
     for (const span of open.spans) span.setAttributes(attributes).end();
   }
 
-  /** Records a span from the handler's return until all that it caused was confirmed or parked, and remembered. */
+  /** Records a span from the handler's return until all that it caused was confirmed or put into a room, and remembered. */
   #publish({ spans, begunAt, returnedAt: startTime = begunAt }: OpenSpans): void {
     const attributes = {
       'messaging.system': 'rabbitmq',

@@ -157,9 +157,9 @@ describe('deliveries that travel together', () => {
     ]);
   });
 
-  test('are kept together where their queue stalls, and all of their messages go', () => {
+  test('wait in a room together where their queue stalls, and all of their messages go', () => {
     const step = sent('one', 'two');
-    expect(step.sent('deliveries to one,to two', 'stalled')).toEqual(['keep deliveries to one,to two']);
+    expect(step.sent('deliveries to one,to two', 'stalled')).toEqual(['put deliveries to one,to two']);
     expect(step.confirmed('deliveries to one,to two')).toEqual(['remember one,two']);
   });
 

@@ -20,7 +20,7 @@ const FLUSH_MS = 20;
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
 
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: Handler<M>; gathering?: Gathering<M> };
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRoom'> & { handle: Handler<M>; gathering?: Gathering<M> };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
@@ -46,7 +46,7 @@ export class EffectRunner<M> {
   perBatch = 1;
 
   constructor({ handle, gathering, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
-    this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
+    this.#rules = { ...rules, hasRoom: tools.putPublication !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
     this.#once = new OnceBatcher({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, apply });
@@ -170,10 +170,8 @@ export class EffectRunner<M> {
         return this.#once.recall(effect);
       case 'remember':
         return void this.#once.remember(effect);
-      case 'park':
-        return void this.#put(effect.sending, this.#tools.park, effect.parked);
-      case 'keep':
-        return void this.#put(effect.sending, this.#tools.keep, effect.publication);
+      case 'put':
+        return void this.#put(effect);
       case 'lease':
         return void this.#lease(effect);
       case 'run':
@@ -198,7 +196,7 @@ export class EffectRunner<M> {
 
   #doLater(effect: Effect<M>, delayMs: number): void {
     this.#tools.clock.after(delayMs, () => {
-      // It may have been kept in the meantime.
+      // It may have been put into a room in the meantime.
       if ('sending' in effect && !this.#state.sendings.has(effect.sending)) return;
       this.#doNow(effect);
     });
@@ -229,21 +227,23 @@ export class EffectRunner<M> {
     this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.apply({ kind: 'flush due' }));
   }
 
-  async #put<T>(sending: number, put: ((what: T) => Promise<void>) | undefined, what: T): Promise<void> {
+  async #put({ sending, what }: Do<'put'>): Promise<void> {
+    const { putDelivery, putPublication } = this.#tools;
     let error: unknown;
     try {
-      if (put === undefined) throw new Error('this step has nowhere to park');
-      await put(what);
+      const put = what.kind === 'wait' ? putDelivery?.(what) : putPublication?.(what);
+      if (put === undefined) throw new Error('this step has no room where that may wait');
+      await put;
     } catch (thrown) {
       error = thrown;
     }
     this.#settled(sending, error);
   }
 
-  async #lease({ member, message }: Do<'lease'>): Promise<void> {
+  async #lease({ member, message, parsed }: Do<'lease', M>): Promise<void> {
     const { source: batchId = 0 } = this.#state.members.get(member) ?? {};
     const at = this.#inHand.get(batchId)?.at ?? this.#tools.clock.now();
-    const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
+    const source = await this.#tools.lease?.({ message, parsed }, this.taking('queue').onCut);
     if (source !== undefined) {
       const batch = this.#inHand.get(batchId);
       if (batch?.traced !== undefined) batch.traced = batch.traced.filter((each) => each !== message);

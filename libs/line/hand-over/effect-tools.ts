@@ -2,25 +2,26 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker.ts';
 import type { Deaths } from '../deaths.ts';
-import type { Message, Parked, Publication, Source } from '../messages.ts';
+import type { Message, Publication, Source, Waiting } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import type { StepSpans } from '../step-spans.ts';
 
-export type HandOverTools = {
+export type HandOverTools<M = unknown> = {
   broker: Broker;
   once?: Once;
   /** If absent, each return from another process may have been a crash. */
   deaths?: Deaths;
-  /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
-  park?: (parked: Parked) => Promise<void>;
-  keep?: Keep;
-  /** Keeps slow members of a batch elsewhere; if absent, the batch waits for them. */
-  lease?: HoldElsewhere;
+  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
+  putDelivery?: (waiting: Waiting) => Promise<void>;
+  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
+  putPublication?: (publication: Publication) => Promise<void>;
+  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
+  lease?: HoldElsewhere<M>;
   now?: () => number;
 };
 
-export type EffectTools<M> = HandOverTools & {
+export type EffectTools<M> = HandOverTools<M> & {
   clock: Clock;
   report: StepReport<M>;
   /** Absent if tracing is off. */
@@ -32,13 +33,8 @@ export type EffectTools<M> = HandOverTools & {
 };
 
 /**
- * Keeps what the broker does not take now, to be sent on later. Resolves when it is safe. Rejects with `Unavailable` if it is
- * not, or may not be.
+ * Stores a message that is at work, and what was parsed of it, where another process finds it if this one dies. Acknowledging the
+ * returned source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
  */
-export type Keep = (publication: Publication) => Promise<void>;
-
-/**
- * Stores a message that is at work where another process finds it if this one dies. Acknowledging the returned source deletes it
- * there. Resolves with undefined if it cannot be stored. Never rejects.
- */
-export type HoldElsewhere = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
+export type HoldElsewhere<M> = (of: Held<M>, onCut: (source: Source) => void) => Promise<Source | undefined>;
+export type Held<M> = { message: Message; parsed: M };

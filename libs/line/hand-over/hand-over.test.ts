@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { delivery, end, parked, record, to, ToldStep } from '../testing/told-step.ts';
+import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
 describe('a source with several members', () => {
@@ -114,13 +114,37 @@ describe('a message that not even the suspects lane takes', () => {
   });
 });
 
-describe('what is to be parked', () => {
-  test('is sent and waited for, and only then is its message remembered and acknowledged', () => {
-    const step = new ToldStep();
+describe('what is to wait in a room', () => {
+  test('is put and waited for, and only then does its message go, which is not remembered', () => {
+    const step = new ToldStep({ hasRoom: false });
     step.take(1, 'one');
-    expect(step.returned('one', parked('later'))).toEqual(['park later']);
-    expect(step.sent('later', 'confirmed')).toEqual(['remember one']);
-    expect(step.remembered('one')).toEqual(['report handled', 'acknowledge 1']);
+    expect(step.returned('one', waits('later'))).toEqual(['put later']);
+    expect(step.sent('later', 'unconfirmed')).toEqual(['put later after 50']);
+    expect(step.sent('later', 'confirmed')).toEqual(['report handled', 'acknowledge 1']);
+  });
+});
+
+describe('what waited in a room', () => {
+  const waited = { waited: { why: 'full' } } as const;
+
+  test('ends without a trace, well or badly, if another process has claimed the room: that one attempts it', () => {
+    for (const fate of [{ kind: 'done', caused: [to('next'), record('one')] } as const, FAILED, LACKING]) {
+      const step = new ToldStep();
+      step.came(1, ['one'], waited);
+      step.recalled('one', false);
+      expect(step.apply({ kind: 'cut', source: 1 })).toEqual([]);
+      expect(step.ended(['one', fate])).toEqual(['forget 1']);
+    }
+  });
+
+  test("and ended while its room was claimed here is on record, though the room is another process's by then", () => {
+    const step = new ToldStep();
+    step.came(1, ['one'], waited);
+    step.recalled('one', false);
+    step.returned('one', to('next'), record('one'));
+    step.apply({ kind: 'cut', source: 1 });
+    step.apply({ kind: 'flush due' });
+    expect(step.sent('records one', 'unconfirmed')).toEqual(['publish records one after 50']);
   });
 });
 
@@ -295,15 +319,15 @@ test('what comes once the step is to end is given back, whole and unhandled', ()
   expect(step.state.members.size).toBe(0);
 });
 
-describe('what the broker does not take is kept, and its message goes', () => {
+describe('what the broker does not take waits in a room, and its message goes', () => {
   test('while it blocks: what waits for its confirm, and all that follows', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.take(2, 'two');
     step.returned('one', to('next'));
-    expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual(['keep next']);
+    expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual(['put next']);
     expect(step.returned('two', record('two'))).toEqual(['flush later']);
-    expect(step.apply({ kind: 'flush due' })).toEqual(['keep records two']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['put records two']);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
     expect(step.sent('records two', 'confirmed')).toEqual(['remember two']);
     expect(step.take(3, 'three')).toEqual(['run three']);
@@ -318,12 +342,12 @@ describe('what the broker does not take is kept, and its message goes', () => {
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
   });
 
-  test('and is tried again where it cannot be kept, there or by then with the broker', () => {
+  test('and is tried again where no room takes it, there or by then with the broker', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.apply({ kind: 'broker', is: 'blocked' });
-    expect(step.returned('one', to('next'))).toEqual(['keep next']);
-    expect(step.sent('next', 'unconfirmed')).toEqual(['keep next after 50']);
+    expect(step.returned('one', to('next'))).toEqual(['put next']);
+    expect(step.sent('next', 'unconfirmed')).toEqual(['put next after 50']);
     step.apply({ kind: 'broker', is: 'writable' });
     expect(step.sent('next', 'unconfirmed')).toEqual(['publish next after 100']);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
@@ -337,12 +361,12 @@ describe('what the broker does not take is kept, and its message goes', () => {
     ] as const) {
       step.take(source, fate);
       step.returned(fate, to(`to ${fate}`));
-      expect(step.sent(`to ${fate}`, fate)).toEqual([`keep to ${fate}`]);
+      expect(step.sent(`to ${fate}`, fate)).toEqual([`put to ${fate}`]);
       expect(step.sent(`to ${fate}`, 'confirmed')).toEqual([`remember ${fate}`]);
     }
   });
 
-  test('and fails its message where it may not be kept either', () => {
+  test('and fails its message where no room can take it either', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.returned('one', to('next'));
@@ -356,13 +380,13 @@ describe('what the broker does not take is kept, and its message goes', () => {
       step.take(1, 'one');
       step.returned('one', to('next'));
       expect(step.apply({ kind: 'broker', is })).toEqual([]);
-      expect(step.apply({ kind: 'closing' })).toEqual(['keep next']);
+      expect(step.apply({ kind: 'closing' })).toEqual(['put next']);
       expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
     }
   });
 
   test('unless it may be lost: that is let go of where its queue is missing, or does not take it again and again', () => {
-    const step = new ToldStep({ keeps: false });
+    const step = new ToldStep({ hasRoom: false });
     const notice = { ...to('notice'), mayBeLost: true } as const;
     step.take(1, 'one', 'two');
     step.returned('one', notice);
@@ -374,7 +398,7 @@ describe('what the broker does not take is kept, and its message goes', () => {
   });
 
   test('and what may be lost is not, while the broker is away', () => {
-    const step = new ToldStep({ keeps: false });
+    const step = new ToldStep({ hasRoom: false });
     step.take(1, 'one');
     step.returned('one', { ...to('notice'), mayBeLost: true });
     step.apply({ kind: 'broker', is: 'away' });
@@ -383,8 +407,8 @@ describe('what the broker does not take is kept, and its message goes', () => {
     expect(step.sent('notice', 'confirmed')).toEqual(['remember one']);
   });
 
-  test('by no step that has nowhere to keep it', () => {
-    const step = new ToldStep({ keeps: false });
+  test('of no step that has no room', () => {
+    const step = new ToldStep({ hasRoom: false });
     step.take(1, 'one');
     step.returned('one', to('next'));
     expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual([]);

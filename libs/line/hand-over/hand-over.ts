@@ -15,12 +15,13 @@
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Fate } from '../messages.ts';
-import { close, fail, finish, giveBack, leave, send, sendInParts, settleAll, tried } from './ends.ts';
+import { close, fail, finish, giveBack, send, sendInParts, settleAll, tried } from './ends.ts';
 import { joinLeaving } from './effects.ts';
 import { came } from './intake.ts';
+import { adoptLease, leaseSlowMembers } from './leases.ts';
 import { flush } from './records.ts';
 import * as sendings from './sendings.ts';
-import { isHeld, membersOf, newSource, newTurn } from './turn.ts';
+import { isHeld, membersOf, newTurn } from './turn.ts';
 import type { Effect, Input, Member, StepRules, State } from './state.ts';
 import type { Turn } from './turn.ts';
 
@@ -97,7 +98,7 @@ function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalle
     const member = turn.state.members.get(id);
     const mark = known[place];
     if (member === undefined) return;
-    if (isRepeat(turn, member, mark)) repeat(turn, member, mark);
+    if (mark !== undefined) repeat(turn, member, mark);
     else fresh.push(member);
   });
   begin(turn, fresh);
@@ -109,13 +110,22 @@ function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
   if (fate === undefined) return;
   if (member === undefined || !member.isRunning) return endUnheard(fate);
   member.isRunning = false;
+  if (isAnothersRow(turn, member)) {
+    endUnheard(fate);
+    return close(turn, member);
+  }
   if (fate.kind === 'failed') return failed(turn, member, fate.error);
   const { caused } = fate;
   if ('next' in caused) sendInParts(turn, member, caused);
   else send(turn, member, caused);
 }
 
-/** Ends the parts of what was given back meanwhile, or has ended before. */
+/** True if it waited in a room that another process has claimed: that one makes the attempt, so nothing comes of this one. */
+function isAnothersRow<M>(turn: Turn<M>, member: Member<M>): boolean {
+  return member.message.waited !== undefined && !isHeld(turn, member);
+}
+
+/** Ends the parts of what is not heard: it was given back meanwhile, is another's, or has ended before. */
 function endUnheard(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
@@ -172,14 +182,9 @@ function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {
   return batch;
 }
 
-/** True while the effects of a message can be published or kept. */
+/** True while the effects of a message can be published, or wait in a room. */
 export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>): boolean {
   return state.broker === 'writable' || (rules.drainsWhileBlocked === true && state.broker === 'blocked');
-}
-
-function isRepeat<M>({ rules }: Turn<M>, { parsed }: Member<M>, known: string | undefined): known is string {
-  // Only parsed messages are recalled.
-  return known !== undefined && (rules.once?.isRepeat?.(parsed as M, known) ?? true);
 }
 
 function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
@@ -199,32 +204,6 @@ function loseSource<M>(turn: Turn<M>, id: number): void {
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
 }
 
-/**
- * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones, whose copy
- * elsewhere would be taken for another's.
- */
-function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
-  for (const member of state.members.values()) {
-    if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
-    if (member.message.deliveryCount > 0) continue;
-    member.isLeaseAsked = true;
-    effects.push({ kind: 'lease', member: member.id, message: member.message });
-  }
-}
-
-/** Makes the lease the source of the member; from now on the lease is acknowledged. */
-function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
-  const { state, effects } = turn;
-  const member = state.members.get(id);
-  if (source === undefined) return void (member && (member.isLeaseAsked = false));
-  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it.
-  if (member === undefined || member.isAbandoned) return void effects.push({ kind: 'give back', source, afterMs: 0 });
-  const batch = state.sources.get(member.source);
-  newSource(state, source, 1);
-  member.source = source;
-  if (batch !== undefined) leave(turn, batch);
-}
-
 type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' };
 
 function changed<M>(turn: Turn<M>, change: Change): void {
@@ -232,7 +211,7 @@ function changed<M>(turn: Turn<M>, change: Change): void {
   switch (change.kind) {
     case 'broker':
       state.broker = change.is;
-      return sendings.keepAll(turn);
+      return sendings.putAll(turn);
     case 'back':
       state.outage = 'none';
       break;
@@ -241,7 +220,7 @@ function changed<M>(turn: Turn<M>, change: Change): void {
       break;
     case 'closing':
       state.isClosing = true;
-      sendings.keepAll(turn);
+      sendings.putAll(turn);
   }
   const waiting = membersOf(turn, state.waiting);
   state.waiting.clear();

@@ -1,25 +1,25 @@
 /**
- * Publications and parkings under way, until they are safe elsewhere: a publication is sent again while one of its messages is
- * held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
+ * Publications under way, to the broker or into a room, until they are safe elsewhere: a publication is sent again while one of
+ * its messages is held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
  */
 import { Unroutable } from '../publish-errors.ts';
 import { joinDeliveries } from '../delivery-batch.ts';
-import type { Parked, Publication } from '../messages.ts';
+import type { Publication, Waiting } from '../messages.ts';
 import type { Member, Sending, Share } from './state.ts';
 import { isHeld, type Turn } from './turn.ts';
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
-export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
+export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Waiting, afterMs = 0): void {
   member.underWay += 1;
   start(turn, what, { shares: [{ member: member.id, characters: 0 }], afterMs });
 }
 
-/** Keeps what waits for a confirm, where it may be kept: the broker takes nothing now, or the step is closing. */
-export function keepAll<M>(turn: Turn<M>): void {
+/** Has a room take what waits for a confirm, where it may: the broker takes nothing now, or the step is closing. */
+export function putAll<M>(turn: Turn<M>): void {
   for (const sending of turn.state.sendings.values()) {
-    if (!sending.isKept && bypassesBroker(turn, sending)) keep(turn, sending, 0);
+    if (!sending.isPut && bypassesBroker(turn, sending)) put(turn, sending, 0);
   }
 }
 
@@ -36,25 +36,24 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   if (isWanted(turn, sending)) {
     leaveOut(turn, sending, ({ member }) => !isMemberHeld(turn, member));
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
-    sending.isKept = false;
     return ask(turn, sending, sending.delayMs);
   }
   giveUp(turn, sending, (member) => (member.isAbandoned = true));
 }
 
-/** Keeps it, as its queue confirms nothing; sends it again if it may not be kept. */
+/** Puts it into a room, as its queue confirms nothing; sends it again if no room may take it. */
 export function stalled<M>(turn: Turn<M>, id: number): void {
   const sending = turn.state.sendings.get(id);
-  if (sending === undefined || !mayKeep(turn, sending)) return unconfirmed(turn, id);
-  if (noteAnswer(turn, id) !== undefined) keep(turn, sending, 0);
+  if (sending === undefined || !mayPut(turn, sending)) return unconfirmed(turn, id);
+  if (noteAnswer(turn, id) !== undefined) put(turn, sending, 0);
 }
 
-/** Keeps an unroutable publication, as a binding may come. Fails the members if it may not be kept or the refusal is final. */
+/** Puts an unroutable publication into a room, as a binding may come. Fails the members if none may take it or the refusal is final. */
 export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
   const sending = noteAnswer(turn, id);
   if (sending === undefined) return;
   if (mayBeLost(sending)) return confirmed(turn, id);
-  if (mayKeep(turn, sending) && error instanceof Unroutable) return keep(turn, sending, 0);
+  if (mayPut(turn, sending) && error instanceof Unroutable) return put(turn, sending, 0);
   giveUp(turn, sending, (member) => (member.failure ??= { error }));
 }
 
@@ -69,37 +68,36 @@ function mayBeDropped<M>({ state }: Turn<M>, sending: Sending): boolean {
 
 type SendOptions = { shares: Share[]; afterMs: number };
 
-export function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: SendOptions): void {
-  const sending: Sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
+export function start<M>(turn: Turn<M>, what: Publication | Waiting, { shares, afterMs }: SendOptions): void {
+  const sending: Sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isPut: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
 }
 
 function ask<M>(turn: Turn<M>, sending: Sending, afterMs: number): void {
-  if (bypassesBroker(turn, sending)) return keep(turn, sending, afterMs);
   const { id, what, shares } = sending;
+  if (what.kind === 'wait' || bypassesBroker(turn, sending)) return put(turn, sending, afterMs);
   sending.asked += 1;
+  sending.isPut = false;
   const deliveries = shares.reduce((count, share) => count + (share.publication === undefined ? 0 : 1), 0);
-  if (what.kind === 'publish')
-    turn.effects.push({ kind: 'publish', sending: id, publication: what, deliveries, afterMs });
-  else turn.effects.push({ kind: 'park', sending: id, parked: what, afterMs });
+  turn.effects.push({ kind: 'publish', sending: id, publication: what, deliveries, afterMs });
 }
 
-function keep<M>({ effects }: Turn<M>, sending: Sending, afterMs: number): void {
-  if (sending.what.kind !== 'publish') return;
+function put<M>({ effects }: Turn<M>, sending: Sending, afterMs: number): void {
   sending.asked += 1;
-  sending.isKept = true;
-  effects.push({ kind: 'keep', sending: sending.id, publication: sending.what, afterMs });
+  sending.isPut = true;
+  effects.push({ kind: 'put', sending: sending.id, what: sending.what, afterMs });
 }
 
-function mayKeep<M>({ rules }: Turn<M>, { what }: Sending): boolean {
-  return rules.keeps === true && what.kind === 'publish';
+/** True if a room may take it instead of the broker. */
+function mayPut<M>({ rules }: Turn<M>, { what }: Sending): boolean {
+  return rules.hasRoom === true && what.kind === 'publish';
 }
 
-/** True if it goes to the store instead of the broker: the broker takes nothing, and the step must not wait for it. */
+/** True if it goes into a room instead of to the broker: the broker takes nothing, and the step must not wait for it. */
 function bypassesBroker<M>(turn: Turn<M>, sending: Sending): boolean {
   const { broker, isClosing } = turn.state;
-  if (broker === 'writable' || !mayKeep(turn, sending)) return false;
+  if (broker === 'writable' || !mayPut(turn, sending)) return false;
   return isClosing || (broker === 'blocked' && turn.rules.drainsWhileBlocked === true);
 }
 

@@ -1,7 +1,7 @@
 /** State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. */
 import type { BrokerState } from '../broker-state.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
-import type { Fate, InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
+import type { Fate, InParts, Message, Outgoing, Parse, Publication, Rejection, Waiting } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { Lane } from './suspicion.ts';
 
@@ -11,11 +11,11 @@ export type StepRules<M> = {
   name: string;
   parse: Parse<M>;
   once?: OncePolicy<M>;
-  /** Publications that the broker does not take now may be kept outside of it, to be sent on later. */
-  keeps?: boolean;
+  /** Publications that the broker does not take now may wait in a room, to be sent on later. */
+  hasRoom?: boolean;
   /**
-   * Goes on while the broker blocks publishers, keeping its effects: this drains the backlog that may have caused the alarm.
-   * Other steps wait.
+   * Goes on while the broker blocks publishers, its effects waiting in a room: this drains the backlog that may have caused the
+   * alarm. Other steps wait.
    */
   drainsWhileBlocked?: boolean;
   /** Returns further effects of a rejection, such as a record for the delivery log. */
@@ -24,7 +24,7 @@ export type StepRules<M> = {
   now: () => number;
 };
 
-/** What a step took at once: an AMQP message, or a parked row. Closes with its last member. */
+/** What a step took at once: an AMQP message, or a row of a room. Closes with its last member. */
 export type HeldSource = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
@@ -74,17 +74,17 @@ export type Member<M> = {
 /** The first error. */
 export type Failure = { error: unknown };
 
-/** A publication or parking under way. Its result applies to exactly its members. */
+/** A publication, or a delivery that is to wait, under way. Its result applies to exactly its members. */
 export type Sending = {
   id: number;
-  what: Publication | Parked;
+  what: Publication | Waiting;
   shares: Share[];
   /** The delay before it was last sent. */
   delayMs: number;
-  /** Number of unanswered requests for it: it may be published and kept at once. */
+  /** Number of unanswered requests for it: it may be published and put into a room at once. */
   asked: number;
-  /** The last request was to keep it. */
-  isKept: boolean;
+  /** The last request was to put it into a room. */
+  isPut: boolean;
 };
 
 /** One member's part in a sending. */
@@ -136,7 +136,7 @@ export type Input =
   | { kind: 'unconfirmed'; sending: number }
   /** Its queue confirms nothing for now, so it was not sent. */
   | { kind: 'stalled'; sending: number }
-  /** It is unroutable or cannot be parked. */
+  /** It is unroutable, or no room can take it. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; members: readonly number[] }
   /** Batches that have been held for too long. */
@@ -158,12 +158,11 @@ export type Effect<M> =
   | { kind: 'run'; members: readonly number[]; messages: readonly M[]; isApart: boolean }
   /** `deliveries`: how many it joins; 0: it is none. */
   | { kind: 'publish'; sending: number; publication: Publication; deliveries: number; afterMs: number }
-  /** The broker does not take it for now: keep it elsewhere, to be sent on later. */
-  | { kind: 'keep'; sending: number; publication: Publication; afterMs: number }
-  | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
+  /** It waits: a delivery in its endpoint's room; a publication, which the broker does not take for now, in its destination's. */
+  | { kind: 'put'; sending: number; what: Publication | Waiting; afterMs: number }
   | { kind: 'remember'; members: readonly number[]; marks: readonly Mark[] }
   /** Its handler takes long: store it elsewhere, so that its batch can be acknowledged. */
-  | { kind: 'lease'; member: number; message: Message }
+  | { kind: 'lease'; member: number; message: Message; parsed: M }
   | { kind: 'acknowledge'; sources: readonly number[] }
   | { kind: 'give back'; source: number; afterMs: number }
   /** Another process has it already. */

@@ -1,6 +1,6 @@
 import type { Input } from '../hand-over/state.ts';
 import type { Fate, Outgoing } from '../messages.ts';
-import { delivery, end, FAILED, LACKING, parked, record, to, ToldStep } from './told-step.ts';
+import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from './told-step.ts';
 
 /** What the step waits for. */
 type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
@@ -33,6 +33,8 @@ export class Interleaving {
   readonly #ends: number[] = [];
   /** The names of what each message caused. */
   readonly #caused = new Map<string, string[]>();
+  /** Messages of which more comes than that they wait. */
+  readonly #attempted = new Set<string>();
   readonly #safe = new Set<string>();
   readonly #keptBy = new Map<string, number>();
   /** Messages that were ever remembered. */
@@ -98,14 +100,12 @@ export class Interleaving {
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(recall|run|remember|lease|publish|keep|park|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(
-          effect,
-        ) ?? [];
+        /^(recall|run|remember|lease|publish|put|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(effect) ??
+        [];
       if (effect === 'flush later') this.#waiting.push({ what: 'flush', text: '' });
       else if (verb === 'recall' || verb === 'run' || verb === 'remember' || verb === 'lease')
         this.#waiting.push({ what: verb, text: what });
-      else if (verb === 'publish' || verb === 'keep' || verb === 'park')
-        this.#waiting.push({ what: 'send', text: what });
+      else if (verb === 'publish' || verb === 'put') this.#waiting.push({ what: 'send', text: what });
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
   }
@@ -170,11 +170,12 @@ export class Interleaving {
     const choice = draw % 8;
     if (choice === 6) return FAILED;
     if (choice === 7) return LACKING;
-    const kinds: ((name: string) => Outgoing)[] = [delivery, to, record, parked, (name) => end(name)];
+    const kinds: ((name: string) => Outgoing)[] = [delivery, to, record, waits, (name) => end(name)];
     const names = Array.from({ length: COUNTS[choice] ?? 1 }, (_, place) => `${place} of ${text}`);
     this.#caused.set(text, names);
     const first = Math.floor(draw / 8) + text.length;
     const caused = names.flatMap((name, place) => kinds[(place + first) % kinds.length]?.(name) ?? []);
+    if (caused.some(({ kind }) => kind !== 'wait')) this.#attempted.add(text);
     return { kind: 'done', caused };
   }
 
@@ -203,6 +204,6 @@ export class Interleaving {
     if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
     const caused = this.#caused.get(text);
     if (caused === undefined) return this.#remembered.has(text);
-    return caused.every((name) => this.#safe.has(name)) && (caused.length === 0 || this.#remembered.has(text));
+    return caused.every((name) => this.#safe.has(name)) && (!this.#attempted.has(text) || this.#remembered.has(text));
   }
 }

@@ -11,10 +11,10 @@ import {
   isRejection,
   type Message,
   type Outgoing,
-  type Parked,
-  type ParkedFor,
   type Publication,
   type Recorded,
+  type WaitedFor,
+  type Waiting,
 } from '../messages.ts';
 import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
 import { readEnds } from '../delivery-ends.ts';
@@ -38,9 +38,9 @@ const RULES: StepRules<string> = {
     keyOf: (text) => ({ key: text.split(' ').at(-1) ?? '', fingerprint: FINGERPRINT }),
     ttlMs: 1,
     onRepeat: () => [],
-    isWorthRemembering: (caused) => caused.length > 0,
+    isWorthRemembering: (caused) => caused.some(({ kind }) => kind !== 'wait'),
   },
-  keeps: true,
+  hasRoom: true,
   drainsWhileBlocked: true,
   now: () => 0,
 };
@@ -60,10 +60,9 @@ export function delivery(text: string): Publication {
   return { ...to(text), deliveries: true };
 }
 
-/** Builds a delivery to park, of that text. */
-export function parked(text: string): Parked {
-  const row = { subscription: '', createdAt: 0, delivery: text, attempt: 1, hop: 1, action: '', note: '' };
-  return { kind: 'park', row: { ...row, why: 'full', body: Buffer.alloc(0) }, account: '', otherwise: to(text) };
+/** Builds a delivery that is to wait, of that text. */
+export function waits(text: string): Waiting {
+  return { kind: 'wait', row: { room: '', madeAt: 0, id: text, why: 'full', publication: to(text) } };
 }
 
 /** Builds an outcome with that delivery guid. */
@@ -160,7 +159,7 @@ export class ToldStep {
     return this.apply({ kind: 'confirmed', sendings: all.map((what) => this.#sendings.get(what) ?? 0) });
   }
 
-  /** Reports the result of a sending; `what` is its text after `publish`, `keep` or `park`. */
+  /** Reports the result of a sending; `what` is its text after `publish` or `put`. */
   sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     if (fate === 'confirmed') return this.confirmed(what);
     const sending = this.#sendings.get(what) ?? 0;
@@ -204,16 +203,9 @@ export class ToldStep {
       case 'lease':
         return `lease ${this.#text(effect.member)}`;
       case 'publish':
-      case 'keep': {
-        const what = textOf(effect.publication);
-        this.#sendings.set(what, effect.sending);
-        return `${effect.kind} ${what}${pauseOf(effect)}`;
-      }
-      case 'park': {
-        const what = effect.parked.row.delivery;
-        this.#sendings.set(what, effect.sending);
-        return `park ${what}`;
-      }
+        return this.#saySending(effect, effect.publication);
+      case 'put':
+        return this.#saySending(effect, effect.what.kind === 'wait' ? effect.what.row.publication : effect.what);
       case 'give back':
         return `give back ${effect.source}${pauseOf(effect)}`;
       case 'forget':
@@ -221,6 +213,12 @@ export class ToldStep {
       default:
         return effect.kind;
     }
+  }
+
+  #saySending(effect: { kind: string; sending: number; afterMs: number }, publication: Publication): string {
+    const what = textOf(publication);
+    this.#sendings.set(what, effect.sending);
+    return `${effect.kind} ${what}${pauseOf(effect)}`;
   }
 
   #sayAll(verb: string, objects: readonly (string | number)[]): string[] {
@@ -238,17 +236,13 @@ export class ToldStep {
   }
 }
 
-type ToldRules = Pick<StepRules<string>, 'keeps' | 'drainsWhileBlocked'> & { together?: boolean };
+type ToldRules = Pick<StepRules<string>, 'hasRoom' | 'drainsWhileBlocked'> & { together?: boolean };
 type ComingSource = Coming & { source: number; texts: readonly string[] };
-type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; parked?: ParkedFor };
+type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; waited?: WaitedFor };
 
-function arrived({ source, texts, lane = 'queue', parked: where, ...how }: ComingSource): Arrived {
+function arrived({ source, texts, lane = 'queue', ...how }: ComingSource): Arrived {
   const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, deaths: 0, failures: 0, ...how };
-  const messages = texts.map((text): Message => ({
-    ...of,
-    body: Buffer.from(text),
-    ...(where !== undefined && { parked: where }),
-  }));
+  const messages = texts.map((text): Message => ({ ...of, body: Buffer.from(text) }));
   return { id: source, lane, messages };
 }
 

@@ -3,8 +3,9 @@
  * a publication in the room of its destination. A process claims a room, takes rows from it, settles them, and releases the room with
  * the time of its next try. See docs/decisions/0012-waiting-rooms.md.
  */
-import type { Publication } from '../messages.ts';
-import type { WaitingReason } from '../outcomes.ts';
+import type { RowKey, WaitingRow } from '../messages.ts';
+
+export type { RowKey, WaitingRow };
 
 /** How long a claim lasts, from before it was asked for; and how often it is renewed. */
 export const CLAIM_MS = 20_000;
@@ -13,24 +14,11 @@ export const RENEW_MS = 5_000;
 export const MOST_ROWS = 64;
 export const MOST_BYTES = 2 ** 20;
 
-/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
-export type RowKey = { room: string; madeAt: number; id: string };
-
-/** A row as it was taken. Every put of the same key raises `no`: only the row that was taken is settled. */
+/**
+ * A row as it was taken. Every put of the same key raises `no`, and a key that is put anew begins elsewhere: only the row that was taken
+ * is settled, however often that is attempted.
+ */
 export type TakenKey = RowKey & { no: number };
-
-export type WaitingRow = RowKey & {
-  why: WaitingReason;
-  /** Not due before this many milliseconds have passed; absent: due at once. */
-  afterMs?: number;
-  /** What waits. Of a delivery, its publication to the queue of its action. */
-  publication: Publication;
-  /** Of a delivery: whose endpoint the room is, and for which subscription the row is. */
-  account?: string;
-  subscription?: string;
-  /** Of a publication: the room's name, `<exchange> <routing key>`. */
-  name?: string;
-};
 
 /** `isForgotten`: its body was deleted for an erasure request, and is empty. */
 export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subscription'> & { isForgotten?: boolean };
@@ -65,7 +53,10 @@ export type RowsWanted = {
   after?: RowKey;
   /** Rows at most; and at most `MOST_BYTES` of bodies, unless the first alone is larger. */
   limit: number;
-  /** Milliseconds since the epoch: only rows made before then, due or not. Absent: only rows that are due. */
+  /**
+   * Milliseconds since the epoch: only rows made before then, due or not, but no open request that is under way. Absent: only rows that
+   * are due. At most `Number.MAX_SAFE_INTEGER`.
+   */
   madeBefore?: number;
   /** Only rows of these subscriptions. */
   subscriptions?: readonly string[];
@@ -87,6 +78,8 @@ export type Released = {
 export type WaitingSum = { rows: number; bytes: number };
 /** `holder`: an account; of a destination its room. */
 export type HeldSum = WaitingSum & { holder: string };
+/** `oldestAt`: when the first row was made, in milliseconds since the epoch; absent without rows. */
+export type WaitingFigures = WaitingSum & { oldestAt?: number };
 
 /** Limits of what waits for endpoints: of one account, and of all together. */
 export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
@@ -135,10 +128,10 @@ export type WaitingStore = {
   /** Sums of endpoints' rows: of all together, and of each account that is more than a hundredth beyond what it may have. */
   sumsBeyond(limits: WaitingLimits): Promise<{ all: WaitingSum; beyond: (HeldSum & { mayHave: WaitingSum })[] }>;
   /**
-   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows. Resolves with
-   * false if none is older: then the sum was wrong, and is counted anew.
+   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows, unless they are
+   * marked already. Resolves with false if none is older: then the sum was wrong, and is counted anew.
    */
   endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
-  /** Rows and bytes of all destinations, and when the oldest row was made, here and for endpoints, in milliseconds since the epoch. */
-  figures(): Promise<{ destinations: WaitingSum; oldestAt?: number }>;
+  /** Looks at each room: to be called now and then. */
+  figures(): Promise<Record<'endpoints' | 'destinations', WaitingFigures>>;
 };

@@ -1,11 +1,10 @@
-import type { ParkedRow } from '@waybell/line/messages';
-import type { RowKey } from '../parking-store.ts';
+import type { RowKey, TakenRow } from '../waiting-store.ts';
 
-/** `notBefore` by the clock of the store. */
-export type StoredRow = ParkedRow & { notBefore: number };
+/** `dueAt` by the clock of the store; -Infinity: at once. `bytes`: of body and properties. */
+export type StoredRow = TakenRow & { dueAt: number; bytes: number };
 
 /**
- * Rows of one subscription in the order of their keys. Inserting or removing at either end moves few rows, however many
+ * Rows of one room in the order of their keys. Inserting or removing at either end moves few rows, however many
  * there are.
  */
 export class MemoryRows {
@@ -17,10 +16,14 @@ export class MemoryRows {
     return this.#rows.length - this.#first;
   }
 
+  get(key: RowKey): StoredRow | undefined {
+    const there = this.#rows[this.#from(key)];
+    return there !== undefined && compareKeys(there, key) === 0 ? there : undefined;
+  }
+
+  /** Inserts a row whose key is not there. */
   insert(row: StoredRow): void {
     const at = this.#from(row);
-    const there = this.#rows[at];
-    if (there !== undefined && compareKeys(there, row) === 0) return;
     if (this.#first > 0 && at - this.#first < this.#rows.length - at) {
       this.#rows.copyWithin(this.#first - 1, this.#first, at);
       this.#first -= 1;
@@ -28,17 +31,15 @@ export class MemoryRows {
     } else this.#rows.splice(at, 0, row);
   }
 
-  remove(key: RowKey): boolean {
+  /** Removes a row that is there. */
+  remove(key: RowKey): void {
     const at = this.#from(key);
-    const there = this.#rows[at];
-    if (there === undefined || compareKeys(there, key) !== 0) return false;
     if (at - this.#first < this.#rows.length - at) {
       this.#rows.copyWithin(this.#first + 1, this.#first, at);
       this.#rows[this.#first] = undefined;
       this.#first += 1;
       this.#compact();
     } else this.#rows.splice(at, 1);
-    return true;
   }
 
   /** Rows from the first, or after a key, whether its row is still there or not. */
@@ -50,12 +51,6 @@ export class MemoryRows {
       const row = this.#rows[at];
       if (row !== undefined) yield row;
     }
-  }
-
-  /** Whether the attempt has a row, with at least this hop. */
-  has(key: RowKey): boolean {
-    const there = this.#rows[this.#from(key)];
-    return there !== undefined && compareKeys({ ...there, hop: key.hop }, key) === 0;
   }
 
   /** The index of the first row with this key, or a later one. */
@@ -77,8 +72,7 @@ export class MemoryRows {
   }
 }
 
-/** Orders the keys of one subscription. */
-export function compareKeys(one: RowKey, other: RowKey): number {
-  const text = one.delivery < other.delivery ? -1 : one.delivery > other.delivery ? 1 : 0;
-  return one.createdAt - other.createdAt || text || one.attempt - other.attempt || one.hop - other.hop;
+/** Orders the keys of one room. */
+function compareKeys(one: RowKey, other: RowKey): number {
+  return one.madeAt - other.madeAt || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }

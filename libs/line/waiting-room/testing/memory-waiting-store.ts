@@ -1,0 +1,249 @@
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { accountsBeyond } from '../accounts-beyond.ts';
+import { writeProperties } from '../publication-properties.ts';
+import {
+  MOST_BYTES,
+  type HeldSum,
+  type RowKey,
+  type RowsWanted,
+  type TakenKey,
+  type TakenRows,
+  type WaitingFigures,
+  type WaitingRow,
+  type WaitingStore,
+  type WaitingSum,
+} from '../waiting-store.ts';
+import { MemoryRooms, type MemoryRoom } from './memory-rooms.ts';
+import type { StoredRow } from './memory-rows.ts';
+
+type Move = Parameters<WaitingStore['move']>[0];
+
+/** Rows that are moved at once, at most. */
+const MOST_MOVED = 500;
+
+/** What waits for one service, in memory, by a given clock, with the promises of `waitingIn`. */
+export class MemoryWaiting {
+  /** Whether all methods reject with `Unavailable`. */
+  isAway = false;
+  readonly #now: () => number;
+  readonly #rooms: MemoryRooms;
+  #onFilled: (() => void)[] = [];
+  /** What was the last `no` of any row. */
+  #lastNo = 0;
+
+  /** `now`: milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#rooms = new MemoryRooms(now);
+  }
+
+  /** The store as this process sees it; all of them see the same rows. */
+  storeFor(process: string): WaitingStore {
+    const there = <Given extends unknown[], T>(work: (...given: Given) => T) => this.#whileThere(work);
+    return {
+      put: there((rows) => {
+        // The last of several with one key counts.
+        for (const row of new Map(rows.map((each) => [`${each.room} ${each.madeAt} ${each.id}`, each])).values())
+          this.#put(row);
+        return rows.map((row) => this.#rooms.get(row.room)?.rows.get(row)?.no ?? 0);
+      }),
+      retain: there((keys) => keys.map((key) => this.#retain(key))),
+      claim: there((claim) => this.#rooms.claim(process, claim)),
+      renew: there((rooms) => this.#rooms.renew(process, rooms)),
+      take: there((wanted) => wanted.map((each) => this.#take(each))),
+      settle: there((keys) => {
+        for (const key of keys) if (this.#asTaken(key) !== undefined) this.#rooms.get(key.room)?.rows.remove(key);
+      }),
+      postpone: there((keys, afterMs) => keys.map((key) => this.#postpone(key, afterMs))),
+      release: there((rooms) => this.#rooms.release(process, rooms)),
+      shutRooms: there(() => this.#shutRooms()),
+      subscriptionsIn: there((room) => [
+        ...new Set([...this.#rowsOf(room)].flatMap(({ subscription }) => subscription ?? [])),
+      ]),
+      move: there((what) => this.#move(what)),
+      lookedThrough: there((name, { changes, overBefore }) => {
+        const room = this.#rooms.get(name);
+        if (room?.claimedBy !== process) return;
+        room.changes = Math.max(0, room.changes - changes);
+        if (overBefore !== undefined && (room.overBefore ?? Infinity) <= overBefore) delete room.overBefore;
+      }),
+      flushSums: there(() => undefined),
+      sumsBeyond: there((limits) => {
+        const sums = this.#sums();
+        const all = sumOf(sums);
+        return { all, beyond: accountsBeyond(all, sums, limits) };
+      }),
+      endBeyond: there((account, mayHave) => this.#endBeyond(account, mayHave)),
+      figures: there(() => this.#figures()),
+    };
+  }
+
+  /** Number of rows. */
+  get count(): number {
+    return [...this.#rooms.all()].reduce((count, { rows }) => count + rows.size, 0);
+  }
+
+  /** A room as it is; undefined if there is none. */
+  room(room: string): Readonly<MemoryRoom> | undefined {
+    return this.#rooms.get(room);
+  }
+
+  /** Resolves as soon as something waits. */
+  async untilFilled(): Promise<void> {
+    if (this.count === 0) await new Promise<void>((resolve) => this.#onFilled.push(resolve));
+  }
+
+  /** Notes that something became of a subscription whose endpoint this was: another URL, switched off, ended, another feature. */
+  changed(name: string): void {
+    const room = this.#rooms.get(name);
+    if (room === undefined) return;
+    room.changes += 1;
+    this.#rooms.wake(room);
+  }
+
+  /** Deletes the body of a row, as an erasure request does. */
+  forget(key: RowKey): void {
+    const row = this.#rooms.get(key.room)?.rows.get(key);
+    if (row === undefined) return;
+    row.bytes -= row.publication.body.length;
+    row.publication = { ...row.publication, body: Buffer.alloc(0) };
+    row.isForgotten = true;
+  }
+
+  #whileThere<Given extends unknown[], T>(work: (...given: Given) => T): (...given: Given) => Promise<T> {
+    return async (...given) => {
+      if (!this.isAway) return work(...given);
+      throw new Unavailable('postgres', async () => {
+        if (this.isAway) throw new Error('postgres is away');
+      });
+    };
+  }
+
+  #put({ afterMs, name, account, ...row }: WaitingRow): void {
+    const dueAt = afterMs === undefined ? -Infinity : this.#now() + afterMs;
+    const { room } = row;
+    const { rows } = this.#rooms.make(
+      { room, ...(name === undefined ? {} : { name }), ...(account === undefined ? {} : { account }) },
+      dueAt,
+    );
+    for (const tell of this.#onFilled.splice(0)) tell();
+    const there = rows.get(row);
+    if (there !== undefined) {
+      Object.assign(there, { no: (this.#lastNo += 1), why: row.why, dueAt });
+      return;
+    }
+    const bytes = row.publication.body.length + Buffer.byteLength(writeProperties(row.publication));
+    rows.insert({ ...row, no: (this.#lastNo += 1), dueAt, bytes });
+  }
+
+  #retain(key: RowKey): boolean {
+    const row = this.#rooms.get(key.room)?.rows.get(key);
+    if (row !== undefined) row.no = this.#lastNo += 1;
+    return row !== undefined;
+  }
+
+  #asTaken(key: TakenKey): StoredRow | undefined {
+    const row = this.#rooms.get(key.room)?.rows.get(key);
+    return row?.no === key.no ? row : undefined;
+  }
+
+  #postpone(key: TakenKey, afterMs: number): boolean {
+    const row = this.#asTaken(key);
+    if (row !== undefined) row.dueAt = this.#now() + afterMs;
+    return row !== undefined;
+  }
+
+  #take({ room, after, limit, madeBefore, subscriptions }: RowsWanted): TakenRows {
+    const of = subscriptions === undefined ? undefined : new Set(subscriptions);
+    const taken: TakenRows = { room, rows: [] };
+    let weight = 0;
+    for (const row of this.#rooms.get(room)?.rows.after(after) ?? []) {
+      if (taken.rows.length === limit || row.madeAt >= (madeBefore ?? Infinity)) break;
+      const isDue = row.dueAt <= this.#now() || (madeBefore !== undefined && row.why !== 'open');
+      if (!isDue || (of !== undefined && !of.has(row.subscription ?? ''))) continue;
+      weight += row.publication.body.length;
+      if (weight > MOST_BYTES && taken.rows.length > 0) return { ...taken, isCut: true };
+      const { dueAt: _, bytes: __, ...found } = row;
+      taken.rows.push(found);
+    }
+    return taken;
+  }
+
+  #shutRooms(): Map<string, number> {
+    const shut = new Map<string, number>();
+    for (const { room, name, shutSince } of this.#rooms.all()) {
+      if (name === undefined && shutSince !== undefined) shut.set(room, this.#now() - shutSince);
+    }
+    return shut;
+  }
+
+  #move({ from, subscription, to, account, except }: Move): number {
+    const kept = new Set(except.map(({ madeAt, id }) => `${madeAt} ${id}`));
+    const isMoved = ({ madeAt, id, ...row }: StoredRow) =>
+      row.subscription === subscription && !kept.has(`${madeAt} ${id}`);
+    const moved = [...this.#rowsOf(from)].filter(isMoved).slice(0, MOST_MOVED);
+    for (const row of moved) {
+      const { rows } = this.#rooms.make({ room: to, account }, row.dueAt);
+      const there = rows.get(row);
+      if (there === undefined) rows.insert({ ...row, room: to });
+      else there.no = this.#lastNo += 1;
+      this.#rooms.get(from)?.rows.remove(row);
+    }
+    return moved.length;
+  }
+
+  #endBeyond(account: string, mayHave: WaitingSum): boolean {
+    const rooms = [...this.#rooms.all()].filter((room) => room.account === account);
+    if (rooms.some(({ overBefore }) => overBefore !== undefined)) return true;
+    const rows = rooms.flatMap((room) => [...room.rows.after()]);
+    let [count, bytes, since] = [0, 0, 1 + rows.reduce((last, { madeAt }) => Math.max(last, madeAt), 0)];
+    for (const row of rows.toSorted((one, other) => other.madeAt - one.madeAt)) {
+      bytes += row.bytes;
+      if (count === mayHave.rows || bytes > mayHave.bytes) break;
+      count += 1;
+      since = row.madeAt;
+    }
+    if (count === rows.length) return false;
+    for (const room of rooms) {
+      room.overBefore = since;
+      this.#rooms.wake(room);
+    }
+    return true;
+  }
+
+  #sums(): HeldSum[] {
+    const sums = new Map<string, HeldSum>();
+    for (const { account, rows } of this.#rooms.all()) {
+      if (account === undefined) continue;
+      const sum = sums.get(account) ?? { holder: account, rows: 0, bytes: 0 };
+      for (const { bytes } of rows.after()) sum.bytes += bytes;
+      sum.rows += rows.size;
+      sums.set(account, sum);
+    }
+    return [...sums.values()];
+  }
+
+  #figures(): Record<'endpoints' | 'destinations', WaitingFigures> {
+    const figuresOf = (rooms: MemoryRoom[]): WaitingFigures => {
+      const rows = rooms.flatMap((room) => [...room.rows.after()]);
+      const sum = { rows: rows.length, bytes: rows.reduce((total, { bytes }) => total + bytes, 0) };
+      return rows.length === 0
+        ? sum
+        : { ...sum, oldestAt: rows.reduce((first, { madeAt }) => Math.min(first, madeAt), Infinity) };
+    };
+    const rooms = [...this.#rooms.all()];
+    return {
+      endpoints: figuresOf(rooms.filter(({ name }) => name === undefined)),
+      destinations: figuresOf(rooms.filter(({ name }) => name !== undefined)),
+    };
+  }
+
+  #rowsOf(room: string): Iterable<StoredRow> {
+    return this.#rooms.get(room)?.rows.after() ?? [];
+  }
+}
+
+const sumOf = (sums: readonly WaitingSum[]): WaitingSum => ({
+  rows: sums.reduce((total, { rows }) => total + rows, 0),
+  bytes: sums.reduce((total, { bytes }) => total + bytes, 0),
+});
