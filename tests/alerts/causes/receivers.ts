@@ -17,10 +17,10 @@ export const receiverDead: Cause = {
   },
   async begin(scene) {
     const dead = await hungParty(scene, nobody, { interface: 'shipper', action: 'order.delivered', folder: '/dead' });
-    await dead.park(WAITING);
+    await dead.put(WAITING);
     return async () => {
       dead.answer(200);
-      await until('nothing waits any more', async () => (await dead.parked()) === 0, dead.served);
+      await until('nothing waits any more', async () => (await dead.waiting()) === 0, dead.served);
     };
   },
 };

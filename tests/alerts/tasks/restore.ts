@@ -13,7 +13,7 @@ export const restore: Cause = {
   pages: ['restore'],
   async begin(scene) {
     const hung = await hungParty(scene, { owe: () => undefined }, WANTED);
-    await hung.park(WAITING);
+    await hung.put(WAITING);
     const before = await flow(scene);
     const putBack = await backUpPostgres(scene);
     // What the backup does not know.
@@ -24,7 +24,7 @@ export const restore: Cause = {
     await scene.stack.untilReady();
     return async () => {
       hung.answer(200);
-      await until('nothing waits any more', async () => (await hung.parked()) === 0, hung.served);
+      await until('nothing waits any more', async () => (await hung.waiting()) === 0, hung.served);
       await before.stop();
     };
   },
