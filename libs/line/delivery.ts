@@ -72,7 +72,7 @@ export function wait(delivery: Delivery, { why, afterMs }: { why: WaitingReason;
 }
 
 /** The key of a delivery's row in the room of this endpoint. An attempt has one, however often it waits. */
-export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: EndpointRoom): RowKey {
+export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: Pick<EndpointRoom, 'room'>): RowKey {
   return { room, madeAt: createdAt, id: `${guid} ${attempt}` };
 }
 
@@ -88,7 +88,7 @@ export function publishInstead({ row: { publication: waiting } }: Waiting): Publ
 }
 
 /** Turns a delivery that waited into a message, as if it came from the queue of its action. */
-export function asWaited({ publication: waited, why, isForgotten }: TakenRow, how: HowTaken): Message {
+export function asWaited({ room, publication: waited, why, isForgotten }: TakenRow, how: HowTaken): Message {
   const { routingKey, body, headers, kind: _, ...rest } = waited;
   const traceparent = headers?.['traceparent'];
   return {
@@ -101,6 +101,7 @@ export function asWaited({ publication: waited, why, isForgotten }: TakenRow, ho
     deliveryCount: 0,
     failures: 0,
     waited: {
+      room,
       why,
       ...(isForgotten ? { isForgotten } : {}),
       ...(how.isOverLimit ? { isOverLimit: true } : {}),
