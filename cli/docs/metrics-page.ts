@@ -4,6 +4,7 @@ import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
+import { watchDeliverers } from '@waybell/deliverer/waiting/deliverers';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
@@ -36,6 +37,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router, deliverer', register: (metrics) => new WaitingMetrics(metrics) },
   { by: 'deliverer', register: countCallbacks },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
+  { by: 'deliverer', register: (metrics) => watchDeliverers({ deliverers: 1 }, metrics) },
   { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
