@@ -3,7 +3,7 @@ import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import { wait, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
-import type { WaitingRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { CLAIM_MS, type WaitingRow, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { releaseWaiting, type ReleasedRows } from './release-waiting.ts';
 
 const GUID = '0b9c2f6e-7d1f-4e57-8f5e-3f0c1d2e4a5b';
@@ -34,6 +34,7 @@ let store: WaitingStore;
 let sent: Publication[];
 let released: ReleasedRows;
 let refused: string | undefined;
+let onPublished: (() => Promise<void>) | undefined;
 
 beforeEach(() => {
   now = 1_000_000;
@@ -42,12 +43,14 @@ beforeEach(() => {
   sent = [];
   released = { deliveries: 0, publications: 0, records: 0, elsewhere: [] };
   refused = undefined;
+  onPublished = undefined;
 });
 
 const line = {
   publish: async (publication: Publication) => {
     if (publication.routingKey === refused) return 'unroutable' as const;
     sent.push(publication);
+    await onPublished?.();
     return 'confirmed' as const;
   },
 };
@@ -93,6 +96,17 @@ describe('releaseWaiting', () => {
     expect(bodies()).toEqual(['2']);
     expect(released.elsewhere.map(({ room }) => room)).toEqual([ROOM]);
     expect(rooms.room(ROOM)?.claimedBy).toBe('other');
+  });
+
+  test('publishes nothing more of a room that it lost meanwhile', async () => {
+    const rows = Array.from({ length: 257 }, (_, place) => rowOf(place + 1));
+    await store.put(rows);
+    onPublished = async () => {
+      now += CLAIM_MS;
+      await rooms.storeFor('other').claim({ kind: 'named', rooms: [ROOM] });
+    };
+    await release(undefined, [ROOM]);
+    expect([bodies().length, rooms.count, released.elsewhere.length]).toEqual([256, 1, 1]);
   });
 
   test('takes one subscription’s rows alone, and leaves a shut room shut', async () => {

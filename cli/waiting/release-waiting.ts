@@ -47,7 +47,7 @@ export async function releaseWaiting(release: Release): Promise<void> {
 }
 
 async function releaseClaimed(release: Release, held: ReadonlyMap<string, ClaimedRoom>): Promise<void> {
-  const { store, subscription } = release;
+  const { store, rooms, subscription, released } = release;
   const all = { limit: MOST_ROWS, madeBefore: Number.MAX_SAFE_INTEGER };
   const of = subscription === undefined ? all : { ...all, subscriptions: [subscription] };
   // Requests that are under way are due once nobody makes them any more.
@@ -55,6 +55,8 @@ async function releaseClaimed(release: Release, held: ReadonlyMap<string, Claime
   while (wanted.length > 0) {
     const renewed = await store.renew(wanted.map(({ room }) => ({ room, lives: true })));
     const still = new Set(renewed.map(({ room }) => room));
+    const lost = new Set(wanted.flatMap(({ room }) => (still.has(room) ? [] : room)));
+    released.elsewhere.push(...rooms.filter(({ room }) => lost.has(room)));
     const taken = await store.take(wanted.filter(({ room }) => still.has(room)));
     await publishAll(
       release,
