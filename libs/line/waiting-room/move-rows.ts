@@ -9,13 +9,13 @@ const MOST_MOVED = 500;
 const move = (service: WaitingService): string => `
   with held as materialized (
     select room from waybell.${service}_rooms where room = $3 for key share
-  ), some as materialized (
+  ), few as materialized (
     select w.room, w.made_at, w.id from waybell.${service}_waiting w
     where w.room = $1 and w.subscription = $2 and exists (select from held)
       and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))
     order by w.made_at, w.id limit ${MOST_MOVED} for update
   ), gone as (
-    delete from waybell.${service}_waiting w using some k where (w.room, w.made_at, w.id) = (k.room, k.made_at, k.id) returning w.*
+    delete from waybell.${service}_waiting w using few k where (w.room, w.made_at, w.id) = (k.room, k.made_at, k.id) returning w.*
   ), moved as (
     insert into waybell.${service}_waiting as w (room, made_at, id, no, subscription, put_at, due_at, why, properties, body)
     select $3, made_at, id, no, subscription, put_at, due_at, why, properties, body from gone order by made_at, id

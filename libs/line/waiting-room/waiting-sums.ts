@@ -56,10 +56,10 @@ const correct = (service: WaitingService): string => `
   on conflict (holder) do update set rows = excluded.rows, bytes = excluded.bytes`;
 
 const figures = (service: WaitingService): string => `
-  select s.is_endpoint as "isEndpoint", s.rows, s.bytes, o."oldestAt"
+  select is_endpoint as "isEndpoint", s.rows, s.bytes, o."oldestAt"
   from (values (true), (false)) as kind (is_endpoint)
   cross join lateral (
-    select is_endpoint, coalesce(sum(rows), 0)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
+    select coalesce(sum(rows), 0)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
     from waybell.${service}_waiting_sums where (name is null) = is_endpoint
   ) s
   cross join lateral (

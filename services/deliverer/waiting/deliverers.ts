@@ -1,4 +1,5 @@
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The deliverers that live. Both reject with `Unavailable` while Postgres is away. */
@@ -39,4 +40,16 @@ export function deliverersIn(
       await whenAvailable(postgres, () => postgres.query({ ...LEAVE, values: [id] }));
     },
   };
+}
+
+/** Shows how many deliverers divide the limits of endpoints. */
+export function watchDeliverers(known: { deliverers: number }, metrics: Metrics): void {
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_deliverers',
+      help: 'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints',
+    },
+    () => [{ value: known.deliverers }],
+  );
 }
