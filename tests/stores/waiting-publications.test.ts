@@ -47,7 +47,8 @@ test('a destination that takes nothing is shut meanwhile, and open when it has t
   await putAll('a', numbers('a', 3));
   broker.refused.set('a', new Error('stalled'));
   broker.become('writable');
-  const shut = () => stand.sql('select name from waybell.router_rooms where shut_since <= now() and claimed_by is null');
+  const shut = () =>
+    stand.sql('select name from waybell.router_rooms where shut_since <= now() and claimed_by is null');
   await until('it is shut', async () => (await shut()).length === 1);
   expect(await shut()).toEqual([{ name: 'waybell.deliveries a' }]);
   expect(broker.asked).toEqual(['a0']);
