@@ -8,7 +8,7 @@ import { readMessage } from '@waybell/line/broker/amqp-message';
 import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
 import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
 import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
-import { publishAlone, publishQuarantined, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
+import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
 import { readProperties, writeProperties } from '@waybell/line/kept/kept-store';
 import { isRejection, reject, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
@@ -278,7 +278,6 @@ export const formats: Format[] = [
     reading: { read: (text) => RING.open({ sealed: asBytes(text), keyId: 'k' }, SUBSCRIPTION), means: 'tökén' },
   },
   aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
-  aside('suspect in quarantine', () => publishQuarantined(suspect, 'deliverer'), { ...asideOf, failures: 2 }),
   aside('member of a batch, sent alone', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
   aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),
   {
