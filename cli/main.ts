@@ -17,7 +17,7 @@ const commands: Record<string, () => Promise<Command>> = {
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rejected: async () => (await import('./commands/rejected.ts')).rejectedCommand(),
-  parked: async () => (await import('./commands/parked.ts')).parkedCommand(),
+  waiting: async () => (await import('./commands/waiting.ts')).waitingCommand(),
   deactivations: async () => (await import('./commands/deactivations.ts')).deactivationsCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
   failing: async () => (await import('./commands/failing.ts')).failingCommand(),

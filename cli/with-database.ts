@@ -5,6 +5,7 @@ import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import { databaseOf } from '@waybell/stack/address-of';
 
 const CONNECT_LIMIT_MS = 10_000;
@@ -33,7 +34,7 @@ export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.P
     await postgres.query(SET_ACTOR_OF_SESSION, [JSON.stringify(thisCommand())]);
     return await work(postgres);
   } catch (error) {
-    throw explained(error, { ...server, server: 'Postgres' });
+    throw explained(error instanceof Unavailable ? error.cause : error, { ...server, server: 'Postgres' });
   } finally {
     await postgres.end();
   }

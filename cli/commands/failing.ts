@@ -5,13 +5,13 @@ import {
   type FailingOrigin,
   type Undelivered,
 } from '@waybell/subscription-api/failing';
-import { parkedEndpoints } from '@waybell/subscription-api/parked-endpoints';
+import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
-import { describeEndpoint } from '../parked/describe-parked.ts';
+import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 import { print } from '../print.ts';
@@ -45,17 +45,17 @@ async function failing({ since, account, limit }: Options): Promise<void> {
   await withDatabase(process.env, async (postgres) => {
     if (asked.account !== undefined) await findAccount(postgres, asked.account);
     const origins = await failingOrigins(postgres, asked);
-    const parked = await parkedEndpoints(postgres, asked);
+    const waiting = await waitingEndpoints(postgres, asked);
     const undelivered = await oldestUndelivered(postgres, asked);
-    const accounts = [...origins, ...parked, ...undelivered].map((each) => each.account);
+    const accounts = [...origins, ...waiting, ...undelivered].map((each) => each.account);
     const nameOf = await namesOf(postgres, accounts);
     tell(
       `failing most in the last ${formatDuration(since)}`,
       origins.map((origin) => describeOrigin(origin, nameOf)),
     );
     tell(
-      'parked, those that wait longest first',
-      parked.map((endpoint) => describeEndpoint(endpoint, nameOf)),
+      'waiting for their endpoint, those that wait longest first',
+      waiting.map((endpoint) => describeEndpoint(endpoint, nameOf)),
     );
     tell(
       'oldest without an end',

@@ -33,7 +33,7 @@ async function run(argument: string | undefined, { subject = argument, kind, ...
   if (subject === undefined || subject.trim() === '') throw new Error('say what about: ./waybell forget 4711');
   const about = { key: normalizedKey(subject), kind };
   const isDryRun = options.yes !== true;
-  const { events, bodies, answers, parked, onItsWay } = await withDatabase(process.env, async (postgres) => {
+  const { events, bodies, answers, waiting, onItsWay } = await withDatabase(process.env, async (postgres) => {
     await assertOneThing(postgres, about);
     await postgres.query('begin');
     const forgotten = await forget(postgres, about);
@@ -42,12 +42,12 @@ async function run(argument: string | undefined, { subject = argument, kind, ...
   });
   const rejected = await forgetRejected(about, isDryRun);
   report(
-    `${events} events are about it: ${isDryRun ? 'would delete' : 'deleted'} ${bodies} bodies and ${answers} answers from the log, ${parked} parked deliveries, which ${isDryRun ? 'would' : 'will'} be dropped as forgotten, and ${rejected} messages from the rejected queue`,
+    `${events} events are about it: ${isDryRun ? 'would delete' : 'deleted'} ${bodies} bodies and ${answers} answers from the log, ${waiting} deliveries that wait, which ${isDryRun ? 'would' : 'will'} be dropped as forgotten, and ${rejected} messages from the rejected queue`,
   );
   if (isDryRun) throw new Error('nothing was deleted: add --yes to delete it for good');
   if (onItsWay > 0)
     report(
-      `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status shows none that is kept`,
+      `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status shows nothing that is buffered`,
     );
 }
 

@@ -8,7 +8,7 @@ import { report } from '../report.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show each process, each server, the queues that hold something, what is parked, and what is kept')
+    .description('show each process, each server, the queues that hold something, and what waits in Postgres')
     .option('--json', 'everything, as one JSON object')
     .addHelpText(
       'after',

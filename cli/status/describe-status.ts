@@ -2,13 +2,12 @@ import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
 import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { counted } from '../amounts.ts';
-import { describeKept } from '../kept/describe-kept.ts';
-import { describeInAll } from '../parked/describe-parked.ts';
+import { describeInAll } from '../waiting/describe-waiting.ts';
 import type { Status } from './read-status.ts';
 
 /** The status as lines for a terminal. */
 export function describeStatus(status: Status): string[] {
-  const { queues, missing, policies, parked, kept, held, release, troubles } = status;
+  const { queues, missing, policies, waiting, held, release, troubles } = status;
   return [
     ...describeProcesses(status),
     '',
@@ -16,8 +15,7 @@ export function describeStatus(status: Status): string[] {
     ...(missing.length === 0 ? [] : [`not there (./waybell declare makes them): ${shortened(missing)}`]),
     ...(policies ?? []),
     ...describeDeliveries(status.deliveries),
-    ...(parked === null ? [] : [`parked: ${describeInAll(parked)}`]),
-    ...(kept === null ? [] : (describeKept(kept) || 'kept until RabbitMQ takes it: nothing').split('\n')),
+    ...(waiting === null ? [] : describeInAll(waiting)),
     ...(held ? [`held: ${counted(held, 'subscription')} ${HELD}`] : []),
     ...(release === null ? [] : [`the tables are those of release ${release}`]),
     ...troubles,
@@ -38,14 +36,14 @@ function describeProcesses({ supervisor, processes }: Status): string[] {
 
 function describeQueues(queues: NonNullable<Status['queues']>, deliveries: Status['deliveries']): string[] {
   const full = queues.filter(({ messages }) => messages > 0);
-  const waiting = full.map(({ name, messages, consumers }) => [
+  const told = full.map(({ name, messages, consumers }) => [
     name,
     `${counted(messages, 'message')}${inDeliveries(name, messages, deliveries)}`,
     describeConsumers(name, consumers),
   ]);
   const unsure = queues.filter(mayHoldMore).map(({ name }) => name);
   return [
-    ...align(waiting),
+    ...align(told),
     `${queues.length - full.length - unsure.length} of ${queues.length} queues are empty`,
     ...(unsure.length > 0 ? [`without a service that takes from them, or without a leader: ${shortened(unsure)}`] : []),
   ];

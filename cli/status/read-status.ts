@@ -1,6 +1,5 @@
-import { keptInAll, type KeptFor } from '@waybell/line/kept/kept-in-all';
 import { countHeld } from '@waybell/subscription-api/switched-off';
-import { parkedInAll, type ParkedInAll } from '@waybell/subscription-api/parked-endpoints';
+import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -43,8 +42,7 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
   };
   /** Policies of RabbitMQ that harm the line, and what to do; null also where nothing tells of them. */
   policies: string[] | null;
-  parked: ParkedInAll | null;
-  kept: KeptFor[] | null;
+  waiting: Record<'endpoints' | 'destinations', WaitingInAll> | null;
   /** Subscriptions that a rule would switch off, held as so many are at once. */
   held: number | null;
   /** The release that migrated the tables last; null also where none has noted itself. */
@@ -61,7 +59,7 @@ export async function readStatus(source: StatusSource): Promise<Status> {
     readDeliveries(source.processes),
     attempt('the queues cannot be read', async () => readDepths(source.broker(), source.queues, BROKER_LIMIT_MS)),
     attempt('policies cannot be read', source.policies),
-    attempt('what is parked and kept cannot be read', async () => readTables(source.database())),
+    attempt('what waits cannot be read', async () => readTables(source.database())),
   ]);
   const found = new Set(queues.read?.map(({ name }) => name) ?? source.queues);
   return {
@@ -71,7 +69,7 @@ export async function readStatus(source: StatusSource): Promise<Status> {
     queues: queues.read,
     missing: source.queues.filter((name) => !found.has(name)),
     deliveries,
-    ...(tables.read ?? { parked: null, kept: null, held: null, release: null }),
+    ...(tables.read ?? { waiting: null, held: null, release: null }),
     policies: policies.read?.map(({ text }) => text) ?? null,
     // Without a broker, its queues have said so.
     troubles: [
@@ -93,10 +91,9 @@ async function attempt<T>(failure: string, read: () => Promise<T | undefined>): 
   }
 }
 
-async function readTables(database: ServerAddress): Promise<Pick<Status, 'parked' | 'kept' | 'held' | 'release'>> {
+async function readTables(database: ServerAddress): Promise<Pick<Status, 'waiting' | 'held' | 'release'>> {
   return onDatabase(database, async (postgres) => ({
-    parked: await parkedInAll(postgres),
-    kept: await keptInAll(postgres),
+    waiting: await waitingInAll(postgres),
     held: await countHeld(postgres),
     release: (await lastRelease(async (sql) => (await postgres.query(sql)).rows)) ?? null,
   }));

@@ -79,10 +79,10 @@ describe('describeDelivery', () => {
     );
   });
 
-  test('says of one that is parked no more than that', () => {
-    const parked = { since: NINE + 60_000, why: 'hung' as const };
-    expect(first({ ...retrying, parked }, NINE + 13 * 60_000)).toBe(
-      `${due} was due at 2026-11-20 09:01:00.000; parked since 2026-11-20 09:01:00.000: its endpoint does not answer`,
+  test('says of one that waits no more than that', () => {
+    const waiting = { since: NINE + 60_000, why: 'hung' as const };
+    expect(first({ ...retrying, waiting }, NINE + 13 * 60_000)).toBe(
+      `${due} was due at 2026-11-20 09:01:00.000; waiting since 2026-11-20 09:01:00.000: its endpoint does not answer`,
     );
   });
 });

@@ -1,4 +1,4 @@
-import type { ParkReason } from '@waybell/line/outcomes';
+import type { WaitingReason } from '@waybell/line/outcomes';
 import type {
   AttemptEntry,
   DeliveryEntry,
@@ -47,7 +47,7 @@ export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf, now = 
     ...(deactivation === undefined ? [] : [{ at: deactivation.at, lines: [describeDeactivation(deactivation)] }]),
   ];
   return [
-    `delivery ${delivery.delivery}: ${standingOf(delivery, now)}${parkedOf(delivery)}`,
+    `delivery ${delivery.delivery}: ${standingOf(delivery, now)}${waitingOf(delivery)}`,
     ...indented([
       `to ${accountCalled(account, nameOf)}, client ${client}, subscription ${subscription}`,
       ...story.toSorted((one, other) => one.at - other.at).flatMap(({ lines }) => lines),
@@ -56,14 +56,14 @@ export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf, now = 
   ];
 }
 
-function standingOf({ status, at, attempts, nextAttemptAt = at, why, parked }: DeliveryEntry, now: number): string {
+function standingOf({ status, at, attempts, nextAttemptAt = at, why, waiting }: DeliveryEntry, now: number): string {
   const tried = attempts.filter(({ durationMs }) => durationMs !== undefined).length;
   const after = tried === 1 ? 'after 1 attempt' : `after ${tried} attempts`;
   switch (status) {
     case 'waiting':
-      return `waiting for its first attempt${parked === undefined && now - at >= LATE_MS ? `, due at ${timeOf(at)}${missed(at, now)}` : ''}`;
+      return `waiting for its first attempt${waiting === undefined && now - at >= LATE_MS ? `, due at ${timeOf(at)}${missed(at, now)}` : ''}`;
     case 'retrying':
-      return `not delivered yet, ${after}; the next ${now < nextAttemptAt ? 'is' : 'was'} due at ${timeOf(nextAttemptAt)}${parked === undefined ? missed(nextAttemptAt, now) : ''}`;
+      return `not delivered yet, ${after}; the next ${now < nextAttemptAt ? 'is' : 'was'} due at ${timeOf(nextAttemptAt)}${waiting === undefined ? missed(nextAttemptAt, now) : ''}`;
     case 'delivered':
       return `delivered ${after}`;
     case 'exhausted':
@@ -90,15 +90,17 @@ function roughly(durationMs: number): string {
   return hours >= 2 ? `${hours} hours` : counted(minutes, 'minute');
 }
 
-const PARKED: Record<ParkReason, string> = {
+const WAITING: Record<WaitingReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
   busy: 'its receiver said that it was too much (429 or 503)',
   egress: 'our own network has no way out to it',
+  open: 'a request is under way',
+  broker: 'RabbitMQ does not accept it',
 };
 
-function parkedOf({ parked }: DeliveryEntry): string {
-  return parked === undefined ? '' : `; parked since ${timeOf(parked.since)}: ${PARKED[parked.why]}`;
+function waitingOf({ waiting }: DeliveryEntry): string {
+  return waiting === undefined ? '' : `; waiting since ${timeOf(waiting.since)}: ${WAITING[waiting.why]}`;
 }
 
 function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivation']>): string {
@@ -107,7 +109,7 @@ function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivat
 
 /** Named is its subscription where that is not the one that the delivery goes to now. */
 function describeAttempt(attempt: AttemptEntry, current: string): string[] {
-  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer, brokenRule, subscription } = attempt;
+  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, waited, answer, brokenRule, subscription } = attempt;
   const other = subscription === current ? '' : `  to subscription ${subscription}`;
   if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}${other}`];
   const facts = [
@@ -116,7 +118,7 @@ function describeAttempt(attempt: AttemptEntry, current: string): string[] {
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,
     ip === undefined ? undefined : `(${ip})`,
-    parked === undefined ? undefined : `had been parked, ${parked}`,
+    waited === undefined ? undefined : `had waited, ${waited}`,
     byHand === undefined ? undefined : `by hand: ${byHand}`,
   ];
   const told = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');

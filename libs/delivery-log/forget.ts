@@ -4,17 +4,17 @@ import { packChunk, unpackChunk } from './chunk.ts';
 import { ms, time } from './columns.ts';
 import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
 import { LATEST, type Cursor } from './read/cursor.ts';
-import { placesOf } from './read/parked.ts';
+import { placesOf } from './read/waiting.ts';
 import { numberOfKey, readKey } from './tables.ts';
 
-/** Numbers of deleted rows; and of rows on their way to the broker or to a second attempt, whatever they are about. */
-export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };
+/** Numbers of deleted rows; and of publications that wait for the broker, whatever they are about. */
+export type Forgotten = { events: number; bodies: number; answers: number; waiting: number; onItsWay: number };
 
 /** Number of events that are forgotten together. */
 const TOGETHER = 500;
 
 /**
- * Deletes, for one key: bodies sent (exhausted deliveries included), bodies parked, whose deliveries are then dropped, receivers'
+ * Deletes, for one key: bodies sent (exhausted deliveries included), bodies that wait, whose deliveries are then dropped, receivers'
  * answers, and quotes from rejected events. Guids, times and reasons stay, and show that something was sent and how it ended.
  * Needs a transaction.
  */
@@ -23,7 +23,7 @@ export async function forget(postgres: Queryable, about: AskedKey): Promise<Forg
     events: 0,
     bodies: 0,
     answers: 0,
-    parked: 0,
+    waiting: 0,
     onItsWay: await countOnTheirWay(postgres),
   };
   // Two that forget would wait for each other: each locks rows and chunks of one event after another.
@@ -40,7 +40,7 @@ export async function forget(postgres: Queryable, about: AskedKey): Promise<Forg
       forgotten.events += new Set(events.map(({ event, at }) => `${event} ${at}`)).size;
       forgotten.bodies += bodies;
       forgotten.answers += answers;
-      forgotten.parked += await forgetParked(postgres, sent);
+      forgotten.waiting += await forgetWaiting(postgres, sent);
     }
     const last = page.at(-1);
     if (last === undefined) return forgotten;
@@ -127,33 +127,35 @@ async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promis
   }
 }
 
-async function forgetParked(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
-  const { rows } = await postgres.query<{ parked: number }>(
+/** In any room of the account: an URL may have changed a moment ago. Rows are locked by their key, then rooms by theirs, as everywhere. */
+async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
+  const { rows } = await postgres.query<{ waiting: number }>(
     `with sent as (
        select delivery, subscription, ${time('at_ms')} as at
        from unnest($1::uuid[], $2::uuid[], $3::float8[]) as s (delivery, subscription, at_ms)
      ), place as (${placesOf('sent')}
-     ), parked as (
-       update waybell.parked p set body = null from place
-       where p.subscription = place.subscription and p.created_at = place.created_at and p.delivery = place.delivery::text
-         and p.body is not null
-       returning p.subscription
+     ), found as materialized (
+       select w.room, w.made_at, w.id from place join waybell.deliverer_rooms r using (account)
+       join waybell.deliverer_waiting w
+         on w.room = r.room and w.made_at = place.made_at and w.id > place.prefix and w.id < place.beyond
+       where w.body is not null order by w.room, w.made_at, w.id for update of w
+     ), gone as (
+       update waybell.deliverer_waiting w set body = null from found
+       where (w.room, w.made_at, w.id) = (found.room, found.made_at, found.id) returning w.room
      ), due as (
-       -- Their owner ends them in their turn, and looks at once whether that has come. In order, as everybody locks them.
-       update waybell.parked_heads set look_at = now() where subscription in (
-         select subscription from waybell.parked_heads where subscription in (select subscription from parked)
-         order by subscription for no key update)
+       update waybell.deliverer_rooms set look_at = now() where room in (
+         select room from waybell.deliverer_rooms where room in (select room from gone) and claimed_by is null
+         order by room for no key update)
      )
-     select count(*)::int as parked from parked`,
+     select count(*)::int as waiting from gone`,
     [sent.map(({ delivery }) => delivery), sent.map(({ subscription }) => subscription), sent.map(({ at }) => at)],
   );
-  return rows[0]?.parked ?? 0;
+  return rows[0]?.waiting ?? 0;
 }
 
 async function countOnTheirWay(postgres: Queryable): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
-    `select ((select coalesce(sum(publications), 0) from waybell.kept_destinations)
-       + (select count(*) from waybell.open_requests))::int as count`,
+    'select coalesce(sum(rows), 0)::float8 as count from waybell.waiting_sums where name is not null',
   );
   return rows[0]?.count ?? 0;
 }

@@ -142,7 +142,7 @@ export const tables = {
       kind: column('text', ({ record }) => record.kind),
       event: column('uuid', ({ record }) => record.event),
       subscription: column('uuid', ({ record }) => record.subscription),
-      parked: optional('text', ({ record }) => record.parked),
+      waited: optional('text', ({ record }) => record.waited),
       byHand: optional('text', ({ record }) => record.byHand),
       reason: optional('text', ({ record }): string | undefined => whyOf(record)),
       retryAt: optional('moment', ({ record }) => (record.kind === 'failed' ? record.retryAt : undefined)),

@@ -72,23 +72,27 @@ export function wait(delivery: Delivery, { why, afterMs }: { why: WaitingReason;
 }
 
 /** The key of a delivery's row in the room of this endpoint. An attempt has one, however often it waits. */
-export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: EndpointRoom): RowKey {
+export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: Pick<EndpointRoom, 'room'>): RowKey {
   return { room, madeAt: createdAt, id: `${guid} ${attempt}` };
 }
 
-/** Publishes unchanged to the waiting queue, which returns it to the queue of its action after 30 s. */
+/** Publishes unchanged to the waiting queue, which returns it after 30 s to the queue of its action. */
 export function publishWaiting(delivery: Delivery): Publication {
-  const action = actionKey(delivery);
-  return publication(delivery, action, { exchange: waitingExchange, routingKey: action });
+  return toWaitingQueue(publishDelivery(delivery));
 }
 
-/** Publishes to the waiting queue what no room takes now, or tells nothing of. It comes back as one that may wait in its room. */
-export function publishInstead({ row: { publication: waiting } }: Waiting): Publication {
+/** Publishes to the waiting queue what no room takes now, or tells nothing of. */
+export function publishInstead({ row }: Waiting): Publication {
+  return toWaitingQueue(row.publication);
+}
+
+/** It comes back as one that may wait in its room. */
+function toWaitingQueue(waiting: Publication): Publication {
   return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.cameBefore]: 1, ...waiting.headers } };
 }
 
 /** Turns a delivery that waited into a message, as if it came from the queue of its action. */
-export function asWaited({ publication: waited, why, isForgotten }: TakenRow, how: HowTaken): Message {
+export function asWaited({ room, publication: waited, why, isForgotten }: TakenRow, how: HowTaken): Message {
   const { routingKey, body, headers, kind: _, ...rest } = waited;
   const traceparent = headers?.['traceparent'];
   return {
@@ -101,6 +105,7 @@ export function asWaited({ publication: waited, why, isForgotten }: TakenRow, ho
     deliveryCount: 0,
     failures: 0,
     waited: {
+      room,
       why,
       ...(isForgotten ? { isForgotten } : {}),
       ...(how.isOverLimit ? { isOverLimit: true } : {}),

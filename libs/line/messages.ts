@@ -53,6 +53,7 @@ export type Death = {
 
 /** The state of a delivery that waited in a room. */
 export type WaitedFor = {
+  room: string;
   why: WaitingReason;
   /** Its body was deleted for an erasure request. */
   isForgotten?: boolean;

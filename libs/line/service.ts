@@ -1,4 +1,5 @@
 /** The common parts of the line's services; each begins with `startService`. */
+import { randomUUID } from 'node:crypto';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
@@ -12,21 +13,22 @@ import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
 import type { ClaimedRows } from './claimed/claimed-rows.ts';
 import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './claimed/publish-claimed.ts';
-import { watchKept } from './kept/kept-metrics.ts';
-import { KeptPublications } from './kept/kept-publications.ts';
-import type { readKept } from './kept/kept-settings.ts';
-import { KEPT_SETTINGS, keptIn } from './kept/kept-store.ts';
 import { watchPublishing } from './line-metrics.ts';
 import { onceInRedis, type Once } from './once.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from './run-step.ts';
 import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './uses.ts';
+import { waitingIn, WAITING_SETTINGS } from './waiting-room/postgres-waiting-store.ts';
+import { WaitingMetrics } from './waiting-room/waiting-metrics.ts';
+import { WaitingPublications } from './waiting-room/waiting-publications.ts';
+import type { readWaiting } from './waiting-room/waiting-settings.ts';
+import type { WaitingStore } from './waiting-room/waiting-store.ts';
 
-/** With `redis` a service connects to Redis; with `kept` it keeps in Postgres what RabbitMQ does not take. */
+/** With `redis` a service connects to Redis; with `waiting` it has a waiting room in Postgres, also for what RabbitMQ does not take. */
 export type ServiceConfig = ReturnType<typeof processConfig> &
   ReturnType<typeof postgresConfig> &
   ReturnType<typeof brokerConfig> &
   Partial<ReturnType<typeof redisConfig>> &
-  RetrySettings & { kept?: ReturnType<typeof readKept> };
+  RetrySettings & { waiting?: ReturnType<typeof readWaiting> };
 
 /** A running service. Disposal closes RabbitMQ first, then Redis and Postgres, and the process's own HTTP server last. */
 export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
@@ -36,8 +38,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Compares the clocks of this process and of Postgres. */
   clocks: Pick<ClockWatch, 'guard'>;
   broker: Broker;
-  /** Opens two more connections to Postgres, with these server settings. The service closes them. */
-  openPostgres(settings: Record<string, string>): Postgres;
+  waiting: C extends { waiting: object } ? WaitingRoom : undefined;
   /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
   run<M>(step: Step<M>, tools?: Partial<StepTools<M>>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
@@ -47,7 +48,13 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   untilStopped(): Promise<void>;
 };
 
+/** The waiting room of the service. */
+export type WaitingRoom = { store: WaitingStore; metrics: WaitingMetrics };
+
 export type Repetition = { intervalMs: number; complaint: string };
+
+/** Connections to Postgres for the waiting room; idle ones are closed. */
+const ROOM_CONNECTIONS = 4;
 
 /** A table or function in Postgres that each service needs: until it is granted, the service does nothing. */
 const REQUIRED_GRANTS: Record<ServiceName, string> = {
@@ -70,7 +77,7 @@ export async function startService<C extends ServiceConfig>(
   await using opened = new AsyncDisposableStack();
   const parts = opened.use(await startProcess(name, config.process));
   const { log, metrics, readiness, shutdown } = parts;
-  const { postgres, openPostgres, keeping, redis } = opened.use(await connectStores(config, log));
+  const { postgres, waiting, redis } = opened.use(await connectStores(name, config, parts));
   await readiness.until('postgres', () => postgres.query(`select from ${REQUIRED_GRANTS[name]} limit 0`));
   await readiness.until(MIGRATIONS, () => checkSchema(postgres));
   const clocks = opened.use(await watchClock(postgres, { limitMs: config.clockLimitMs, log, readiness }));
@@ -79,9 +86,9 @@ export async function startService<C extends ServiceConfig>(
   const broker = opened.use(await connectBroker({ ...config.broker, exchanges, publishesTo, name, log }));
   watchPublishing(broker.publishing, metrics);
   readiness.watch(() => broker.waitingFor());
-  const kept = keeping && opened.use(new KeptPublications({ ...keeping, broker, log, clock: systemClock }));
-  if (kept !== undefined) watchKept(kept, metrics);
-  const keeps = kept && { keep: kept.keep };
+  const publications =
+    waiting && opened.use(new WaitingPublications({ ...waiting, broker, log, clock: systemClock, now: Date.now }));
+  const puts = publications && { putPublication: publications.put };
   let once: Once | undefined;
 
   const tools = { broker, ...parts };
@@ -89,14 +96,14 @@ export async function startService<C extends ServiceConfig>(
     ...parts,
     config,
     postgres,
-    // Present if the configuration names it, which the type parameter cannot express.
+    // Present if the configuration names them, which the type parameter cannot express.
     redis: redis as Service<C>['redis'],
     clocks,
     broker,
-    openPostgres,
+    waiting: waiting as Service<C>['waiting'],
     run(step, own) {
       if (redis !== undefined && step.once !== undefined) once ??= onceInRedis(redis, parts);
-      const running = runStep(step, { ...tools, ...keeps, ...(once && { once }), ...own });
+      const running = runStep(step, { ...tools, ...puts, ...(once && { once }), ...own });
       readiness.watch(() => running.waitingFor());
       return running;
     },
@@ -113,17 +120,19 @@ export async function startService<C extends ServiceConfig>(
   return { ...service, [Symbol.asyncDispose]: () => closing.disposeAsync() };
 }
 
-/** Connects to Postgres and Redis. Disposal also closes connections that are opened later. */
-async function connectStores(config: ServiceConfig, log: Log) {
+/** Connects to Postgres and Redis. */
+async function connectStores(name: ServiceName, config: ServiceConfig, { log, metrics }: ProcessParts) {
   const closing = new AsyncDisposableStack();
   const connect = (own = {}) => closing.use(connectPostgres({ ...config.postgres, ...own, log }));
-  const openPostgres = (settings: Record<string, string>) => connect({ poolSize: 2, settings });
-  const postgres = connect();
-  const keeping = config.kept && { ...config.kept, store: keptIn(openPostgres(KEPT_SETTINGS)) };
+  const roomsOf = (service: 'router' | 'deliverer') =>
+    waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
-    postgres,
-    openPostgres,
-    keeping,
+    postgres: connect(),
+    waiting: config.waiting && {
+      store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),
+      metrics: new WaitingMetrics(metrics),
+      mostBytes: config.waiting.allBytes,
+    },
     redis: config.redis && closing.use(await connectRedis({ ...config.redis, log })),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

@@ -26,7 +26,7 @@ describe('returnRouteOf', () => {
       { ...DELIVERY, queue: 'waybell.waiting', exchange: 'waybell.waiting' },
       'delivery',
     ],
-    ['a delivery that was parked', { ...DELIVERY, exchange: 'waybell.deliveries', routingKey: EVENT_KEY }, 'delivery'],
+    ['a delivery that waited', { ...DELIVERY, exchange: 'waybell.deliveries', routingKey: EVENT_KEY }, 'delivery'],
     ['a delivery that was taken and given back too often', { ...DELIVERY, exchange: 'waybell.strays' }, 'delivery'],
     [
       'an event that was taken and given back too often',

@@ -26,7 +26,7 @@ const SENT_BACK_TO = new Set([logQueue, deactivatorQueue]);
  * | came by | goes back by |
  * |---|---|
  * | events | the same exchange and key |
- * | deliveries (parked ones too), retry, returns, waiting | deliveries, to be attempted now |
+ * | deliveries (those that waited, too), retry, returns, waiting | deliveries, to be attempted now |
  * | outcomes, ends | the queue of the delivery log, that of the deactivator |
  * | the name of one of these queues (it was sent back before) | the same queue |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |

@@ -67,7 +67,7 @@ export async function onConnection<T>(postgres: Connecting, work: (client: pg.Po
 }
 
 /** Runs statements in a transaction, on one connection. Each statement sees what was committed before the statement began. */
-export async function inTransaction<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(postgres: Connecting, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return onConnection(postgres, async (client) => {
     await client.query('begin isolation level read committed');
     const result = await work(client);
@@ -82,7 +82,7 @@ export async function inTransaction<T>(postgres: Postgres, work: (client: pg.Poo
  * outage.
  */
 export async function whenAvailable<T>(
-  postgres: Postgres,
+  postgres: Queryable,
   query: () => Promise<T>,
   isAway: (error: unknown) => boolean = isOutage,
 ): Promise<T> {

@@ -31,11 +31,10 @@ import {
 } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
-import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { readProxy } from './request/proxy-tunnel.ts';
 import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
-import { parkedSettings, readParked } from './parking/parked-settings.ts';
+import { readWaitingOfAccounts, waitingOfAccounts } from './waiting/account-limits.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export const delivererSettings = {
@@ -51,22 +50,21 @@ export const delivererSettings = {
   DELIVER_HELD: count({
     per: 'process',
     default: 1_024,
-    desc: 'deliveries held at once, over all actions; beside them half as many that were parked',
+    desc: 'deliveries held at once, over all actions; beside them half as many that waited in Postgres',
   }),
   DELIVER_HELD_BYTES: bytes({
     per: 'process',
     default: 16 * 2 ** 20,
-    desc: 'their total size, at most; parked deliveries may take half as much beside it',
+    desc: 'their total size, at most; those that waited in Postgres may take half as much beside it',
   }),
   DELIVER_ACTIONS: checked(
     words({
       default: ['*'],
-      desc: 'actions whose queues this process takes from, comma-separated: *, shipper.*, carrier.order.created; what is parked is sent by any deliverer',
+      desc: 'actions whose queues this process takes from, comma-separated: *, shipper.*, carrier.order.created; what waits in Postgres is sent by any deliverer',
     }),
     selectActions,
   ),
-  ...parkedSettings,
-  ...keptSettings,
+  ...waitingOfAccounts,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -119,8 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, settings.DELIVER_HELD),
-    parked: readParked(settings),
-    kept: readKept(settings),
+    waiting: readWaitingOfAccounts(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,

@@ -1,7 +1,7 @@
 import { weighOpened } from '@waybell/line/delivery-batch';
-import { deliveryQueue } from '@waybell/line/topology';
-import { readDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
-import type { End, Outgoing } from '@waybell/line/messages';
+import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
+import { readDelivery, reportRejectedDelivery, rowKeyOf, type Delivery } from '@waybell/line/delivery';
+import type { End, Outgoing, RowKey } from '@waybell/line/messages';
 import type { OncePolicy } from '@waybell/line/once';
 import type { Step } from '@waybell/line/run-step';
 import type { Config } from './config.ts';
@@ -9,19 +9,20 @@ import { deliver, type DeliverOptions } from './deliver.ts';
 
 export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
   config: Pick<Config, 'actionKeys' | 'heldLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
-  /** Whether this process still holds the parked delivery, so that its effects may be published. */
-  isHeld: (delivery: Delivery) => boolean;
+  /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
+  isHeld: (row: RowKey) => boolean;
 };
 
 /** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
 export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  /** Ends a parked delivery with its effects only while it is held. */
+  /** Ends a delivery that waited with its effects only while it is held. */
   const ifHeld = (delivery: Delivery, end: End): End => {
-    if (delivery.parked === undefined) return end;
-    return (fate) =>
-      end(isHeld(delivery) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
+    const { waited } = delivery;
+    if (waited === undefined) return end;
+    const key = rowKeyOf(delivery, waited);
+    return (fate) => end(isHeld(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
   };
   return {
     name: 'deliverer',
@@ -47,26 +48,26 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
 }
 
 /**
- * Recognises attempts whose result was published just before a crash, as to a retry queue or for parking: publishing it twice
- * would fork the delivery. A moved delivery carries its number of moves (`hop`), so it is no repeat of its earlier self.
+ * Recognises attempts whose result was published just before a crash, as to a retry queue: publishing it twice would fork the
+ * delivery. That one waits is not remembered: it is no attempt.
  */
 export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
   return {
-    keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: String(delivery.hop ?? 0) }),
-    // A later version may append more to the number.
-    isRepeat: ({ hop = 0 }, known) => Number.parseInt(known, 10) >= hop,
+    keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: '' }),
     ttlMs: rememberMs,
     onRepeat: () => [],
-    isWorthRemembering: (caused) => caused.some(isMoreThanDropped),
+    isWorthRemembering: (caused) => caused.some(isOfAttempt),
   };
 }
 
-function isMoreThanDropped(outgoing: Outgoing): boolean {
-  return outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped';
+function isOfAttempt(outgoing: Outgoing): boolean {
+  if (outgoing.kind === 'publish') return outgoing.exchange !== waitingExchange;
+  return outgoing.kind !== 'wait' && (outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped');
 }
 
 function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
   // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
   const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
-  return `attempt:${guid}:${attempt}${hand}`;
+  // Not `attempt:`, under which releases up to 0.2.0 remembered that one waits.
+  return `attempted:${guid}:${attempt}${hand}`;
 }

@@ -1,6 +1,6 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
-import { firstAttempt, park, publishWaiting, type Delivery } from '@waybell/line/delivery';
-import type { End, Handler, Outgoing } from '@waybell/line/messages';
+import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
+import type { End, Handler, Outgoing, RowKey } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions } from './make-attempt.ts';
 import {
   endpointKey,
@@ -10,15 +10,17 @@ import {
   type RequestOrigin,
 } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { whatIsOver, type OverOptions } from './what-is-over.ts';
+import { dropReason, whatIsOver, type OverOptions } from './what-is-over.ts';
 
 export type DeliverOptions = AttemptOptions &
   OverOptions & {
     findTargets: FindTargets;
     /** Decides whether a request to an endpoint may begin now. */
     admit: Admit;
-    /** Whether this attempt at the delivery is parked, with at least this hop. */
-    isParked: (delivery: Delivery) => Promise<boolean>;
+    /** Whether the delivery waits in a room already; then it stays there. */
+    retain: (key: RowKey) => Promise<boolean>;
+    /** Called for a row of a room in which its subscription has nothing to wait for any more. */
+    onElsewhere: (room: string) => void;
     /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
     onKeyMissing: (keyId: string) => void;
   };
@@ -31,34 +33,40 @@ type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
 
 /**
  * Makes one attempt at each delivery: looks up the receivers of all of them, sends each its request, and ends it with the record,
- * the next attempt after its delay, or the end. Parks a delivery, unchanged, while its endpoint takes no more; leaves it in the
- * broker, unchanged, while a key is missing.
+ * the next attempt after its delay, or the end. While its endpoint takes no more, a delivery waits, unchanged, in the room of that; while
+ * a key is missing, in the broker.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
   return async (deliveries) => {
     const askedAt = clock.now();
-    const [targets, parked] = await Promise.all([
-      findTargets(deliveries.map(({ subscription }) => subscription)),
-      areParked(deliveries, options),
-    ]);
+    const targets = await findTargets(deliveries.map(({ subscription }) => subscription));
+    const waiting = await areWaiting(deliveries, targets, options);
     return (place, end) => {
       const delivery = deliveries[place];
       if (delivery === undefined) throw new Error('a batch has a delivery at each of its places');
-      if (parked?.[place]) endWith(end, []);
+      if (waiting?.[place]) endWith(end, []);
       else deliverer.decide({ delivery, target: targets[place], askedAt, end });
     };
   };
 }
 
-async function areParked(
+/** A delivery that came again may have been put into the room of its endpoint. */
+async function areWaiting(
   deliveries: readonly Delivery[],
-  { isParked }: DeliverOptions,
+  targets: readonly KnownTarget[],
+  { retain }: DeliverOptions,
 ): Promise<readonly boolean[] | undefined> {
-  if (!deliveries.some(({ mayBeParked }) => mayBeParked)) return undefined;
-  return Promise.all(deliveries.map(async (delivery) => delivery.mayBeParked === true && isParked(delivery)));
+  if (!deliveries.some(({ mayWait }) => mayWait)) return undefined;
+  const isWaiting = async (delivery: Delivery, target: KnownTarget) =>
+    delivery.mayWait === true &&
+    isPresent(target) &&
+    retain(rowKeyOf(delivery, { room: endpointKey(target).endpoint }));
+  return Promise.all(deliveries.map((delivery, place) => isWaiting(delivery, targets[place])));
 }
+
+const roomOf = ({ endpoint, account }: EndpointKey): EndpointRoom => ({ room: endpoint, account });
 
 class DeliveryHandler {
   readonly #options: DeliverOptions;
@@ -73,20 +81,22 @@ class DeliveryHandler {
   decide({ delivery, target, askedAt, end }: LookedUp<KnownTarget>): void {
     const options = this.#options;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
+    const key = target && endpointKey(target);
+    if (delivery.waited !== undefined && (delivery.waited.room !== key?.endpoint || dropReason(target) !== undefined))
+      options.onElsewhere(delivery.waited.room);
     const over = whatIsOver(delivery, target, options);
     if (over !== undefined) return endWith(end, [{ kind: 'outcome', outcome: over }]);
     // Without a target it is over.
-    if (target === undefined) return;
+    if (target === undefined || key === undefined) return;
+    delivery.room = roomOf(key);
     if (target.missingKey !== undefined) {
       options.onKeyMissing(target.missingKey);
-      // Not parked: the limit of parked deliveries could end it before the key comes.
+      // Not in a room, whose limit could end it before the key comes.
       return endWith(end, [publishWaiting(delivery)]);
     }
-    const key = endpointKey(target);
-    key.isKnownHung = target.isHung;
     const requestedAt = options.clock.now();
     options.admit(key, originOf(delivery), (admission) => {
-      if (admission.kind === 'full') endWith(end, [park(delivery, { account: target.account, why: admission.why })]);
+      if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
       else if (options.clock.now() - requestedAt > OLD_MS)
         void this.#decideAgain({ delivery, target, askedAt, end, key, admission });
       else makeAttempt({ delivery, target, askedAt, end, admission }, options);
@@ -123,9 +133,9 @@ function isCalledAt(target: DeliveryTarget, { endpoint }: EndpointKey): boolean 
 }
 
 function originOf(delivery: Delivery): RequestOrigin {
-  const { byHand, parked, isSuspect, attempt } = delivery;
+  const { byHand, waited, isSuspect, attempt } = delivery;
   if (byHand?.why === 'test') return 'by hand';
   if (isSuspect) return 'suspect';
-  if (parked !== undefined) return 'parked';
+  if (waited !== undefined) return 'waited';
   return attempt === firstAttempt(delivery) ? 'fresh' : 'retry';
 }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { systemClock } from '@waybell/runtime/clock';
 import { allowsAny } from '@waybell/runtime/forbidden-address';
 import { withLastKnown } from '@waybell/runtime/last-known';
+import { gaugeOnDemand } from '@waybell/runtime/metrics';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
 import type { DeliverOptions } from './deliver.ts';
@@ -14,26 +16,26 @@ import { watchEgress } from './egress/egress-metrics.ts';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
 import { MissingKeys } from './missing-keys.ts';
-import { openRequestsIn } from './open-requests/open-request-store.ts';
-import { OpenRequests } from './open-requests/open-requests.ts';
-import { Flow, type FlowOptions } from './parking/flow.ts';
-import { watchParking } from './parking/parking-metrics.ts';
-import { PARKING_SETTINGS, parkInPostgres } from './parking/postgres-parking.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
 import { judgeOwnFault } from './request/judge-own-fault.ts';
+import { deliverersIn } from './waiting/deliverers.ts';
+import { Flow, type FlowOptions } from './waiting/flow.ts';
+import { OpenRequests } from './waiting/open-requests.ts';
 
-export type DelivererPorts = Pick<FlowOptions, 'store' | 'broker' | 'findTargets' | 'log' | 'clock' | 'now'> &
+type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
+
+export type DelivererPorts = FlowPorts &
   Pick<DeliverOptions, 'callEndpoint'> & {
     /** Defaults to doing nothing. */
     onKeyMissing?: DeliverOptions['onKeyMissing'];
-    config: DeliverStepOptions['config'] & Pick<Config, 'parked'>;
+    config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
   };
 
 /** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
 export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undefined, ...ports }: DelivererPorts) {
-  const { parked, maxAgeMs } = config;
-  const flow = new Flow({ ...ports, endpoints: config.flow, parked, maxAgeMs });
+  const { waiting, maxAgeMs } = config;
+  const flow = new Flow({ ...ports, endpoints: config.flow, held: waiting.held, limits: waiting, maxAgeMs });
   const { findTargets, clock, now } = ports;
   const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, onKeyMissing, config, clock, now });
   return { flow, step };
@@ -42,13 +44,13 @@ export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undef
 /** Dispose of it after its step has ended. */
 export type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
-  tools: Partial<StepTools>;
+  tools: Partial<StepTools<Delivery>>;
   /** Dispose of it before the step: deliveries that wait in hand for their endpoint then wait no more. */
   turns: Disposable;
 };
 
 export function openDeliverer(service: Service<Config>): Deliverer {
-  const { config, postgres, broker, clocks, log, metrics, readiness, tracer } = service;
+  const { config, postgres, broker, waiting, clocks, log, metrics, readiness, tracer } = service;
   const [clock, now] = [systemClock, Date.now];
   const closing = new AsyncDisposableStack();
   const searches = allowsAny(config.endpoints.networks);
@@ -56,9 +58,6 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   readiness.watch(waitingFor);
   const watched = { observe: countCallbacks(metrics), ...(tracer && { tracer }) };
   const requests = closing.use(openEndpoints({ ...config.endpoints, resolveHost, resolveAfresh, ...watched }));
-  const parking = service.openPostgres(PARKING_SETTINGS);
-  const { limits } = config.endpoints;
-  const openRequests = closing.use(new OpenRequests({ store: openRequestsIn(parking), broker, limits, log, clock }));
   const asking = { reach: requests.reach, probes: config.probes, recentlyWell: recentlyWellIn(postgres) };
   const egress = closing.use(new Egress({ ...asking, clock, log }));
   watchEgress(egress, metrics);
@@ -68,7 +67,10 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const lastKnown = { ...config.lastKnown, clock, asLastKnown, isSame: isSameTarget };
   const { flow, step } = makeDeliverer({
     config,
-    store: parkInPostgres(parking, config.actionKeys),
+    store: waiting.store,
+    deliverers: deliverersIn(postgres, { id: randomUUID(), actions: config.actionKeys }),
+    onPut: (why) => waiting.metrics.countPut(why),
+    onTaken: (rows) => waiting.metrics.countTaken('endpoints', rows),
     // With a wrong clock, deliveries would be too old, and receivers would refuse the signatures.
     findTargets: clocks.guard(withLastKnown(findTargetsIn(postgres, config.keyRing), lastKnown)),
     callEndpoint: clocks.guard(judgeOwnFault({ callEndpoint: requests.callEndpoint, egress, clock })),
@@ -79,12 +81,23 @@ export function openDeliverer(service: Service<Config>): Deliverer {
     now,
   });
   watchEndpoints(flow.endpoints, metrics);
-  watchParking(flow, metrics);
+  waiting.metrics.show(() => flow.figures());
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_deliverers',
+      help: 'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints',
+    },
+    () => [{ value: flow.deliverers }],
+  );
   closing.use(flow.released);
+  const { store } = waiting;
+  const { limits } = config.endpoints;
+  const openRequests = closing.use(new OpenRequests({ store, putRow: flow.putRow, limits, log, clock }));
   const deliveryMetrics = new DeliveryMetrics(metrics, { now, hasTraces: tracer !== undefined });
   return {
     step: deliveryMetrics.watch(step),
-    tools: { ...flow.tools, lease: openRequests.keep, cut: () => requests[Symbol.asyncDispose]() },
+    tools: { ...flow.tools, lease: openRequests.hold, cut: () => requests[Symbol.asyncDispose]() },
     turns: flow,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

@@ -25,7 +25,7 @@ export class DeliveryMetrics {
     });
     this.#lateness = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_lateness_seconds',
-      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start; without what was parked, or waited for a server, in between',
+      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start; without what waited in a room, or for a server, in between',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     });
@@ -39,7 +39,7 @@ export class DeliveryMetrics {
       metrics,
       {
         name: 'waybell_oldest_delivery_age_seconds',
-        help: 'Time since the attempt was due that has been due longest of those that this process has in hand; without what was parked, or waited for a server; 0 without any',
+        help: 'Time since the attempt was due that has been due longest of those that this process has in hand; without what waited in a room, or for a server; 0 without any',
         labelNames: ['step'],
       },
       () => [...this.#inHand].map(([step, inHand]) => ({ labels: { step }, value: longestDue(inHand, now()) })),
@@ -112,8 +112,8 @@ function secondsBetween(earlierMs: number, laterMs: number): number {
 }
 
 /** False for a delivery that waited for its endpoint or a server: its lateness says nothing about deliverers. */
-function waitsForUs({ hop }: Delivery): boolean {
-  return hop === undefined;
+function waitsForUs({ waited, mayWait }: Delivery): boolean {
+  return waited === undefined && mayWait !== true;
 }
 
 function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {

@@ -6,8 +6,6 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
-  /** Whether the owner of its parked deliveries found last that its endpoint hangs. */
-  isHung: boolean;
   /** Whether to report successes to the deactivator: it knows of none within the hour, or the subscription fails. */
   reportsSuccess: boolean;
   account: string;
@@ -23,7 +21,6 @@ type TargetRow = {
   subscription_guid: string;
   state: DeliveryTarget['state'];
   feature_on: boolean;
-  is_hung: boolean;
   tells_success: boolean;
   account_guid: string;
   callback_url: string;
@@ -40,7 +37,7 @@ const TARGETS = {
   name: 'delivery-targets',
   // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
   // string, that it cuts, and a buffer.
-  text: `select subscription_guid, state, feature_on, is_hung, tells_success, account_guid, callback_url,
+  text: `select subscription_guid, state, feature_on, tells_success, account_guid, callback_url,
            encode(verification_token_sealed, 'base64') as verification_token_sealed, verification_token_key_id,
            signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
@@ -102,7 +99,6 @@ export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTar
   return (
     one.state === other.state &&
     one.isFeatureOn === other.isFeatureOn &&
-    one.isHung === other.isHung &&
     one.reportsSuccess === other.reportsSuccess &&
     one.account === other.account &&
     one.callbackUrl === other.callbackUrl &&
@@ -118,7 +114,6 @@ function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
   const target: DeliveryTarget = {
     state: row.state,
     isFeatureOn: row.feature_on,
-    isHung: row.is_hung,
     reportsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,

@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/delivery';
+import { firstAttempt, publishRetry, wait, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Fate, Outgoing } from '@waybell/line/messages';
@@ -16,8 +16,6 @@ export type AttemptOptions = {
   callEndpoint: CallEndpoint;
   schedule: Schedule;
   slowMs: number;
-  /** Called when an endpoint known as hung has answered a delivery sent by hand. */
-  onRevived: (subscription: string) => void;
   clock: Pick<Clock, 'now'>;
   now: () => number;
 };
@@ -81,13 +79,12 @@ function causedBy(
   options: AttemptOptions,
 ): Outgoing[] {
   const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
-  const { onRevived, clock, now } = options;
-  // Parked as for a hung endpoint, which gets single requests; a test reports the failure as it is.
+  const { clock, now } = options;
+  // It waits as for a hung endpoint, which gets single requests; a test reports the failure as it is.
   if (isOurs && delivery.byHand?.why !== 'test') {
-    return [park(delivery, { account: target.account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
+    return [wait(delivery, { why: 'egress', afterMs: EGRESS_PAUSE_MS })];
   }
   if (!isDelivered) return afterFailure({ ...delivery, beganAt }, answer, options);
-  if (target.isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
   const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer };
   return recordWithEnd(delivered, { reportsSuccess });

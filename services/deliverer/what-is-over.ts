@@ -12,10 +12,10 @@ export function whatIsOver(
   target: DeliveryTarget | undefined,
   { maxAgeMs, now }: OverOptions,
 ): Attempted | undefined {
-  const { parked, createdAt, body } = delivery;
-  const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
+  const { waited, createdAt, body } = delivery;
+  const reason = waited?.isForgotten ? 'forgotten' : dropReason(target);
   if (reason !== undefined) return { kind: 'dropped', reason, ...factsOf(delivery, now()), body };
-  if (parked?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
+  if (waited?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
   return now() - createdAt > maxAgeMs ? exhausted(delivery, { reason: 'expired' }, now()) : undefined;
 }
 
@@ -38,7 +38,7 @@ export function exhausted(
 /** What every record says of a delivery. */
 export function factsOf(delivery: Delivery, at: number): DeliveryFacts {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
-  const { parked, byHand, body } = delivery;
+  const { waited, byHand, body } = delivery;
   const facts: DeliveryFacts = {
     delivery: guid,
     subscription,
@@ -49,7 +49,7 @@ export function factsOf(delivery: Delivery, at: number): DeliveryFacts {
     attempt,
     at,
   };
-  if (parked !== undefined) facts.parked = parked.why;
+  if (waited !== undefined) facts.waited = waited.why;
   if (byHand !== undefined) facts.byHand = byHand.why;
   if (attempt === firstAttempt(delivery)) facts.body = body;
   return facts;

@@ -1,4 +1,4 @@
-import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
+import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-settings';
 import { bytes, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
@@ -23,7 +23,7 @@ export const routerSettings = {
     desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
   }),
   REMEMBER_EVENTS: duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
-  ...keptSettings,
+  ...waitingSettings,
 };
 
 export type Config = ReturnType<typeof readConfig>;
@@ -36,7 +36,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...postgresConfig(settings),
     ...redisConfig(settings),
     heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
-    kept: readKept(settings),
+    waiting: readWaiting(settings),
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
-const KEPT = {
-  'keep_publications()': 'EXECUTE',
-  'count_kept_publications()': 'EXECUTE',
-  'claim_kept_publications()': 'EXECUTE',
-  'put_off_kept_publications()': 'EXECUTE',
-  'remove_kept_publications()': 'EXECUTE',
-};
+/** What a service that has a waiting room may do there. */
+const waitingOf = (service: string) => ({
+  [`${service}_rooms`]:
+    'DELETE, INSERT, SELECT, UPDATE (changes, claimed_by, deaths, look_at, over_before, shut_since)',
+  [`${service}_waiting`]: 'DELETE, INSERT, SELECT, UPDATE (due_at, no, why)',
+  [`${service}_waiting_sums`]: 'DELETE, INSERT, SELECT, UPDATE (bytes, rows)',
+  [`release_${service}_rooms()`]: 'EXECUTE',
+});
 
 /** Which version the tables are of, every service asks. */
 const ANY = { 'schema waybell': 'USAGE', schema_version: 'SELECT' };
@@ -20,22 +21,15 @@ const GRANTS: Record<string, Record<string, string>> = {
     known_accounts: 'SELECT',
     subscription_targets: 'SELECT',
     'needed_feature()': 'EXECUTE',
-    ...KEPT,
+    ...waitingOf('router'),
   },
   waybell_deliverer: {
     ...ANY,
     delivery_targets: 'SELECT',
     valid_signing_secrets: 'SELECT',
     'needed_feature()': 'EXECUTE',
-    'endpoint_of()': 'EXECUTE',
-    'shard_of()': 'EXECUTE',
-    ...KEPT,
-    open_requests: 'DELETE, INSERT, SELECT, UPDATE (due_at, id)',
-    parked: 'DELETE, INSERT, SELECT',
-    parked_heads: 'DELETE, INSERT, SELECT, UPDATE (deaths, is_hung, look_at)',
-    parked_owners: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',
-    parked_shards: 'SELECT, UPDATE (leased_until, owner)',
-    parked_sums: 'DELETE, INSERT, SELECT, UPDATE (bytes, rows)',
+    deliverers: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',
+    ...waitingOf('deliverer'),
   },
   waybell_deactivator: {
     ...ANY,
@@ -109,10 +103,11 @@ describe('the roles', () => {
     ['waybell_router', 'update waybell.subscription_targets set generation = 1'],
     ['waybell_deliverer', 'select hash from waybell.access_tokens'],
     ['waybell_deliverer', 'select sealed from waybell.signing_secrets'],
-    ['waybell_deliverer', 'update waybell.parked set body = null'],
-    ['waybell_deliverer', 'select from waybell.kept_publications'],
-    ['waybell_router', 'delete from waybell.kept_publications'],
-    ['waybell_tracker', 'select waybell.count_kept_publications()'],
+    ['waybell_deliverer', 'update waybell.deliverer_waiting set body = null'],
+    ['waybell_deliverer', 'select from waybell.router_waiting'],
+    ['waybell_router', 'delete from waybell.deliverer_rooms'],
+    ['waybell_router', "select waybell.release_deliverer_rooms(null, '{}', '{}', '{}')"],
+    ['waybell_deliverer', 'select from waybell.waiting'],
     ['waybell_deactivator', 'select from waybell.subscriptions'],
     ['waybell_deactivator', 'delete from waybell.audit_log'],
     ['waybell_deactivator', "update waybell.deactivations set rule = 'none'"],
@@ -154,15 +149,10 @@ describe('functions that act as the owner of the tables', () => {
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
     expect(rows.map(({ name }) => name)).toEqual([
-      'claim_kept_publications',
-      'count_kept_publications',
       'follow_account',
       'follow_subscription',
-      'keep_publications',
       'note_change',
       'note_ends',
-      'put_off_kept_publications',
-      'remove_kept_publications',
       'switch_off',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);

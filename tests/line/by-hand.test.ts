@@ -86,7 +86,7 @@ describe('a delivery that is sent again by hand', () => {
     expect((await run(line, resend(line, outcomes[0], 5))).outcomes).toMatchObject([{ kind: 'delivered', attempt: 5 }]);
   });
 
-  test('is sent, though that very attempt had been parked before its delivery was dropped', async () => {
+  test('is sent, though that very attempt had waited in a room before its delivery was dropped', async () => {
     const slow: Receiver = () => ({ status: 200, afterMs: 2_500 });
     const { line, event, subscription } = aLine({
       receiver: slow,

@@ -7,8 +7,6 @@ import { judge } from '@waybell/deliverer/request/attempt-result';
 import { requestHeaders } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
-import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
-import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import type { FindSubscriptions } from '@waybell/event-router/find-subscriptions';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { readOutcomes } from '@waybell/line/outcome-batch';
@@ -16,6 +14,7 @@ import type { Outcome } from '@waybell/line/outcomes';
 import { readRejected, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { runStep, type StepTools } from '@waybell/line/run-step';
 import { eventsExchange, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
+import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
@@ -24,7 +23,7 @@ import { asConsumed, goOn, MemoryLink, type Fate, type SideEffect } from '@waybe
 import { configsOf, type Configs } from './memory-configs.ts';
 import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
-import { parkingOf } from './parking-of.ts';
+import { waitingOf } from './waiting-of.ts';
 
 /** How a receiver answers: with a status, and a header that goes with it, or not in time. */
 export type Response = { status: number | 'none'; afterMs?: number; retryAfter?: string };
@@ -73,7 +72,7 @@ export class MemoryLine {
   /** Services that are down: their queues fill. */
   readonly down = new Set<string>();
   readonly broker: MemoryBroker;
-  readonly parking: MemoryParking;
+  readonly waiting: MemoryWaiting;
   readonly #clock = new TurnedClock(NOON);
   readonly #options: LineOptions;
   readonly #configs: Configs;
@@ -86,7 +85,7 @@ export class MemoryLine {
     this.#configs = configsOf(options.settings);
     this.subscriptions.offOnExhausted = this.#configs.deactivator.rules.offOnExhausted;
     this.broker = new MemoryBroker(this.#configs.topology, this.#clock);
-    this.parking = new MemoryParking({ now: this.#clock.now, whose: (guid) => this.#whose(guid) });
+    this.waiting = new MemoryWaiting(this.#clock.now);
     for (const service of Object.keys(this.#starters)) this.#start(service);
   }
 
@@ -113,10 +112,10 @@ export class MemoryLine {
     return this.broker.kept(rejectionsQueue).map(({ publication: { body } }) => JSON.parse(body.toString()));
   }
 
-  /** Names of the queues in which something is left that is not a record, and `parked` where something is. */
+  /** Names of the queues in which something is left that is not a record, and `a room` where something waits in one. */
   get left(): string[] {
     const filled = this.broker.filled().filter((queue) => !RESTING.has(queue));
-    return [...filled, ...(this.parking.count === 0 ? [] : ['parked'])];
+    return [...filled, ...(this.waiting.count === 0 ? [] : ['a room'])];
   }
 
   /** Until nothing is left to do, however long that takes by the line's clock. */
@@ -194,7 +193,9 @@ export class MemoryLine {
       const clock = this.#clock;
       const { flow, step } = makeDeliverer({
         config: this.#configs.deliverer,
-        store: parkingOf(process.link, { parking: this.parking, ask: (look) => this.#ask(look) }),
+        store: waitingOf(process.link, { waiting: this.waiting, ask: (look) => this.#ask(look) }),
+        // Whoever lives is counted while something waits: else that would fill days.
+        deliverers: { live: () => this.waiting.untilFilled().then(() => 1), leave: async () => undefined },
         findTargets: async (guids) => this.#ask(() => guids.map((guid) => this.subscriptions.target(guid))),
         callEndpoint: (call, onEnd) => this.#answer(call, process, onEnd),
         broker: tools.broker,
@@ -214,11 +215,6 @@ export class MemoryLine {
   #ask<T>(look: () => T): T {
     if (this.#options.isAway?.() === true) throw new Unavailable('postgres', async () => undefined);
     return look();
-  }
-
-  #whose(guid: string) {
-    const target = this.subscriptions.target(guid);
-    return target && endpointKey(target);
   }
 
   #answer(call: AttemptRequest, { link, underWay }: Process, onEnd: OnAttempted): void {

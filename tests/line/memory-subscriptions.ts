@@ -55,7 +55,7 @@ export class MemorySubscriptions {
   target(guid: string): DeliveryTarget | undefined {
     const row = this.rows.find((each) => each.guid === guid);
     const [verificationToken, signingSecrets] = [`token of ${guid}`, [secretOf(row?.account ?? '')]];
-    return row && { ...row, isHung: false, reportsSuccess: true, verificationToken, signingSecrets };
+    return row && { ...row, reportsSuccess: true, verificationToken, signingSecrets };
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */

@@ -230,9 +230,9 @@ describe('a receiver that never answers', () => {
     const attempts = line.outcomes.filter(isAttempted);
     const healthy = attempts.filter(({ kind }) => kind === 'delivered');
     const hung = attempts.filter(({ kind }) => kind !== 'delivered');
-    expect(healthy.map(({ parked }) => parked)).toEqual(healthy.map(() => undefined));
-    expect(hung[0]?.parked).toBeUndefined();
-    expect(new Set(hung.map(({ parked }) => parked))).toContain('hung');
+    expect(healthy.map(({ waited }) => waited)).toEqual(healthy.map(() => undefined));
+    expect(hung[0]?.waited).toBeUndefined();
+    expect(new Set(hung.map(({ waited }) => waited))).toContain('hung');
   });
 
   test('has deliveries that waited for longer than DELIVERY_MAX_AGE exhausted as expired, without a request', async () => {

@@ -133,7 +133,6 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
 /** Keeps the guids of deliveries of which something is handed over, and that are not remembered yet. */
 function note(effect: SideEffect, handedOver: Set<string>): void {
   if (effect.what === 'remember') for (const guid of handedOver) if (effect.key.includes(guid)) handedOver.delete(guid);
-  if (effect.what === 'insert') for (const guid of effect.deliveries) handedOver.add(guid);
   if (effect.what !== 'publish') return;
   const { exchange, body, messageId = '' } = effect.publication;
   if (exchange === endsExchange) return;

@@ -209,7 +209,6 @@ describe('findTargets', () => {
     expect(await targetOf(keyRing, guid)).toEqual({
       state: 'active',
       isFeatureOn: true,
-      isHung: false,
       reportsSuccess: true,
       account,
       callbackUrl: `https://a.test/${guid}`,

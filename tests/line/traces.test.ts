@@ -54,16 +54,16 @@ describe('the trace of an event', () => {
     ]);
   });
 
-  test('goes through a parked delivery', async () => {
+  test('goes through a delivery that waited in a room', async () => {
     const settings = { DELIVER_SLOTS: '20' };
     const { line, event } = await aTracedLine({ receiver: () => HUNG, settings });
     for (let count = 0; count < 200; count += 1) line.publish(event(), { traceparent: UPSTREAM });
     await line.run();
     const spans = await spansOf(UPSTREAM);
-    const taken = spans.filter(({ attributes }) => attributes['waybell.parked'] !== undefined);
+    const taken = spans.filter(({ attributes }) => attributes['waybell.waited'] !== undefined);
     const parents = taken.map(({ parent }) => spans.find(({ spanId }) => spanId === parent));
     expect(taken).not.toEqual([]);
-    expect(parents.filter((parent) => !String(parent?.attributes['waybell.caused']).includes('parked'))).toEqual([]);
+    expect(parents.filter((parent) => !String(parent?.attributes['waybell.caused']).includes('wait'))).toEqual([]);
   });
 
   test('is never lost, whichever of its processes die', async () => {

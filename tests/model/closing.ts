@@ -1,14 +1,20 @@
 /** How a replica ends that was told to. */
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { hearing, renewed, type Move, type Place } from './world.ts';
+import { hearing, renewed, type Move, type Place, type World } from './world.ts';
 
 const OVER = new Unavailable('time', () => Promise.resolve());
+
+/** It releases the room, which is claimed by its own. */
+function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
+  if (claimed === index) return { claimed: undefined, deaths: 0 };
+  return ranOutOf === index ? { ranOutOf: undefined } : {};
+}
 
 export function closingMoves(place: Place): Move[] {
   const { replica, name } = place;
   if (!replica.state.isClosing) return [];
   const { state } = replica;
-  const ends = () => renewed(place);
+  const ends = () => ({ ...renewed(place), ...leftBy(place) });
   const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
   // What they come to may still be heard.
   const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);

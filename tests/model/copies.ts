@@ -2,7 +2,7 @@ import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { readDelivery } from '@waybell/line/delivery';
 import { asSent, countMembers, isDeliveryBatch, openBatch, readMembers } from '@waybell/line/delivery-batch';
 import type { Lane } from '@waybell/line/hand-over/suspicion';
-import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { isRejection, type Message, type Publication, type WaitingRow } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
@@ -12,10 +12,10 @@ import { remembering } from './remembering.ts';
 export type Copy = {
   lane: Lane;
   message: Message;
-  /** It is an open request; late where that is due, and its process does not know. */
-  kept?: 'in time' | 'late';
-  /** What it was taken from, and what is still there, where that is no queue. */
-  row?: ParkedRow;
+  /** What it was taken from, where that is a room; it stays there until it is settled. */
+  row?: WaitingRow;
+  /** It is in a room because it is under way; late where it is not postponed any more, and its process does not know. */
+  lease?: 'in time' | 'late';
   /** By replica: how often it returned from there, as far as that replica knows. */
   seen: readonly number[];
 };
@@ -36,10 +36,10 @@ export const nameOfGuid = (guid: string | undefined): DeliveryName =>
   DELIVERIES.find((name) => GUIDS[name] === guid) ?? 'A';
 
 /** The delivery and attempt that a message is. */
-export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number; hop: number } => {
+export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number } => {
   const read = readDelivery(message);
   if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
-  return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
+  return { delivery: nameOfGuid(read.guid), attempt: read.attempt };
 });
 
 export const isSeveral = (message: Message): boolean => countMembers(message) > 1;
@@ -59,16 +59,15 @@ export function membersOf(message: Message): readonly Message[] {
 const membersIn = remembering((message: Message) => readMembers(message) ?? []);
 
 /** Whether the broker has it, were its process gone. */
-export const isOfBroker = ({ row, kept }: Copy): boolean => row === undefined && kept === undefined;
+export const isOfBroker = ({ row }: Copy): boolean => row === undefined;
 
 export function nameOf({ message }: Pick<Copy, 'message'>): string {
   return membersOf(message).map(nameOfOne).join(' with ');
 }
 
 function nameOfOne(message: Message): string {
-  const { delivery, attempt, hop } = attemptOf(message);
-  const moved = hop === 0 ? '' : `, moved ${hop} times,`;
-  return `attempt ${attempt} of ${delivery}${moved}`;
+  const { delivery, attempt } = attemptOf(message);
+  return `attempt ${attempt} of ${delivery}`;
 }
 
 /** The same for copies with which the same can happen. */
@@ -83,11 +82,9 @@ export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): stri
 export const messageKey = remembering((message: Message): string => {
   if (isDeliveryBatch(message))
     return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
-  const { delivery, attempt, hop } = attemptOf(message);
-  const { exchange, parked, deliveryCount, deaths, failures, cameBefore } = message;
-  // What was moved differs by where it waited.
-  const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why}`;
-  return `${delivery}${attempt}${moved} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
+  const { delivery, attempt } = attemptOf(message);
+  const { waited, deliveryCount, deaths, failures, cameBefore } = message;
+  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
 });
 
 /** As it is in its queue again, if it returned from that replica. */
@@ -120,8 +117,8 @@ function withSeen({ seen }: Copy, index: number, times: number): number[] {
 
 /** As that replica takes it. */
 export function judged(copy: Copy, index: number): Message {
-  const { message, seen, row, kept } = copy;
-  if (row !== undefined || kept !== undefined || message.deliveryCount === 0) return message;
+  const { message, seen, row } = copy;
+  if (row !== undefined || message.deliveryCount === 0) return message;
   return (judgedBy(copy)[index] ??= { ...message, deaths: message.deliveryCount - (seen[index] ?? 0) });
 }
 

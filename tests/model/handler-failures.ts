@@ -2,7 +2,7 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { nameOf, nameOfGuid } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
-import { runningIn, withoutRunning, type Running } from './handling.ts';
+import { runningIn, unheardOf, withoutRunning, type Running } from './handling.ts';
 import type { Asked } from './replica.ts';
 import { answered, asking, hearing, subjectOf, type Place, type World } from './world.ts';
 
@@ -28,6 +28,12 @@ function failuresOf(place: Place, running: Running): Fault[] {
   return [
     fault('throws', `${name} fails with ${what}`, () => failed('a bug', asking(world, running.message, 1))),
     fault('outage', `${name} cannot handle ${what} for now`, () => failed(AWAY)),
+    ...unheardOf(place, running, { isRetained: false }).map(({ label, to }) =>
+      fault('postgres away', `${label}, and cannot ask for its row`, to),
+    ),
+    ...unheardOf(place, running, { isRetained: true }).map(({ label, to }) =>
+      fault('commit unheard', `${label}, and does not hear of its row`, to),
+    ),
   ];
 }
 

@@ -1,12 +1,12 @@
 import { closingMoves } from './closing.ts';
 import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
 import { fingerprintsOf, handlingMoves } from './handling.ts';
-import { keeping, openMoves, withoutOpen } from './open.ts';
-import { copyOf, withoutRow } from './parked.ts';
+import { leaseMoves, leasing } from './leases.ts';
 import { apply, sourcesOf, take, without, type Asked, type Replica } from './replica.ts';
+import { putting, roomMoves, settling, timeMoves } from './rooms.ts';
 import type { Setting } from './setting.ts';
-import { answered, backInQueues, described, isLate, keptAs, knowing, parking, placesIn, remembered } from './world.ts';
-import { replaced, storing, subjectOf, withMarks } from './world.ts';
+import { answered, backInQueues, described, placesIn, remembered } from './world.ts';
+import { replaced, storing, subjectOf, waitedAs, withMarks } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -18,13 +18,13 @@ export function regularMoves(world: World, setting: Setting): Move[] {
       ...takenTogether(place),
       ...handlingMoves(place),
       ...closingMoves(place),
-      ...ownerMoves(place),
-      ...openMoves(place),
+      ...roomMoves(place),
+      ...leaseMoves(place),
       ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
       ...outageMoves(place),
       ...blockedMoves(place),
     ])
-    .concat(keptMoves(world));
+    .concat(timeMoves(world), sendingMoves(world));
 }
 
 /**
@@ -61,28 +61,6 @@ function taken(place: Place, copies: readonly Copy[]): Move {
   };
 }
 
-/** The owner of what is parked takes it, unless it has it in hand; what has no owner is leased. */
-function ownerMoves(place: Place): Move[] {
-  const { world, replica, name, index, setting } = place;
-  if (isLate(place)) {
-    const known = () => replaced(place, knowing(place).replica);
-    return [{ label: `${name} learns that its lease is over`, to: known }];
-  }
-  if (world.parked.length === 0) return [];
-  if (world.owner === undefined) {
-    return [{ label: `${name} leases what is parked`, to: () => ({ ...world, owner: index }) }];
-  }
-  if (world.owner !== index || replica.state.outage === 'long' || replica.state.isClosing) return [];
-  const inHand = new Set([...replica.held.values()].map(({ row }) => row));
-  return world.parked
-    .filter((row) => !inHand.has(row))
-    .map((row) => {
-      const copy = copyOf(row, world.deaths);
-      const to = () => replaced(place, take(place, [copy]));
-      return { label: `${name} takes ${nameOf(copy)} from what is parked`, to };
-    });
-}
-
 /** What was away is back, or has been away for too long. */
 function outageMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
@@ -102,13 +80,17 @@ function blockedMoves(place: Place): Move[] {
   return [{ label: `the broker takes what ${name} publishes again`, to }];
 }
 
-/** Any process sends what was kept. */
-function keptMoves(world: World): Move[] {
-  return [...new Set(world.kept)].map((publication) => {
-    const kept = world.kept.toSpliced(world.kept.indexOf(publication), 1);
+/** Any process sends what waits in the room of its destination. */
+function sendingMoves(world: World): Move[] {
+  return [...new Set(world.publications)].map((publication) => {
+    const publications = world.publications.toSpliced(world.publications.indexOf(publication), 1);
     const change = storing(world, publication);
-    const to = () => ({ ...world, kept, ...change });
-    return { label: `what was kept is sent on: ${described(publication)}`, to, isQuiet: change.records !== undefined };
+    const to = () => ({ ...world, publications, ...change });
+    return {
+      label: `what has waited is sent on: ${described(publication)}`,
+      to,
+      isQuiet: change.records !== undefined,
+    };
   });
 }
 
@@ -133,23 +115,17 @@ function answers(place: Place, asked: Asked): Move[] {
       const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], change);
       return [{ label: `the broker confirms ${what} to ${name}`, to, isQuiet: change.records !== undefined }];
     }
-    case 'keep': {
-      const { sending, publication } = asked;
-      const kept = [...world.kept, keptAs(publication)];
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], { kept });
-      return [{ label: `${name} keeps ${what}`, to }];
-    }
-    case 'park': {
-      const { sending, parked } = asked;
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], parking(world, parked));
-      return [{ label: `${name} parks ${what}`, to }];
+    case 'put': {
+      const put = { kind: 'confirmed', sendings: [asked.sending] } as const;
+      const to = () => answered(place, asked, [put], inRoom(world, asked.what));
+      return [{ label: `${name} puts ${what} into a room`, to }];
     }
     case 'remember': {
       const to = () => remembered(place, asked, { remembered: withMarks(world.remembered, asked.marks) });
       return [{ label: `${name} remembers ${what}`, to }];
     }
     case 'lease':
-      return [{ label: `${name} keeps ${what} elsewhere`, to: () => keeping(place, asked) }];
+      return [{ label: `${name} puts ${what} into the room while it is under way`, to: () => leasing(place, asked) }];
     case 'acknowledge':
       return [{ label: `${name} acknowledges ${what}`, to: () => released(place, asked) }];
     case 'give back':
@@ -165,11 +141,16 @@ function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): Worl
   return answered({ ...place, replica: without(replica, source) }, asked, [], change);
 }
 
-/** A row stays where it is until its source is acknowledged. */
+/** A row stays where it is until its source is acknowledged. That says that the claim's process lives. */
 function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
-  const { world } = place;
+  const { world, index } = place;
   if (kind === 'give back') return backInQueues(place, [copy]);
-  if (copy.kept !== undefined) return { open: withoutOpen(world, copy.message) };
   if (copy.row === undefined) return {};
-  return { parked: withoutRow(world.parked, copy.row), deaths: 0 };
+  return { ...settling(world, copy.row), ...(world.claimed === index ? { deaths: 0 } : {}) };
+}
+
+/** What a put changes once it is committed. */
+export function inRoom(world: World, what: Asked<'put'>['what']): Partial<World> {
+  if (what.kind === 'wait') return putting(world, what.row);
+  return { publications: [...world.publications, waitedAs(what)] };
 }

@@ -19,8 +19,6 @@ export type Replica = {
   /** What the broker takes to be in its hands, and rows that it took, by source. */
   held: ReadonlyMap<number, Copy>;
   inFlight: readonly Asked[];
-  /** Open requests of others that it sent to their queue, and has yet to remove. */
-  sent: readonly Message[];
   /** What it remembered itself. */
   own: readonly Mark[];
   /** Sources with a member that was handled. */
@@ -33,7 +31,7 @@ export type Replica = {
   broken?: string | undefined;
 };
 
-const ASKED = ['recall', 'run', 'publish', 'keep', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
+const ASKED = ['recall', 'run', 'publish', 'put', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 /** `hasBegun`: of a batch that runs, something has ended. */
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K; hasBegun?: true };
@@ -42,15 +40,14 @@ export const NEW_REPLICA: Replica = {
   state: { ...emptyState(), broker: 'writable' },
   held: new Map(),
   inFlight: [],
-  sent: [],
   own: [],
   done: new Set(),
   parts: [],
   isNew: true,
 };
 
-export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
-  return state.sources.size + held.size + inFlight.length + sent.length === 0;
+export function isIdle({ state, held, inFlight }: Replica): boolean {
+  return state.sources.size + held.size + inFlight.length === 0;
 }
 
 /** The replica once it has heard all that. Records leave at once. */
@@ -173,11 +170,6 @@ export function cutOff(
     [...cut].map((source) => ({ kind: 'cut', source }) as const),
     rules,
   );
-}
-
-/** Whether it holds what was parked. */
-export function hasRows({ held }: Replica): boolean {
-  return [...held.values()].some(({ row }) => row !== undefined);
 }
 
 /** What else there is needs no answer here: it tells people, or lets go of what the broker has. */

@@ -11,14 +11,12 @@ export type Setting = {
   replicas: number;
   /** All deliveries come in one batch. */
   isBatched: boolean;
-  /** Attempts may take so long that they are kept somewhere else, if they came in a batch. */
+  /** Attempts may take so long that they are put into the room, if they came in a batch. */
   isSlow: boolean;
   /** The last delivery is a suspect at the start. */
   isBesideSuspect: boolean;
   /** Those that may kill. */
   killers: readonly DeliveryName[];
-  /** How often an attempt may be moved to where it waits. */
-  parks: number;
   /** How attempts may end. */
   answers: readonly AnswerKind[];
   /** What may go wrong, and how often all of it together. */
@@ -49,13 +47,13 @@ export type FaultKind =
   | 'returned'
   /** A delay queue brings a message twice. */
   | 'expired twice'
-  /** The lease of the owner of what is parked is over, and it does not know yet. */
-  | 'lease lost'
-  /** An open request is due, and sent by others, and its process does not know yet. */
+  /** The claim on the room is over, and whose it was does not know yet. */
+  | 'claim lost'
+  /** What is under way is due in the room, and its process does not know yet. */
   | 'late'
-  /** One insert or removal fails. */
+  /** One statement fails. */
   | 'postgres away'
-  /** What was to be kept there is there, and no replica was told. */
+  /** What was to be put there is there, at once or later, and no replica was told. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

@@ -6,7 +6,7 @@ import type { Outcome } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { anExhausted, aRouted, LogStand, START } from './log-stand.ts';
-import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
+import { aDelivery, putDelivery, subscribeTo } from './waiting-deliveries.ts';
 
 let stand: LogStand;
 beforeEach(async () => {
@@ -86,9 +86,9 @@ describe('forget', () => {
     await stand.write(records);
     // Samples that Postgres keeps for its plans are files, too.
     await stand.rows('analyze delivery_log.events, delivery_log.attempts, delivery_log.chunks');
-    const waits = Buffer.from(`parked ${gone.text}`);
+    const waits = Buffer.from(`waits ${gone.text}`);
     const { delivery: guid, subscription, event } = gone;
-    await parkRow(stand.store.postgres, aDelivery({ guid, subscription, event, body: waits }));
+    await putDelivery(stand.store.postgres, aDelivery({ guid, subscription, event, body: waits }));
     const [chunk] = await chunks();
     const packed = chunk?.bytes ?? Buffer.alloc(0);
     expect(await chunks()).toHaveLength(1);
@@ -97,11 +97,11 @@ describe('forget', () => {
     const secrets = [...pieces, `answer ${gone.text}`, `detail ${gone.text}`, waits];
     for (const secret of secrets) expect(await tablesWith(secret)).not.toEqual([]);
 
-    expect(await forgetNow(subject)).toMatchObject({ events: 1, bodies: 1, answers: 1, parked: 1 });
+    expect(await forgetNow(subject)).toMatchObject({ events: 1, bodies: 1, answers: 1, waiting: 1 });
     const tables = ['events', 'attempts', 'chunks'].map((table) => `delivery_log.${table}`);
     // Rows that somebody may still look at, such as who analyzes a table, stay.
     await until('nothing of it is left', async () => {
-      await stand.rows(`vacuum (full) ${[...tables, 'waybell.parked'].join(', ')}`);
+      await stand.rows(`vacuum (full) ${[...tables, 'waybell.deliverer_waiting'].join(', ')}`);
       const left: string[] = [];
       for (const secret of secrets) left.push(...(await tablesWith(secret)));
       return left.length === 0;

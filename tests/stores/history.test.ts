@@ -153,7 +153,7 @@ describe('forget', () => {
       events: 1,
       bodies: 1,
       answers: 1,
-      parked: 0,
+      waiting: 0,
       onItsWay: 0,
     });
     expect(await bodyOf(stand.store.postgres, gone.delivery)).toBeUndefined();

@@ -5,7 +5,7 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import type { Attempted } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
-import { aDelivery, parkRow } from './park-rows.ts';
+import { aDelivery, putDelivery } from './waiting-deliveries.ts';
 
 let api: TestApi;
 let stand: LogStand;
@@ -45,7 +45,7 @@ describe('GET /v1/timeline/{key}', () => {
       body: 'Not now',
     };
     const attempts = [
-      aFailed({ at: START + 40, retryAt: START + 1_040, parked: 'full', answer }),
+      aFailed({ at: START + 40, retryAt: START + 1_040, waited: 'full', answer }),
       aDelivered({ attempt: 2, at: START + 1_060 }),
     ];
     const { event, delivery, subscription } = await stand.log(attempts, { ...us, subject });
@@ -73,7 +73,7 @@ describe('GET /v1/timeline/{key}', () => {
                     attempt: 1,
                     at: '2026-11-20T09:30:00.040Z',
                     kind: 'failed',
-                    parked: 'full',
+                    waited: 'full',
                     http_status: 503,
                     reason: 'http_5xx' as const,
                     meaning: expect.stringContaining('5xx'),
@@ -263,13 +263,13 @@ describe('GET /v1/deliveries/{guid}', () => {
     expect(body).toMatchObject({ attempts: [{ reason, answer: answer.body, broken_rule: answer.brokenRule }] });
   });
 
-  test('tells that it is parked, since when and why', async () => {
+  test('tells that it waits, since when and why', async () => {
     const us = await someone();
     const subscription = await stand.subscribe(us.account, 'order.created');
     const { delivery: guid } = await stand.log([aFailed()], { ...us, subscription });
-    await parkRow(api.store.postgres, aDelivery({ guid, subscription, attempt: 2 }));
+    await putDelivery(api.store.postgres, aDelivery({ guid, subscription, attempt: 2 }));
     const { body } = await show(guid, us.token);
-    expect(body.parked).toEqual({ since: '2026-11-20T09:30:05.000Z', why: 'hung' });
+    expect(body.waiting).toEqual({ since: '2026-11-20T09:30:05.000Z', why: 'hung' });
   });
 
   test('says of a body that is gone that it is no longer kept', async () => {

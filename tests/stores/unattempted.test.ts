@@ -8,7 +8,7 @@ import type { Outcome } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aRouted, DAY_MS, LogStand, START } from './log-stand.ts';
-import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
+import { aDelivery, putDelivery, subscribeTo } from './waiting-deliveries.ts';
 import { watchPlans } from './watch-plans.ts';
 
 let stand: LogStand;
@@ -46,12 +46,12 @@ describe('a delivery without an attempt', () => {
     expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery, attempts: 0 }]);
   });
 
-  test('is found while it is parked', async () => {
+  test('is found while it waits for its endpoint', async () => {
     const of = await aSubscription();
     const { delivery, event, at } = await stand.logLately([], of);
     const { subscription } = of;
-    await parkRow(stand.store.postgres, aDelivery({ guid: delivery, event, subscription, createdAt: at }));
-    expect(await told(delivery)).toMatchObject({ status: 'waiting', parked: { why: 'hung', since: at + 5_000 } });
+    await putDelivery(stand.store.postgres, aDelivery({ guid: delivery, event, subscription, createdAt: at }));
+    expect(await told(delivery)).toMatchObject({ status: 'waiting', waiting: { why: 'hung', since: at + 5_000 } });
   });
 
   test('is found where it was rejected, also weeks later', async () => {

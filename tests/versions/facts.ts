@@ -40,7 +40,7 @@ export const ends: DeliveryEnd[] = [
 
 const about = { event: EVENT, interface: 'carrier', action: 'order.created', at: AT } as const;
 const attempted = { ...about, delivery: GUID, subscription: SUBSCRIPTION, generation: 3, attempt: 1 } as const;
-const attemptedFully = { ...attempted, parked: 'hung', byHand: 'test', body: Buffer.from('{"order":"é"}') } as const;
+const attemptedFully = { ...attempted, waited: 'hung', byHand: 'test', body: Buffer.from('{"order":"é"}') } as const;
 const answer = {
   durationMs: 12,
   status: 500,

@@ -6,11 +6,19 @@ import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
-import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
+import {
+  asWaited,
+  publishDelivery,
+  publishInstead,
+  publishRetry,
+  publishWaiting,
+  readDelivery,
+  wait,
+} from '@waybell/line/delivery';
 import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
 import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
-import { readProperties, writeProperties } from '@waybell/line/kept/kept-store';
-import { isRejection, reject, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { readProperties, writeProperties } from '@waybell/line/waiting-room/publication-properties';
+import { isRejection, reject, type Message, type Publication } from '@waybell/line/messages';
 import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
@@ -125,13 +133,23 @@ const batchOfSeveral = (): Publication => {
   return { ...made.publication, messageId: 'a-batch' };
 };
 
-const parkedRow = (): ParkedRow => park(full, { account: ACCOUNT, why: 'egress', notBeforeMs: 1_000 }).row;
-const rowText = (row: ParkedRow): string => JSON.stringify({ ...row, body: asText(row.body) }, null, 1);
-const readRow = (text: string) => {
-  const row = JSON.parse(text);
-  return readDelivery(unpark({ ...row, body: asBytes(row.body) }, { deaths: 0, isOverLimit: false }));
-};
-const unparked = { ...full, hop: 1, parked: { why: 'egress' } };
+const ROOM = { room: endpointKey({ account: ACCOUNT, callbackUrl: 'https://a.test/hook' }).endpoint, account: ACCOUNT };
+const waiting = wait({ ...full, room: ROOM }, { why: 'egress', afterMs: 1_000 });
+/** As a row of its room has it: the publication without its body, and that. */
+function rowText(): string {
+  const { publication, ...row } = waiting.row;
+  return JSON.stringify(
+    { ...row, ...JSON.parse(writeProperties(publication)), body: asText(publication.body) },
+    null,
+    1,
+  );
+}
+function readRow(text: string): unknown {
+  const { room, madeAt, id, why, body, ...properties } = JSON.parse(text);
+  const publication = { ...readProperties(JSON.stringify(properties)), body: asBytes(body) };
+  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { deaths: 0, isOverLimit: false }));
+}
+const waited = { ...full, waited: { why: 'egress' } };
 
 const only = (text: string): Message => {
   const [message] = openBatch(arrived(text));
@@ -156,7 +174,7 @@ function aside(name: string, publication: () => Publication, means: object): For
 }
 
 const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
-const kept = () => publishRetry(full, 60_000);
+const buffered = publishRetry(full, 60_000);
 const RING = readKeyRing(`k:${Buffer.alloc(32, 7).toString('base64')}`);
 const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '', nanoseconds: '' };
 
@@ -179,12 +197,9 @@ function eventMark(): string {
 export const formats: Format[] = [
   delivery('delivery', () => publishDelivery(plain), plain),
   delivery('delivery with all that there is', () => publishDelivery(full), full),
-  delivery('retry', () => publishRetry({ ...full, hop: 2 }, 60_000), full),
-  delivery('delivery that waits', () => publishWaiting({ ...full, hop: 2 }), {
-    ...full,
-    hop: 3,
-    mayBeParked: true,
-  }),
+  delivery('retry', () => publishRetry(full, 60_000), full),
+  delivery('delivery that waits', () => publishWaiting(full), full),
+  delivery('delivery that no room takes', () => publishInstead(waiting), { ...full, mayWait: true }),
   {
     name: 'several deliveries',
     write: () => asLines(batchOfSeveral()),
@@ -230,27 +245,27 @@ export const formats: Format[] = [
     reading: { read: (text) => readBatch({ body: asBytes(text) }), means: manyOutcomes },
   },
   {
-    name: 'parked row',
-    write: () => rowText(parkedRow()),
+    name: 'row of a delivery that waits',
+    write: rowText,
     reading: {
       read: readRow,
-      means: unparked,
-      added: [{ as: withNote((note) => `${note}${LATER}`), means: unparked }],
+      means: waited,
+      added: [{ as: withNote((note) => `${note}${LATER}`) }],
       newer: nextNote,
     },
   },
   {
-    name: 'kept publication',
-    write: () => writeProperties(kept()),
+    name: 'row of a publication that waits',
+    write: () => writeProperties(buffered),
     reading: {
       read: (text) => readProperties(text),
-      means: { ...kept(), body: undefined },
+      means: { ...buffered, body: undefined },
       added: [
-        { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...kept(), body: undefined, lane: 'hot' } },
+        { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...buffered, body: undefined, lane: 'hot' } },
       ],
     },
   },
-  { name: 'mark of an attempt', write: () => JSON.stringify(onceOf({ rememberMs: 1 }).keyOf({ ...full, hop: 2 })) },
+  { name: 'mark of an attempt', write: () => JSON.stringify(onceOf({ rememberMs: 1 }).keyOf(full)) },
   { name: 'mark of an event', write: eventMark },
   {
     name: 'vehicle',

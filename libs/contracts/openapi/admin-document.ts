@@ -4,7 +4,7 @@ import { adminPaths } from './admin-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
 import type { JsonNode } from './json-node.ts';
 
-const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`parked list\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
+const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`waiting list\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
 is set and is not for strangers. Its access tokens are opaque and have the scope \`admin\`; the first one is made by
 \`./waybell token create --scope admin\`. Bodies, errors and limits are as on the interfaces for accounts. The audit log names the token for each change.`;
 

@@ -1,5 +1,6 @@
 /** What operators are told of the line: what waits where, and what it refused. */
-import { guid, moment, object, text, type JsonNode } from './json-node.ts';
+import { waitingDestinations } from './admin-log-schemas.ts';
+import { guid, object, text, type JsonNode } from './json-node.ts';
 
 const count: JsonNode = { type: 'integer', minimum: 0 };
 const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
@@ -43,20 +44,9 @@ export const adminLineSchemas: Record<string, JsonNode> = {
       description: 'False: RabbitMQ answered in a way that it answers in when it does not know.',
     },
   }),
-  Kept: exactly({
-    kept_by: { ...text, description: 'The role of a service in Postgres.' },
-    exchange: text,
-    routing_key: text,
-    publications: count,
-    bytes: count,
-    oldest_at: moment,
-  }),
   Queues: exactly({
     objects: { type: 'array', items: { $ref: '#/components/schemas/Queue' } },
-    kept: {
-      description: 'What services keep in Postgres, as RabbitMQ does not take it; what has waited longest first.',
-      ...object(['objects'], { objects: { type: 'array', items: { $ref: '#/components/schemas/Kept' } } }),
-    },
+    waiting: waitingDestinations,
   }),
   Rejected: object(Object.keys(facts), { ...facts, ...properties }),
   RejectedList: exactly({

@@ -31,8 +31,8 @@ export const failingParameters: readonly JsonNode[] = [
   limit,
 ];
 
-/** The parameters that say which endpoints are asked for. */
-export const parkedParameters: readonly JsonNode[] = [account, limit];
+/** The parameters that say whose waiting deliveries are asked for. */
+export const waitingParameters: readonly JsonNode[] = [account, limit];
 
 /** The parameters that say which subscriptions that are switched off are asked for. */
 export const switchedOffParameters: readonly JsonNode[] = [account, limit];
@@ -83,15 +83,15 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
-  '/v1/admin/parked': {
+  '/v1/admin/waiting': {
     get: {
       ...operators,
-      operationId: 'listParked',
-      summary: 'List the endpoints that deliveries wait for',
-      description: 'Those that wait longest first. The same as `./waybell parked list`.',
-      parameters: parkedParameters,
+      operationId: 'listWaiting',
+      summary: 'List what waits, and why',
+      description: 'What has waited longest first. The same as `./waybell waiting list`.',
+      parameters: waitingParameters,
       responses: {
-        200: success('Endpoints.', listOf('ParkedEndpoint')),
+        200: success('What waits, each list by itself up to `limit`.', schemaRef('Waiting')),
         ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
       },
     },

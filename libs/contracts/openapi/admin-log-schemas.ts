@@ -5,6 +5,7 @@ import {
   eventProperties,
   requiredOfDelivery,
   verdict,
+  waitingReason,
 } from './delivery-log-schemas.ts';
 import { guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
@@ -49,6 +50,26 @@ const judged: JsonNode = {
   ...subscription,
   rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off, or would.' },
   delivery_guid: { ...orNull(guid), description: 'The delivery that did it; null: it is not known.' },
+};
+
+const room = {
+  bytes: count,
+  oldest_at: { ...moment, description: 'When the oldest of them was made.' },
+  shut_since: orNull({ ...moment, description: 'Since when it has taken nothing; null: it answers, and takes some.' }),
+  is_claimed: { type: 'boolean', description: 'Whether a process that lives has it in hand.' },
+  next_try_at: orNull({
+    ...moment,
+    description: 'When a process is to look at it next; null while one has it in hand.',
+  }),
+};
+const waitingEndpoints = {
+  ...listOf('WaitingEndpoint'),
+  description: 'Endpoints that deliveries wait for; what has waited longest comes first.',
+};
+/** Part of what is told of queues, too. */
+export const waitingDestinations = {
+  ...listOf('WaitingDestination'),
+  description: 'What waits in Postgres as RabbitMQ does not accept it; what has waited longest comes first.',
 };
 
 const deliveries = { type: 'array', items: schemaRef('OperatorDelivery') };
@@ -128,20 +149,30 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     reason: { ...text, description: 'The most frequent one.' },
   }),
   Undelivered: exactly({ guid, account, action: text, at: moment, attempts: count }),
-  ParkedEndpoint: exactly({
+  WaitingEndpoint: exactly({
     account,
-    url: { ...text, description: 'Without its query.' },
-    subscription_guids: { type: 'array', items: guid },
+    url: orNull({ ...text, description: 'Without its query; null: no subscription has it any more.' }),
+    subscription_guids: { type: 'array', items: guid, description: 'Those that something waits for.' },
     deliveries: count,
-    bytes: count,
-    oldest_at: { ...moment, description: 'When the oldest of them was made.' },
-    is_hung: { type: 'boolean', description: 'It does not answer; else it answers, and takes no more at once.' },
-    is_owned: { type: 'boolean', description: 'Whether a deliverer that lives takes care of it.' },
+    is_complete: {
+      type: 'boolean',
+      description: 'False: there are more deliveries. What is told is then of the 10,000 oldest.',
+    },
+    why: { type: 'array', items: waitingReason, description: waitingReason.description },
+    ...room,
   }),
+  WaitingDestination: exactly({
+    service: { ...text, description: 'Whose it is.', examples: ['event-router'] },
+    exchange: text,
+    routing_key: text,
+    publications: count,
+    ...room,
+  }),
+  Waiting: exactly({ endpoints: waitingEndpoints, destinations: waitingDestinations }),
   Failing: exactly({
     since: moment,
     origins: { ...listOf('FailingOrigin'), description: 'Where attempts fail most.' },
-    parked: { ...listOf('ParkedEndpoint'), description: 'Endpoints that deliveries wait for, the longest first.' },
+    waiting: waitingEndpoints,
     undelivered: { ...listOf('Undelivered'), description: 'The oldest deliveries without an end.' },
   }),
   Change: exactly({

@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/delivery-log/read/entries';
+import { DELIVERY_STATUSES, WAITING_REASONS } from '@waybell/delivery-log/read/entries';
 import { noSubscriptionCauses } from '@waybell/line/reasons';
 import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
@@ -11,10 +11,10 @@ export const whyProperties = {
   remedy: { type: 'string', description: 'What can be done about it, for people.' },
 };
 
-const parkReason = {
-  enum: PARK_REASONS,
+export const waitingReason = {
+  enum: WAITING_REASONS,
   description:
-    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.",
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.",
 };
 
 export const attemptProperties = {
@@ -26,7 +26,7 @@ export const attemptProperties = {
       '`failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.',
   },
   by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
-  parked: { ...parkReason, description: `Only where it was parked before, and why. ${parkReason.description}` },
+  waited: { ...waitingReason, description: `Only where it waited before, and why. ${waitingReason.description}` },
   http_status: { type: 'integer', description: 'What the receiver answered.' },
   ...whyProperties,
   retry_at: { ...moment, description: 'When the next attempt is due.' },
@@ -61,11 +61,12 @@ export const deliveryProperties = {
   },
   ...whyProperties,
   next_attempt_at: { ...moment, description: 'While it is retried.' },
-  parked: {
+  waiting: {
     type: 'object',
-    description: 'Only while it waits for its endpoint (account, scheme, host, port and path).',
+    description:
+      'Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path).',
     required: ['since', 'why'],
-    properties: { since: moment, why: parkReason },
+    properties: { since: moment, why: waitingReason },
   },
   deactivation: {
     type: 'object',

@@ -2,7 +2,7 @@
  * Entries of the delivery log as readers get them: an event, its outcome for each account and API client, and each attempt. Times
  * are milliseconds since the epoch, guids lower-case.
  */
-import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
+import type { InterfaceName, Key, WaitingReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
 import type { AttemptRow } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
@@ -45,7 +45,8 @@ export type SuppressedVerdict = {
   noSubscription?: NoSubscription;
 } & Why;
 
-export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'busy', 'egress'];
+/** Why a delivery may wait, and not only a publication. */
+export const WAITING_REASONS: readonly WaitingReason[] = ['full', 'hung', 'busy', 'egress', 'open'];
 
 /** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
@@ -67,8 +68,8 @@ export type DeliveryEntry = {
   why?: Why;
   /** Only while it is retried. */
   nextAttemptAt?: number;
-  /** Since when, and why, it waits for its endpoint. */
-  parked?: { since: number; why: ParkReason };
+  /** Since when, and why, it waits. */
+  waiting?: { since: number; why: WaitingReason };
   attempts: AttemptEntry[];
   /** Present if its end switched the subscription off. */
   deactivation?: { at: number; rule: string };

@@ -9,7 +9,7 @@ import { deactivationsBy, deliveriesByGuid, deliveriesOf, type AskedDelivery, ty
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';
 import { eventByGuid, eventsAbout, recordOf, rejectionsOf, type AskedKey, type EventRow } from './events.ts';
 import { whyNoSubscription } from './no-subscription.ts';
-import { parkedOf, type ParkedNow } from './parked.ts';
+import { waitingOf, type WaitingNow } from './waiting.ts';
 
 /**
  * Returns everything about an order, a vehicle, an offer …, or the event of that guid, newest first: what was sent, what was not,
@@ -58,7 +58,7 @@ export async function withAttempts(
     postgres,
     rows.filter(({ delivery }) => !attempts.get(delivery)?.some(isEnd)),
   );
-  const parked = await parkedOf(
+  const waiting = await waitingOf(
     postgres,
     rows.filter(({ delivery }) => !attempts.get(delivery)?.some(({ kind }) => kind === 'delivered')),
   );
@@ -68,7 +68,7 @@ export async function withAttempts(
       attempts: attempts.get(row.delivery) ?? [],
       deactivation: deactivations.get(row.delivery),
       rejection: whyRejected.get(row.delivery),
-      parked: parked.get(row.delivery),
+      waiting: waiting.get(row.delivery),
     }),
   );
 }
@@ -158,10 +158,10 @@ type DeliveryParts = {
   attempts: AttemptRow[];
   deactivation: DeliveryEntry['deactivation'];
   rejection: Why | undefined;
-  parked: ParkedNow | undefined;
+  waiting: WaitingNow | undefined;
 };
 
-function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, parked }: DeliveryParts): DeliveryEntry {
+function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, waiting }: DeliveryParts): DeliveryEntry {
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
   const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;
@@ -176,7 +176,7 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, pa
     client,
     attempts: told,
     ...(deactivation !== undefined && { deactivation }),
-    ...(parked !== undefined && { parked }),
+    ...(waiting !== undefined && { waiting }),
   };
   if (rejection !== undefined) return { ...entry, status: 'rejected', why: rejection };
   if (last === undefined) return { ...entry, status: 'waiting' };

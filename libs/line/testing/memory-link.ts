@@ -12,9 +12,8 @@ import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
 export type SideEffect =
   | { what: 'publish'; publication: Publication }
   | { what: 'remember'; key: string }
-  /** In the store of parked deliveries. */
-  | { what: 'insert'; deliveries: readonly string[] }
-  | { what: 'remove' }
+  /** In the waiting room. */
+  | { what: 'put' | 'settle' }
   | { what: 'acknowledge'; messages: readonly Message[] };
 
 /** Faults: whether the process dies instead of the side effect, and whether the broker refuses or returns a message. */

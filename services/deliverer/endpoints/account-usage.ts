@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ownCopy } from './own-copy.ts';
 import type { AccountSlots, EndpointClass } from './slots.ts';
-import type { LimitShare } from './window.ts';
+import type { LimitShare, PartOf } from './window.ts';
 
 /** A host, for all accounts: how it answered last, and how many requests are silent there. */
 export type HostState = { readonly name: string; isQuick: boolean; silent: number };
@@ -104,17 +104,17 @@ export class AccountUsage implements AccountSlots {
   /** Fresh deliveries that wait in hand for its endpoints. */
   inHand = 0;
   readonly name: string;
-  readonly #partOf: (account: string) => number;
+  readonly #partOf: PartOf;
   // Most accounts have one host: no map for these.
   #oneHost: HostUsage | undefined;
   #otherHosts: Map<string, HostUsage> | undefined;
 
-  constructor(name: string, partOf: (account: string) => number) {
+  constructor(name: string, partOf: PartOf) {
     this.name = name;
     this.#partOf = partOf;
   }
 
-  /** This process's part of the limits of its endpoints, from 0 to 1; the other deliverers have the rest. */
+  /** This process's part of what it may have at a host, from 0 to 1; the other deliverers have the rest. */
   get part(): number {
     return this.#partOf(this.name);
   }

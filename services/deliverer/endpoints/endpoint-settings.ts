@@ -6,7 +6,7 @@ export const endpointSettings = {
   DELIVER_WINDOW: count({
     per: 'endpoint',
     default: 64,
-    desc: 'requests under way at once to one endpoint, at most; less than twice that while something of its account is parked',
+    desc: 'requests under way at once to one endpoint, at most; less than twice that while something waits for it',
   }),
   DELIVER_UNPROVEN_PERCENT: count({
     per: 'process',
@@ -20,7 +20,7 @@ export const endpointSettings = {
   DELIVER_PATIENCE: duration({
     // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
     default: 1_100,
-    desc: 'how long a delivery waits in hand for its endpoint before it is parked',
+    desc: 'how long a delivery waits in hand for its endpoint before it waits in its room',
   }),
   DELIVER_ENDPOINTS: count({
     per: 'process',

@@ -10,7 +10,7 @@ describe('endpointKey', () => {
   ])('of %s has the host %s', (callbackUrl, host) => {
     const key = endpointKey({ account: 'one', callbackUrl });
     const endpoint: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
-    expect(key).toEqual({ account: 'one', host, endpoint, isKnownHung: false });
+    expect(key).toEqual({ account: 'one', host, endpoint });
   });
 
   test('tells accounts and paths apart, and not what is asked of a path', () => {

@@ -10,10 +10,6 @@ export type EndpointKey = {
   endpoint: string;
   /** Scheme, host and port. */
   host: string;
-  /**
-   * Whether the owner of its parked deliveries found last that it hangs. A process that does not know it begins with that.
-   */
-  isKnownHung?: boolean;
 };
 
 /**
@@ -23,13 +19,13 @@ export type EndpointKey = {
 export type TooMuch = { askedMs?: number; retryMs?: number | undefined };
 
 /**
- * The delivery that a request is for: from a queue, new (`fresh`) or with attempts behind it (`retry`); parked; by hand, which
- * never parks; or a suspect, which never probes an endpoint that hangs.
+ * The delivery that a request is for: from a queue, new (`fresh`) or with attempts behind it (`retry`); one that waited in the
+ * endpoint's room; by hand, which never waits there; or a suspect, which never probes an endpoint that hangs.
  */
 export type RequestOrigin = PatientOrigin | 'suspect';
 
 /** Origins whose requests may wait in hand. */
-export type PatientOrigin = 'fresh' | 'retry' | 'parked' | 'by hand';
+export type PatientOrigin = 'fresh' | 'retry' | 'waited' | 'by hand';
 
 /** Permission to make one request, to be ended once. */
 export type GrantedRequest = {
@@ -44,16 +40,16 @@ export type Admission = GrantedRequest | { readonly kind: 'full'; readonly why: 
 export type Admit = (key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void) => void;
 
 /**
- * How many parked deliveries an endpoint can take now, beside those in hand; and when to ask again at the latest, in
- * milliseconds of the clock.
+ * How many deliveries an endpoint can take now out of its room, beside those in hand. `askAt`: when to ask again at the latest, in
+ * milliseconds of the clock. `lacksSlot`: it could take some, had others not all the slots that it may have.
  */
-export type ParkedDemand = { rows: number; askAt?: number };
+export type Demand = { rows: number; askAt?: number; lacksSlot?: true };
 
-/** The same as `waybell.endpoint_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */
+/** The same as `waybell.room_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */
 export function endpointKey({ account, callbackUrl }: { account: string; callbackUrl: string }): EndpointKey {
   const called = withoutQuery(callbackUrl);
   const endpoint = hash('sha256', `${account} ${called}`, 'hex').slice(0, 32);
-  return { account, endpoint, host: hostOf(called), isKnownHung: false };
+  return { account, endpoint, host: hostOf(called) };
 }
 
 /** Scheme, host and port. Not by `URL`: parsing one for each attempt would cost more than all else here. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
-import type { ResponseSpeed, ParkedDemand, RequestOrigin } from './endpoint.ts';
+import type { ResponseSpeed, Demand, RequestOrigin } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
 
 const SLOTS = 40;
@@ -13,13 +13,19 @@ const request = fc.record({
   endpoint,
   pauseMs: fc.constantFrom(0, 0, 0, 1, 20, 1_500),
   speed: fc.constantFrom<ResponseSpeed>('quick', 'quick', 'quick', 'slow', 'hung'),
-  origin: fc.constantFrom<RequestOrigin>('fresh', 'fresh', 'parked', 'by hand'),
+  origin: fc.constantFrom<RequestOrigin>('fresh', 'fresh', 'waited', 'by hand'),
   isKnownHung: fc.constantFrom(false, false, true),
 });
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
 
-function keyOfRequest({ endpoint: { account, host, path }, isKnownHung }: Pick<Request, 'endpoint' | 'isKnownHung'>) {
-  return keyOf(`host ${host}/${path}`, { account: `${account}`, isKnownHung });
+function keyOfRequest({ endpoint: { account, host, path } }: Pick<Request, 'endpoint'>) {
+  return keyOf(`host ${host}/${path}`, { account: `${account}` });
+}
+
+/** The key of a request's endpoint, which others may have found to hang. */
+function keyIn(some: SomeEndpoints, { endpoint: of, isKnownHung }: Pick<Request, 'endpoint' | 'isKnownHung'>) {
+  const key = keyOfRequest({ endpoint: of });
+  return isKnownHung ? some.knownHung(key) : key;
 }
 
 type Told = { number: number; kind: 'granted' | 'full' | 'hung' | 'busy'; waitedMs: number };
@@ -31,7 +37,7 @@ async function happen(requests: Request[], look: (endpoints: Endpoints) => void 
   const told: Told[] = [];
   const come = async ({ speed, origin, ...which }: Request, number: number) => {
     const at = clock.now();
-    const admission = await some.admit(keyOfRequest(which), origin);
+    const admission = await some.admit(keyIn(some, which), origin);
     look(endpoints);
     told.push({ number, kind: admission.kind === 'granted' ? 'granted' : admission.why, waitedMs: clock.now() - at });
     if (admission.kind === 'full') return;
@@ -120,7 +126,7 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
         const ours = ['host 0', 'host 1'].map((host) => keyOf(`${host}/ours`, { account: '0' }));
         for (const key of ours) await some.once(key, 'quick');
         const come = async ({ speed, origin, ...which }: Request) => {
-          const admission = await some.admit(keyOfRequest(which), origin);
+          const admission = await some.admit(keyIn(some, which), origin);
           // Slots suffice: others are kept from falling silent while they are trusted.
           await some.clock.sleep(DURATION_MS[speed]);
           if (admission.kind === 'granted') admission.end(speed);
@@ -135,8 +141,8 @@ describe('whichever endpoints are to be called, and whatever they answer,', () =
   });
 });
 
-/** The owner of parked rows brings them when notified of room, and asks again at the time it was given. */
-class Owner {
+/** Takes rows out of an endpoint's room when notified of a place, and asks again at the time it was given. */
+class Taker {
   left: number;
   readonly #some: SomeEndpoints;
   readonly #key: ReturnType<typeof keyOf>;
@@ -153,7 +159,7 @@ class Owner {
 
   ask(): void {
     const { host: _, ...key } = this.#key;
-    const { rows, askAt }: ParkedDemand = this.#some.endpoints.demand(key);
+    const { rows, askAt }: Demand = this.#some.endpoints.demand(key);
     for (let row = 0; row < rows && this.#brought < this.left; row += 1) void this.#bring();
     if (askAt === undefined || askAt >= this.#asksAt) return;
     this.#asksAt = askAt;
@@ -167,7 +173,7 @@ class Owner {
     const { clock } = this.#some;
     this.#brought += 1;
     await clock.sleep(5);
-    const admission = await this.#some.admit(this.#key, 'parked');
+    const admission = await this.#some.admit(this.#key, 'waited');
     if (admission.kind === 'granted') {
       const answers = clock.now() >= this.#answersFrom;
       await clock.sleep(answers ? 10 : 3_000);
@@ -179,21 +185,21 @@ class Owner {
   }
 }
 
-describe('the owner of parked deliveries', () => {
-  const parked = fc.record({ endpoint, rows: fc.integer({ min: 1, max: 30 }), answersFrom: fc.nat({ max: 300_000 }) });
+describe('whoever takes from the room of an endpoint', () => {
+  const waiting = fc.record({ endpoint, rows: fc.integer({ min: 1, max: 30 }), answersFrom: fc.nat({ max: 300_000 }) });
   test('gets rid of them all soon after their endpoints answer, by asking only when told to', async () => {
     await expect(
       fc.assert(
-        fc.asyncProperty(fc.array(parked, { minLength: 1, maxLength: 48 }), fc.boolean(), async (all, isKnownHung) => {
-          const owners = new Map<string, Owner>();
-          const some = new SomeEndpoints({ ...SMALL, onRoom: (name) => owners.get(name)?.ask() });
+        fc.asyncProperty(fc.array(waiting, { minLength: 1, maxLength: 48 }), fc.boolean(), async (all, isKnownHung) => {
+          const takers = new Map<string, Taker>();
+          const some = new SomeEndpoints({ ...SMALL, onRoom: (name) => takers.get(name)?.ask() });
           for (const each of all) {
-            const key = keyOfRequest({ ...each, isKnownHung });
-            if (!owners.has(key.endpoint)) owners.set(key.endpoint, new Owner(some, { key, ...each }));
+            const key = keyIn(some, { ...each, isKnownHung });
+            if (!takers.has(key.endpoint)) takers.set(key.endpoint, new Taker(some, { key, ...each }));
           }
-          for (const owner of owners.values()) owner.ask();
+          for (const taker of takers.values()) taker.ask();
           await some.clock.runFor(1_000_000);
-          for (const [name, { left }] of owners) assert(left === 0, `${left} left of ${name}`);
+          for (const [name, { left }] of takers) assert(left === 0, `${left} left of ${name}`);
           const { slots, inHand } = some.endpoints.figures();
           assert(inHand === 0 && Object.values(slots).every((held) => held === 0), 'nothing is held');
         }),

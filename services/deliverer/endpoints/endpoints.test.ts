@@ -97,12 +97,12 @@ describe('an endpoint', () => {
     for (const account of ['a', 'b', 'c']) await some.begin(keyOf(account, { account }), 4);
     // The window of this endpoint is one.
     const stuck = await some.begun(one);
-    const parked = some.admit(one, 'parked');
+    const waited = some.admit(one, 'waited');
     const byHand = some.admit(one, 'by hand');
     await some.clock.runFor(1_001);
     expect(some.endpoints.figures().slots.hung).toBe(1);
     endOf(await byHand);
-    endOf(await parked);
+    endOf(await waited);
     expect(await some.told(one)).toBe('granted');
     expect(some.endpoints.isHung(one.endpoint)).toBe(false);
     await some.clock.runFor(2_000);
@@ -112,17 +112,17 @@ describe('an endpoint', () => {
 
   test('that a process before found hung begins as hung, and is probed at once', async () => {
     const some = new SomeEndpoints();
-    const known = keyOf('known', { isKnownHung: true });
+    const known = some.knownHung(keyOf('known'));
     expect(some.endpoints.demand(known)).toEqual({ rows: 1 });
     expect(some.endpoints.isHung(known.endpoint)).toBe(true);
-    expect(await some.told(known, 'parked')).toBe('granted');
+    expect(await some.told(known, 'waited')).toBe('granted');
     expect(some.endpoints.figures().slots.hung).toBe(1);
     expect(await some.told(known)).toBe('hung');
   });
 
   test('that hangs is not probed by a suspect, which would hold up other suspects for as long', async () => {
     const some = new SomeEndpoints();
-    const known = keyOf('known', { isKnownHung: true });
+    const known = some.knownHung(keyOf('known'));
     expect(await some.told(known, 'suspect')).toBe('hung');
     expect(await some.told(known)).toBe('granted');
     expect(await some.told(keyOf('other'), 'suspect')).toBe('granted');
@@ -213,9 +213,9 @@ describe('probes', () => {
   test('that wait for their share go to accounts in turn, and to the endpoints of an account in turn', async () => {
     const some = new SomeEndpoints({ slots: 10 });
     const keys = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) =>
-      keyOf(name, { account: name.slice(0, 1), isKnownHung: true }),
+      some.knownHung(keyOf(name, { account: name.slice(0, 1) })),
     );
-    const blocker = await some.begun(keyOf('blocker', { account: 'x', isKnownHung: true }));
+    const blocker = await some.begun(some.knownHung(keyOf('blocker', { account: 'x' })));
     const order: string[] = [];
     for (const key of keys) {
       void some.admit(key, 'by hand').then(async (admission) => {
@@ -247,7 +247,7 @@ describe('accounts and hosts', () => {
     const granted = async (account: string) => {
       let count = 0;
       for (let name = 0; name < 100; name += 1) {
-        if ((await some.told(keyOf(`${name}`, { account, isKnownHung: true }))) === 'granted') count += 1;
+        if ((await some.told(some.knownHung(keyOf(`${name}`, { account })))) === 'granted') count += 1;
       }
       return count;
     };
@@ -274,14 +274,14 @@ describe('accounts and hosts', () => {
     const some = new SomeEndpoints({ slots: 640, shares: { hung: 0.5, new: 0.8, slow: 0.9 } });
     await some.once(keyOf('host/proven'), 'quick');
     await some.once(keyOf('host/slow', { account: 'two' }), 'slow', 2_000);
-    for (let number = 0; number < 40; number += 1) await some.begun(keyOf(`host/${number}`, { isKnownHung: true }));
-    const probe = keyOf('host/40', { isKnownHung: true });
-    expect(some.endpoints.demand(probe)).toEqual({ rows: 0 });
+    for (let number = 0; number < 40; number += 1) await some.begun(some.knownHung(keyOf(`host/${number}`)));
+    const probe = some.knownHung(keyOf('host/40'));
+    expect(some.endpoints.demand(probe)).toEqual({ rows: 0, lacksSlot: true });
     expect(await some.told(probe)).toBe('hung');
     await some.begin(keyOf('host/proven'), 3);
     await some.begun(keyOf('host/new'));
     expect(await some.told(keyOf('host/new'))).toBe('waits');
-    await some.begun(keyOf('another/1', { isKnownHung: true }));
+    await some.begun(some.knownHung(keyOf('another/1')));
   });
 
   test('good news about a host helps a new account there, and bad news hurts none', async () => {

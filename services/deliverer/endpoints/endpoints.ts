@@ -1,15 +1,15 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits } from './account-usage.ts';
-import type { Admission, Admit, EndpointKey, ParkedDemand, PatientOrigin } from './endpoint.ts';
+import type { Admission, Admit, Demand, EndpointKey, PatientOrigin } from './endpoint.ts';
 import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
 import type { KnownEndpoint, RequestEnd, RunningRequest, Waiter } from './known-endpoint.ts';
-import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
-import { parkedDemand } from './parked-demand.ts';
+import { ALONE, KnownEndpoints, type KnownElsewhere, type KnownEndpointsOptions } from './known-endpoints.ts';
+import { demandOf } from './demand.ts';
 import { RoomNotifier } from './room-notifier.ts';
 import { leaveQueue, SlotQueues } from './slot-queue.ts';
 import { Slots, type Shares } from './slots.ts';
 
-export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | 'partOf'> & {
+export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof KnownElsewhere> & {
   /** Requests under way at once, over all endpoints. */
   slots: number;
   shares: Shares;
@@ -20,10 +20,8 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
   maxInHand: number;
 };
 
-/** `onRoom`: called when an endpoint can take parked deliveries whose owner waits for that. */
-type EndpointsHooks = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<
-  Pick<KnownEndpointsOptions, 'partOf'>
->;
+/** `onRoom`: called when an endpoint can take deliveries that it refused, or of which `demand` said that it takes none. */
+type EndpointsHooks = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<KnownElsewhere>;
 
 /**
  * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. See
@@ -40,12 +38,12 @@ export class Endpoints {
   readonly #full = { full: 0, hung: 0, busy: 0 };
   #isClosed = false;
 
-  constructor({ onRoom, partOf = () => 1, ...options }: EndpointsOptions & EndpointsHooks) {
+  constructor({ onRoom, ...options }: EndpointsOptions & EndpointsHooks) {
     const { clock, maxWaitMs, slots, shares } = options;
     this.#options = options;
     this.#slots = new Slots(slots, shares);
     const startSize = this.#slots.startSize.bind(this.#slots);
-    this.#known = new KnownEndpoints({ ...options, startSize, partOf, host: hostLimits(slots) });
+    this.#known = new KnownEndpoints({ ...ALONE, ...options, startSize, host: hostLimits(slots) });
     this.#inHand = new WaitersInHand({ clock, maxWaitMs, onExpired: (waiter) => this.#waitsOn(waiter) });
     this.#notifier = new RoomNotifier({
       clock,
@@ -68,14 +66,20 @@ export class Endpoints {
     this.#serve();
   };
 
-  /** Tells the owner of parked deliveries how many to take now, and when to ask again if `onRoom` is not called before. */
-  demand(key: Omit<EndpointKey, 'host'>): ParkedDemand {
+  /** Tells how many deliveries to take now out of an endpoint's room; if none, `onRoom` is called once it can take some. */
+  demand(key: Omit<EndpointKey, 'host'>): Demand {
     const endpoint = this.#touch(key);
-    const demandOrSlot = this.#demandOf(endpoint);
-    const demand = demandOrSlot === 'slot' ? { rows: 0 } : demandOrSlot;
+    const demand = this.#demandOf(endpoint);
     endpoint.awaitsRoom = demand.rows === 0;
     this.#refresh(endpoint);
+    // A probe in hand may be due by now: what is in the queue is not looked at again.
+    if (endpoint.place !== undefined) this.#serve();
     return demand;
+  }
+
+  /** How many hung endpoints could be probed now. */
+  probeSlots(): number {
+    return this.#slots.free('hung');
   }
 
   /** Lets the next request begin at once: after a subscribe, a changed URL or a success by hand. */
@@ -149,16 +153,16 @@ export class Endpoints {
     if (this.#isClosed) return false;
     if (origin === 'by hand') return true;
     if (endpoint.hungSince !== undefined) return false;
-    if (origin === 'parked' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
+    if (origin === 'waited' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
     const { maxInHand, maxInHandEach, maxWaitMs } = this.#options;
     if (this.#inHand.countFresh >= maxInHand || endpoint.account.inHand >= maxInHandEach * ACCOUNT_TIMES) return false;
     const { waiting, window } = endpoint;
-    // A parked retry would rest with the others, though its schedule runs.
+    // In its room a retry would rest with the others, though its schedule runs.
     const served = this.#isResting(endpoint) ? Infinity : window.servedWithin(maxWaitMs);
     return waiting.countOf('fresh') + waiting.countOf('retry') < Math.min(maxInHandEach, served);
   }
 
-  /** Endpoints of better classes hold all slots: a parked delivery would wait for the same slot, and further back. */
+  /** Endpoints of better classes hold all slots: in its room a delivery would wait for the same slot, and further back. */
   #lacksOnlySlots({ endpointClass, account, hostUsage, isFirst }: KnownEndpoint): boolean {
     return this.#slots.lacksOnlySlots(endpointClass, account) && hostUsage.admits(endpointClass, isFirst);
   }
@@ -200,10 +204,10 @@ export class Endpoints {
     return REFUSED[why];
   }
 
-  /** Keeps one parked waiter as the next probe, unless probes wait in turn: it would hold memory that others need. */
-  #dismissParked({ waiting }: KnownEndpoint): void {
+  /** Keeps one that waited in the room as the next probe, unless probes wait in turn: it would hold memory that others need. */
+  #dismissWaited({ waiting }: KnownEndpoint): void {
     const areAll = !this.#slots.isHungHalfFree();
-    for (const waiter of waiting.parked({ areAll })) this.#dismiss(waiter);
+    for (const waiter of waiting.waited({ areAll })) this.#dismiss(waiter);
   }
 
   #dismiss(waiter: Waiter): void {
@@ -214,12 +218,12 @@ export class Endpoints {
   /** Applies what happened to the endpoint to all that wait, for it or for others. */
   readonly #check = (endpoint: KnownEndpoint): void => {
     this.#detectSilence(endpoint);
-    if (endpoint.hungSince !== undefined) this.#dismissParked(endpoint);
+    if (endpoint.hungSince !== undefined) this.#dismissWaited(endpoint);
     this.#refresh(endpoint);
     this.#serve();
   };
 
-  /** Gives free slots to owners of parked deliveries and to waiters. */
+  /** Gives free slots to rooms and to waiters. */
   #serve(): void {
     this.#notifier.notify();
     let endpoint = this.#slotQueues.take(this.#slots);
@@ -231,25 +235,22 @@ export class Endpoints {
     }
   }
 
-  /** Notifies an owner that awaits room where there is some, and puts the endpoint in the queue where it belongs. */
+  /** Notifies of room where that is awaited, and puts the endpoint in the queue where it belongs. */
   #refresh(endpoint: KnownEndpoint): void {
-    if (endpoint.awaitsRoom) {
-      const demand = this.#demandOf(endpoint);
-      if (demand !== 'slot' && demand.rows > 0) this.#notifier.notifyOwner(endpoint);
-    }
+    if (endpoint.awaitsRoom && this.#demandOf(endpoint).rows > 0) this.#notifier.notifyRoom(endpoint);
     this.#placeInQueue(endpoint);
   }
 
   #placeInQueue(endpoint: KnownEndpoint): void {
     if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#slotQueues.enqueue(endpoint, this.#now);
-    else if (endpoint.awaitsRoom && this.#demandOf(endpoint) === 'slot') this.#notifier.enqueue(endpoint);
+    else if (endpoint.awaitsRoom && this.#demandOf(endpoint).lacksSlot) this.#notifier.enqueue(endpoint);
     else leaveQueue(endpoint);
     endpoint.scheduleCheck(this.#options.clock, this.#check);
   }
 
-  #demandOf(endpoint: KnownEndpoint): ParkedDemand | 'slot' {
+  #demandOf(endpoint: KnownEndpoint): Demand {
     const maySeveralProbe = this.#slots.isHungHalfFree();
-    return parkedDemand(endpoint, { now: this.#now, maySeveralProbe, hasSlot: (each) => this.#hasSlot(each) });
+    return demandOf(endpoint, { now: this.#now, maySeveralProbe, hasSlot: (each) => this.#hasSlot(each) });
   }
 }
 
@@ -266,5 +267,5 @@ function answer({ onAdmitted }: Waiter, admission: Admission): void {
 
 /** Whether the delivery had no attempt yet, as far as is known here. */
 function isNew(origin: PatientOrigin): boolean {
-  return origin === 'fresh' || origin === 'parked';
+  return origin === 'fresh' || origin === 'waited';
 }

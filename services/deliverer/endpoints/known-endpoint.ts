@@ -6,7 +6,7 @@ import { emptyList, withItem, withoutItem } from './short-list.ts';
 import type { QueuePlace } from './slot-queue.ts';
 import type { EndpointClass } from './slots.ts';
 import { WaitingDeliveries } from './waiting-deliveries.ts';
-import type { Window } from './window.ts';
+import { Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
 
 /** A delivery in hand that waits for its turn at an endpoint. */
 export type Waiter = {
@@ -45,6 +45,11 @@ export class RunningRequest implements GrantedRequest {
   }
 }
 
+type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince'> & {
+  partOf: PartOf;
+  window: { limits: WindowLimits; startSize: number };
+};
+
 /** What nobody waits for. */
 const NOBODY: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
 
@@ -59,7 +64,7 @@ const PROBE_MOST_MS = 60_000;
  * none begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It
  * rests after it said "too much". Times are milliseconds of one clock, given by the caller.
  */
-export class KnownEndpoint {
+export class KnownEndpoint implements LimitShare {
   readonly key: string;
   readonly account: AccountUsage;
   readonly window: Window;
@@ -69,11 +74,12 @@ export class KnownEndpoint {
   after: KnownEndpoint | undefined;
   /** Where it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
-  /** The owner of its parked deliveries waits to be notified of room. */
+  /** Its room is to be notified of a place. */
   awaitsRoom = false;
-  /** The owner was notified, and no request has begun since. */
+  /** Its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
+  readonly #partOf: PartOf;
   #proven: Exclude<EndpointClass, 'hung'> = 'new';
   /** Requests under way, in the order in which they began: those that may still be answered in time, and silent ones. */
   #running = emptyList<RunningRequest>();
@@ -89,12 +95,18 @@ export class KnownEndpoint {
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
-  constructor(what: Pick<KnownEndpoint, 'key' | 'account' | 'window' | 'hostUsage' | 'hungSince'>) {
-    this.key = what.key;
-    this.account = what.account;
-    this.window = what.window;
-    this.hostUsage = what.hostUsage;
-    this.#hungSince = what.hungSince;
+  constructor({ key, account, hostUsage, hungSince, partOf, window }: NewEndpoint) {
+    this.key = key;
+    this.account = account;
+    this.hostUsage = hostUsage;
+    this.#hungSince = hungSince;
+    this.#partOf = partOf;
+    this.window = new Window(window.limits, { size: window.startSize, share: this });
+  }
+
+  /** This process's part of its limits, from 0 to 1; the other deliverers have the rest. */
+  get part(): number {
+    return this.#partOf(this.key);
   }
 
   /** Deliveries in hand that wait for it. */
@@ -141,7 +153,7 @@ export class KnownEndpoint {
     const since = this.#hungSince ?? this.#lastBegan;
     // Solves pause = part × (last + pause - since).
     const pauseMs = ((this.#lastBegan - since) * PROBE_PART) / (1 - PROBE_PART);
-    return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS) / this.account.part, PROBE_MOST_MS);
+    return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS) / this.part, PROBE_MOST_MS);
   }
 
   probeSoon(): void {

@@ -4,7 +4,7 @@ import { KnownEndpoint } from './known-endpoint.ts';
 import { LinkedMap } from './linked-map.ts';
 import { ownCopy } from './own-copy.ts';
 import type { AccountSlots } from './slots.ts';
-import { Window, type WindowLimits } from './window.ts';
+import type { PartOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
   /** Endpoints remembered at most, beside those in use. */
@@ -14,11 +14,21 @@ export type KnownEndpointsOptions = WindowLimits & {
   host: HostLimits;
   /** The size of a new endpoint's window. */
   startSize: (account: AccountSlots) => number;
-  /** This process's part of the limits of an account's endpoints, from 0 to 1. It changes. */
-  partOf: (account: string) => number;
+} & KnownElsewhere;
+
+/** What other deliverers have to do with it. */
+export type KnownElsewhere = {
+  /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
+  partOf: PartOf;
+  partOfAccount: PartOf;
+  /** For how long an endpoint that this process does not know has hung, if it hangs. */
+  hungForMs: (endpoint: string) => number | undefined;
 };
 
-/** The owner of an endpoint's parked deliveries need not know its host. */
+/** Of the only deliverer. */
+export const ALONE: KnownElsewhere = { partOf: () => 1, partOfAccount: () => 1, hungForMs: () => undefined };
+
+/** Who takes from an endpoint's room need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
 
 const UNKNOWN_HOST = '';
@@ -62,12 +72,14 @@ export class KnownEndpoints {
   }
 
   #newEndpoint(key: PartialKey, now: number): KnownEndpoint {
-    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.partOf);
+    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.partOfAccount);
     this.#accounts.set(key.account, account);
     const hostUsage = this.#join(account, key.host ?? UNKNOWN_HOST);
-    const window = new Window(this.#options, { size: this.#options.startSize(account), share: account });
-    const hungSince = key.isKnownHung ? now : undefined;
-    const endpoint = new KnownEndpoint({ key: ownCopy(key.endpoint), account, hostUsage, window, hungSince });
+    const { startSize, partOf } = this.#options;
+    const window = { limits: this.#options, startSize: startSize(account) };
+    const hungForMs = this.#options.hungForMs(key.endpoint);
+    const hungSince = hungForMs === undefined ? undefined : now - hungForMs;
+    const endpoint = new KnownEndpoint({ key: ownCopy(key.endpoint), account, hostUsage, hungSince, partOf, window });
     expectAsOfHost(endpoint);
     return endpoint;
   }

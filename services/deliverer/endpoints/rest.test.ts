@@ -73,7 +73,7 @@ describe('an endpoint that says "too much"', () => {
   test('gets nothing new until it has rested, and what has attempts behind it on time', async () => {
     const some = new SomeEndpoints();
     await saysTooMuch(some, { askedMs: 5_000 });
-    for (const origin of ['fresh', 'parked'] as const) expect(await some.told(one, origin)).toBe('busy');
+    for (const origin of ['fresh', 'waited'] as const) expect(await some.told(one, origin)).toBe('busy');
     expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 5_010 });
     await some.once(one, 'quick', 1, 'retry');
     expect(await some.told(one, 'by hand')).toBe('granted');
@@ -87,12 +87,12 @@ describe('an endpoint that says "too much"', () => {
     const some = new SomeEndpoints();
     const [first, ...others] = await some.begin(one, 4);
     const told: string[] = [];
-    const waits = (origin: 'fresh' | 'parked' | 'retry') =>
+    const waits = (origin: 'fresh' | 'waited' | 'retry') =>
       void some.admit(one, origin).then((admission: Admission) => told.push(`${origin} ${admission.kind}`));
-    for (const origin of ['fresh', 'parked', 'retry', 'retry'] as const) waits(origin);
+    for (const origin of ['fresh', 'waited', 'retry', 'retry'] as const) waits(origin);
     first?.('quick', { askedMs: 60_000 });
     await settled();
-    expect(told).toEqual(['fresh full', 'parked full']);
+    expect(told).toEqual(['fresh full', 'waited full']);
     await some.clock.runFor(900);
     for (const end of others) end('quick');
     await settled();

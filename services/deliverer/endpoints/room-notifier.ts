@@ -7,20 +7,20 @@ export type RoomNotifierOptions = {
   clock: Clock;
   slots: Slots;
   onRoom: (endpoint: string) => void;
-  /** Called after each pause: slots may be free that no notified owner has used. */
+  /** Called after each pause: slots may be free that no notified room has used. */
   onUnused: () => void;
 };
 
-/** A notified owner has this long to use a slot before others are notified of the same slot. */
+/** A notified room has this long to use a slot before others are notified of the same slot. */
 const PAUSE_MS = 50;
-/** Owners notified at least in that time, if their order does not matter. */
+/** Rooms notified at least in that time, if their order does not matter. */
 const LEAST_NOTIFIED = 16;
 
-/** Notifies the owners of parked deliveries of room, in turn: no more at once than there are free slots. */
+/** Notifies of places at endpoints that waiting rooms wait for, in turn: of no more at once than there are free slots. */
 export class RoomNotifier {
   readonly #options: RoomNotifierOptions;
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
-  /** Owners notified in this pause. */
+  /** Rooms notified in this pause. */
   #notified: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
   #pending: string[] = [];
   #pause: Timer | undefined;
@@ -33,12 +33,12 @@ export class RoomNotifier {
     this.#slotQueues.enqueue(endpoint, this.#options.clock.now());
   }
 
-  /** A probe of this endpoint would overtake no owner that waits to be notified. */
+  /** A probe of this endpoint would overtake no room that waits to be notified. */
   isInTurn(endpoint: KnownEndpoint): boolean {
     return endpoint.wasNotified || this.#slotQueues.next(this.#options.slots, 'hung') === undefined;
   }
 
-  /** Notifies owners of free slots. */
+  /** Notifies of free slots. */
   notify(): void {
     const { slots } = this.#options;
     for (const endpointClass of ENDPOINT_CLASSES) {
@@ -47,16 +47,16 @@ export class RoomNotifier {
         const endpoint = this.#slotQueues.take(slots, endpointClass);
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
-        this.notifyOwner(endpoint);
+        this.notifyRoom(endpoint);
         this.#startPause();
       }
     }
   }
 
-  notifyOwner(endpoint: KnownEndpoint): void {
+  notifyRoom(endpoint: KnownEndpoint): void {
     endpoint.awaitsRoom = false;
     endpoint.wasNotified = true;
-    // In a microtask: a notified owner may ask at once.
+    // In a microtask: whoever is notified may ask at once.
     if (this.#pending.push(endpoint.key) === 1) queueMicrotask(() => this.#flush());
   }
 

@@ -4,7 +4,14 @@ import { Window } from './window.ts';
 
 const LIMITS = { maxSize: 64, slowMs: 1_000 };
 const one = keyOf('one');
-const partOf = (deliverers: number) => ({ partOf: () => 1 / deliverers });
+/** One of so many, which has claimed the rooms of some endpoints. */
+function oneOf(deliverers: number, ...claimed: readonly string[]) {
+  const part = 1 / deliverers;
+  return {
+    partOf: (endpoint: string) => (claimed.includes(endpoint) ? 1 : part),
+    partOfAccount: () => (claimed.length > 0 ? 1 : part),
+  };
+}
 
 describe('one of several deliverers', () => {
   test.each([
@@ -14,10 +21,20 @@ describe('one of several deliverers', () => {
     [20, 1, 3],
     [100, 1, 1],
   ])('of %i begins a new endpoint with %i requests, and has %i at most', async (deliverers, first, most) => {
-    const some = new SomeEndpoints(partOf(deliverers));
+    const some = new SomeEndpoints(oneOf(deliverers));
     await some.begin(one, first);
     expect(await some.told(one)).toBe('waits');
     expect(new Window(LIMITS, { size: LIMITS.maxSize, share: { part: 1 / deliverers } }).size).toBe(most);
+  });
+
+  test('has the window of an endpoint whole whose room it has claimed, and its part of another', async () => {
+    const claimed = keyOf('claimed');
+    const some = new SomeEndpoints({ maxSize: 32, ...oneOf(4, claimed.endpoint) });
+    await some.grow(claimed);
+    await some.grow(one);
+    await some.begin(claimed, 32);
+    await some.begin(one, 8);
+    expect([await some.told(claimed), await some.told(one)]).toEqual(['waits', 'waits']);
   });
 
   test('gives up what is not its part any more as soon as others come, and has it again when they go', () => {
@@ -31,7 +48,7 @@ describe('one of several deliverers', () => {
   });
 
   test('probes what hangs as many times less often, once a minute at least', async () => {
-    const some = new SomeEndpoints(partOf(20));
+    const some = new SomeEndpoints(oneOf(20));
     await some.once(one, 'hung', 1_000);
     await some.clock.runFor(18_000);
     expect(await some.told(one)).toBe('hung');
@@ -43,7 +60,7 @@ describe('one of several deliverers', () => {
   });
 
   test('has its part of what an account may have at one host', async () => {
-    const some = new SomeEndpoints({ slots: 64, ...partOf(2) });
+    const some = new SomeEndpoints({ slots: 64, ...oneOf(2) });
     const keys = Array.from({ length: 6 }, (_, number) => keyOf(`host/${number}`));
     for (const key of keys) await some.once(key, 'quick');
     // The first request of each endpoint that has answered does not count.

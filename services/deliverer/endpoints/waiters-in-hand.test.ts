@@ -20,12 +20,12 @@ describe('in hand', () => {
     expect(new Set(await Promise.all(burst))).toEqual(new Set(['granted']));
   });
 
-  test('a fresh one waits for its patience, a parked one and one by hand for as long as the endpoint answers', async () => {
+  test('a fresh one waits for its patience, one from the room and one by hand for as long as the endpoint answers', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'slow', 50_000);
     const ends = await some.begin(one, 4);
     const fresh = some.admit(one);
-    const others = [some.admit(one, 'parked'), some.admit(one, 'by hand')];
+    const others = [some.admit(one, 'waited'), some.admit(one, 'by hand')];
     await some.clock.runFor(1_000);
     expect(await fresh).toEqual({ kind: 'full', why: 'full' });
     await some.clock.runFor(40_000);
@@ -52,19 +52,19 @@ describe('in hand', () => {
     expect(await waiting(served)).toBe(8);
   });
 
-  test('whatever is for a hung endpoint is told so at once, and but one parked one of those that waited', async () => {
+  test('whatever is for a hung endpoint is told so at once, and all but one of those from the room', async () => {
     const some = new SomeEndpoints();
     const ends = await some.begin(one, 4);
-    const parked = Array.from({ length: 3 }, () => some.admit(one, 'parked'));
+    const waited = Array.from({ length: 3 }, () => some.admit(one, 'waited'));
     await some.clock.runFor(500);
     ends[0]?.('hung');
     await settled();
     expect(some.endpoints.figures()).toMatchObject({ inHand: 1, full: { hung: 2 } });
-    expect((await Promise.all(parked.slice(1))).map(kindOf)).toEqual(['hung', 'hung']);
-    expect(await some.told(one, 'parked')).toBe('hung');
+    expect((await Promise.all(waited.slice(1))).map(kindOf)).toEqual(['hung', 'hung']);
+    expect(await some.told(one, 'waited')).toBe('hung');
     expect(await some.told(one)).toBe('hung');
     await some.clock.runFor(500);
-    expect(kindOf((await parked[0]) ?? { kind: 'full', why: 'full' })).toBe('granted');
+    expect(kindOf((await waited[0]) ?? { kind: 'full', why: 'full' })).toBe('granted');
   });
 
   test('those wait on that lack nothing but a slot, which trusted ones hold', async () => {
@@ -86,7 +86,7 @@ describe('in hand', () => {
   test('none waits once it is closed', async () => {
     const some = new SomeEndpoints();
     await some.begin(one, 4);
-    const waiting = (['fresh', 'parked', 'by hand'] as const).map((origin) => some.admit(one, origin));
+    const waiting = (['fresh', 'waited', 'by hand'] as const).map((origin) => some.admit(one, origin));
     some.endpoints.close();
     expect(await Promise.all(waiting)).toEqual(Array.from({ length: 3 }, () => ({ kind: 'full', why: 'full' })));
     expect(await some.told(one, 'by hand')).toBe('full');

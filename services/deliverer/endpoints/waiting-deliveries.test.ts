@@ -20,15 +20,15 @@ function served(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
 }
 
 describe('waiting', () => {
-  test('gives fresh and parked ones every other place while both wait, and by hand goes first', () => {
-    const waiting = waitingFor(['parked', 'parked', 'parked', 'fresh', 'fresh', 'by hand', 'fresh', 'fresh', 'parked']);
+  test('gives fresh ones and those from the room every other place while both wait, and by hand goes first', () => {
+    const waiting = waitingFor(['waited', 'waited', 'waited', 'fresh', 'fresh', 'by hand', 'fresh', 'fresh', 'waited']);
     const origins = served(waiting, 9).map(({ origin }) => origin);
-    expect(origins).toEqual(['by hand', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked', 'fresh', 'parked']);
+    expect(origins).toEqual(['by hand', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited']);
     expect(waiting.next()).toBeUndefined();
   });
 
   test('gives the places to those that wait where the others do not', () => {
-    expect(served(waitingFor(['parked', 'parked']), 2)).toHaveLength(2);
+    expect(served(waitingFor(['waited', 'waited']), 2)).toHaveLength(2);
     expect(served(waitingFor(['fresh', 'fresh']), 2)).toHaveLength(2);
   });
 });

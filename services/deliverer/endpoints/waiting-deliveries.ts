@@ -3,20 +3,20 @@ import { emptyList, withItem, withoutItem } from './short-list.ts';
 
 /**
  * Deliveries in hand that wait for one endpoint, each kind first come, first served. Those by hand go first, then retries,
- * as their schedule runs; fresh and parked ones take turns while both wait.
+ * as their schedule runs; fresh ones and those that waited in the room take turns while both wait.
  */
 export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }> {
   readonly #byOrigin: Record<PatientOrigin, Waiter[]> = {
     'by hand': emptyList(),
     retry: emptyList(),
     fresh: emptyList(),
-    parked: emptyList(),
+    waited: emptyList(),
   };
-  #turnOf: 'fresh' | 'parked' = 'fresh';
+  #turnOf: 'fresh' | 'waited' = 'fresh';
 
   get count(): number {
-    const { 'by hand': byHand, retry, fresh, parked } = this.#byOrigin;
-    return byHand.length + retry.length + fresh.length + parked.length;
+    const { 'by hand': byHand, retry, fresh, waited } = this.#byOrigin;
+    return byHand.length + retry.length + fresh.length + waited.length;
   }
 
   countOf(origin: PatientOrigin): number {
@@ -36,18 +36,18 @@ export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }
     const first = this.#byOrigin['by hand'][0] ?? this.#byOrigin.retry[0];
     if (first !== undefined) return first;
     const mine = this.#byOrigin[this.#turnOf][0];
-    const other = this.#turnOf === 'fresh' ? 'parked' : 'fresh';
+    const other = this.#turnOf === 'fresh' ? 'waited' : 'fresh';
     if (mine !== undefined) this.#turnOf = other;
     return mine ?? this.#byOrigin[other][0];
   }
 
   /** Waiters without an attempt, as far as is known here. */
   fresh(): Waiter[] {
-    return [...this.#byOrigin.fresh, ...this.#byOrigin.parked];
+    return [...this.#byOrigin.fresh, ...this.#byOrigin.waited];
   }
 
-  /** Parked waiters: all, or all but the first. */
-  parked({ areAll }: { areAll: boolean }): Waiter[] {
-    return this.#byOrigin.parked.slice(areAll ? 0 : 1);
+  /** Those that waited in the room: all, or all but the first. */
+  waited({ areAll }: { areAll: boolean }): Waiter[] {
+    return this.#byOrigin.waited.slice(areAll ? 0 : 1);
   }
 }

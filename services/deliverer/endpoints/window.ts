@@ -12,6 +12,9 @@ type WindowOptions = { size?: number; share?: LimitShare };
 /** `part`: this process's part of some limits, from 0 to 1. It may change. */
 export type LimitShare = { readonly part: number };
 
+/** The same of what has that name: an endpoint, or an account. */
+export type PartOf = (name: string) => number;
+
 const WHOLE: LimitShare = { part: 1 };
 
 /** Size of a new endpoint's window, and the size to which an unused one shrinks. */

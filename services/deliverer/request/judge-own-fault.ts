@@ -21,7 +21,7 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
       if (ended.lostAt === undefined) return onEnd(ended);
       const { lostAt, ...result } = ended;
       if (lostAt === 'here') return onEnd({ ...result, isOurs: true });
-      const wasHeld = request.delivery.parked?.why === 'egress';
+      const wasHeld = request.delivery.waited?.why === 'egress';
       const address = result.reason === 'blocked_address' ? undefined : result.ip;
       const failed = { origin, address, startedAt, wasSent: lostAt === 'sent', isLast: request.isLast, wasHeld };
       egress.isOurs(failed).then((isOurs) => onEnd(isOurs ? { ...result, isOurs } : result), onEnd);

@@ -23,8 +23,8 @@ print(
   }),
 );
 
-function print({ waitsMs, slotsUsed, parked }: Simulated): void {
-  process.stdout.write(`${seconds} s; parked: full ${parked.full}, hung ${parked.hung}\n`);
+function print({ waitsMs, slotsUsed, put }: Simulated): void {
+  process.stdout.write(`${seconds} s; put: full ${put.full ?? 0}, hung ${put.hung ?? 0}\n`);
   const used = slotsUsed.toSorted((one, other) => one - other);
   process.stdout.write(`slots used: p50 ${at(used, 0.5)}, max ${at(used, 1)}\n`);
   console.table(

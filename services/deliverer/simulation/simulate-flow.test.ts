@@ -37,19 +37,19 @@ const oneHost = { account: 'carrier', host: 'tms' };
 
 describe('an endpoint that answers', () => {
   test('is called at once beside those of its own account and host that never do', async () => {
-    const { longestMs, parked } = await simulated([
+    const { longestMs, put } = await simulated([
       ...Array.from({ length: 40 }, () => aReceiver(oneHost)),
       ...Array.from({ length: 40 }, () => aReceiver({ ...oneHost, kind: 'hung', answerMs: never, everyMs: 100 })),
     ]);
     // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
-    expect(parked.hung).toBeGreaterThan(0);
+    expect(put.hung).toBeGreaterThan(0);
   });
 
-  test('is called at once while 50,000 deliveries are parked for one that never does', async () => {
+  test('is called at once while 50,000 deliveries wait for one that never does', async () => {
     const { longestMs } = await simulated(
       [aReceiver({ ...oneHost, kind: 'dead', answerMs: never }), aReceiver(oneHost), aReceiver({})],
-      { parkedBefore: 50_000 },
+      { waitingBefore: 50_000 },
     );
     // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);

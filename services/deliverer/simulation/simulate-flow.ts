@@ -1,12 +1,13 @@
-import { park, publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishDelivery, wait, type Delivery } from '@waybell/line/delivery';
 import { lineTopology } from '@waybell/line/line-topology';
 import type { Source } from '@waybell/line/messages';
 import { runStep } from '@waybell/line/run-step';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
+import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { deactivatorQueue, logQueue } from '@waybell/line/topology';
-import type { ParkReason } from '@waybell/line/outcomes';
+import type { WaitingReason } from '@waybell/line/outcomes';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
@@ -18,8 +19,6 @@ import type { EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliveryTarget } from '../find-target.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import type { Flow } from '../parking/flow.ts';
-import { MemoryParking } from '../parking/testing/memory-parking.ts';
 import type { Receiver } from './receivers.ts';
 
 export type SimulationOptions = {
@@ -28,8 +27,8 @@ export type SimulationOptions = {
   /** Deliveries come for this long; then the simulation ends. */
   durationMs: number;
   held: number;
-  /** Deliveries of the first receiver that are parked from the start. */
-  parkedBefore?: number;
+  /** Deliveries for the first receiver that wait from the start. */
+  waitingBefore?: number;
   random: () => number;
 };
 
@@ -38,7 +37,8 @@ export type Simulated = {
   waitsMs: Map<string, number[]>;
   /** Slots in use, once a second. */
   slotsUsed: number[];
-  parked: Record<ParkReason, number>;
+  /** Number of deliveries that had to wait, by why. */
+  put: Partial<Record<WaitingReason, number>>;
 };
 
 const LIMIT_MS = { carrier: 3_000, shipper: 60_000 };
@@ -58,8 +58,8 @@ class Simulation {
   readonly #clock = new TurnedClock();
   readonly #broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: BYTES, quorumSize: 1 }), this.#clock);
   readonly #link = new MemoryLink(this.#broker);
-  readonly #parking: MemoryParking;
-  readonly #flow: Flow;
+  readonly #waiting: MemoryWaiting;
+  readonly #put: Simulated['put'] = {};
   readonly #waitsMs: Simulated['waitsMs'] = new Map();
   /** Due time of each delivery that waits for an attempt. */
   readonly #dueAt = new Map<string, number>();
@@ -71,19 +71,22 @@ class Simulation {
     const clock = this.#clock;
     const [broker, now] = [this.#link.asBroker, () => Math.round(clock.now())];
     const findTargets = async (guids: readonly string[]) => guids.map((guid) => this.#targetOf(guid));
-    this.#parking = new MemoryParking({ now, whose: (subscription) => endpointKey(this.#targetOf(subscription)) });
+    this.#waiting = new MemoryWaiting(now);
     const most = { rows: Infinity, bytes: Infinity };
+    const held = { messages: options.held / 2, bytes: BYTES };
     const { flow, step } = makeDeliverer({
       config: {
         actionKeys: ['carrier.order.created', 'shipper.order.created'],
         heldLimit: { messages: options.held, bytes: BYTES },
         flow: options.endpoints,
-        parked: { held: { rows: options.held / 2, bytes: BYTES }, ofAccount: most, ofAll: most },
+        waiting: { held, ofAccount: most, allBytes: Infinity },
         schedule,
         maxAgeMs: Infinity,
         rememberMs: Infinity,
       },
-      store: this.#parking,
+      store: this.#waiting.storeFor('the deliverer'),
+      deliverers: { live: async () => 1, leave: async () => undefined },
+      onPut: (why) => void (this.#put[why] = (this.#put[why] ?? 0) + 1),
       findTargets,
       callEndpoint: (call, onEnd) => this.#call(call, onEnd),
       broker,
@@ -91,22 +94,21 @@ class Simulation {
       clock,
       now,
     });
-    this.#flow = flow;
     runStep(step, { broker, log, metrics, clock, ...flow.tools });
     const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
     broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
   }
 
   async run(): Promise<Simulated> {
-    const { receivers, durationMs: end, parkedBefore = 0, random } = this.#options;
-    await this.#parkBefore(parkedBefore);
+    const { receivers, durationMs: end, waitingBefore = 0, random } = this.#options;
+    await this.#putBefore(waitingBefore);
     for (const [place, receiver] of receivers.entries()) this.#load(receiver, place, random() * receiver.everyMs);
     const slotsUsed: number[] = [];
     this.#everySecond(() => slotsUsed.push(this.#slotsUsed));
     const turning = { clock: this.#clock, links: [this.#link], end };
     for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
     for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
-    return { waitsMs: this.#waitsMs, slotsUsed, parked: this.#flow.timesParked };
+    return { waitsMs: this.#waitsMs, slotsUsed, put: this.#put };
   }
 
   #load(receiver: Receiver, place: number, delayMs: number): void {
@@ -130,14 +132,16 @@ class Simulation {
     return aDelivery({ guid: `${place} ${this.#made}`, ...what });
   }
 
-  /** Parks deliveries of the first receiver, made before the simulation began. */
-  async #parkBefore(count: number): Promise<void> {
+  /** Has deliveries for the first receiver wait, made before the simulation began. */
+  async #putBefore(count: number): Promise<void> {
     const [receiver] = this.#options.receivers;
     if (receiver === undefined) return;
-    const { account = '' } = receiver;
     const made = Array.from({ length: count }, (_, createdAt) => ({ ...this.#make(receiver, 0), createdAt }));
-    const rows = made.map((delivery) => park(delivery, { account, why: 'hung' }).row);
-    await this.#parking.insert(rows);
+    const rows = made.map((delivery) => {
+      const { endpoint, account } = endpointKey(this.#targetOf(delivery.subscription));
+      return wait({ ...delivery, room: { room: endpoint, account } }, { why: 'hung' }).row;
+    });
+    await this.#waiting.storeFor('before').put(rows);
   }
 
   #call({ delivery }: AttemptRequest, onEnd: OnAttempted): void {
@@ -175,7 +179,6 @@ class Simulation {
     return {
       state: 'active',
       isFeatureOn: true,
-      isHung: false,
       reportsSuccess: false,
       account,
       callbackUrl: `https://${host}.example/${subscription}`,

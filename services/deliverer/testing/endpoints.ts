@@ -14,8 +14,10 @@ type End = (speed: ResponseSpeed, tooMuch?: TooMuch) => void;
 /** Endpoints by a turned clock, and helpers for tests. */
 export class SomeEndpoints {
   readonly clock = new TurnedClock();
-  /** Endpoints whose owner was notified of room. */
+  /** Endpoints whose room was notified of a place. */
   readonly notified: string[] = [];
+  /** Endpoints that others found to hang. */
+  readonly hungElsewhere = new Set<string>();
   readonly endpoints: Endpoints;
 
   constructor(what: Partial<ConstructorParameters<typeof Endpoints>[0]> = {}) {
@@ -31,8 +33,15 @@ export class SomeEndpoints {
       maxEndpoints: 1_000,
       forgetAfterMs: 3_600_000,
       onRoom: (endpoint) => this.notified.push(endpoint),
+      hungForMs: (endpoint) => (this.hungElsewhere.has(endpoint) ? 0 : undefined),
       ...what,
     });
+  }
+
+  /** Has others find that an endpoint hangs. */
+  knownHung(key: EndpointKey): EndpointKey {
+    this.hungElsewhere.add(key.endpoint);
+    return key;
   }
 
   admit(key: EndpointKey, origin: RequestOrigin = 'fresh'): Promise<Admission> {

@@ -1,4 +1,26 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Parked } from './0012-parked.ts';
+import { OpenRequests } from './0013-open-requests.ts';
+import { KeptPublications } from './0014-kept-publications.ts';
+import { ParkedEgress } from './0015-parked-egress.ts';
+import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
+import { TARGETS_AND_CLIENT } from './0017-secrets-of-clients.ts';
+import { ClaimedRequests } from './0018-claimed-requests.ts';
+import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
+import { ParkedBusy } from './0031-parked-busy.ts';
+import { MOVE_DELIVERIES, movePublications } from './move-to-rooms.ts';
+
+/** They made the tables from before. */
+const BEFORE = [
+  Parked,
+  OpenRequests,
+  KeptPublications,
+  ParkedEgress,
+  ParkedWithoutRecords,
+  ClaimedRequests,
+  ActionsOfDeliverers,
+  ParkedBusy,
+];
 
 /** The services that have a waiting room, as their tables and their role begin. */
 const SERVICES = ['deliverer', 'router'] as const;
@@ -26,8 +48,12 @@ export class WaitingRooms implements MigrationInterface {
     await database.query(DROP);
   }
 
-  async down(): Promise<void> {
-    throw new Error('the tables before the waiting rooms are gone: restore the backup from before the upgrade');
+  /** Only where nothing waits: what waits in a room is not moved back. */
+  async down(database: QueryRunner): Promise<void> {
+    await database.query(REFUSE_IF_ANY_WAITS);
+    await database.query(DROP_ROOMS);
+    for (const Migration of BEFORE) await new Migration().up(database);
+    await database.query(`${TARGETS_AND_CLIENT}; grant select on waybell.delivery_targets to waybell_deliverer`);
   }
 }
 
@@ -61,7 +87,7 @@ create table waybell.${service}_rooms (
 create index ${service}_rooms_open on waybell.${service}_rooms (look_at) where name is null and shut_since is null;
 create index ${service}_rooms_shut on waybell.${service}_rooms (look_at) where name is null and shut_since is not null;
 create index ${service}_rooms_destinations on waybell.${service}_rooms (look_at) where name is not null;
-create index ${service}_rooms_changed on waybell.${service}_rooms (room) where changes > 0 or over_before is not null;
+create index ${service}_rooms_changed on waybell.${service}_rooms (look_at) where changes > 0 or over_before is not null;
 create index ${service}_rooms_of_account on waybell.${service}_rooms (account) where account is not null;
 
 create table waybell.${service}_waiting (
@@ -69,7 +95,7 @@ create table waybell.${service}_waiting (
   -- Milliseconds since the epoch: of a delivery when it was made, of a publication when it was put.
   made_at bigint not null,
   id text collate "C" not null,
-  -- Raised by every put: only what was taken is settled.
+  -- Raised by every put, and begun anywhere: only what was taken is settled.
   no int not null default 0,
   subscription uuid,
   put_at timestamptz not null default now(),
@@ -82,14 +108,15 @@ create table waybell.${service}_waiting (
   primary key (room, made_at, id)
 ) with (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000);
 
--- By account; of a destination by its room.
+-- By account; of a destination by its room, with its name.
 create table waybell.${service}_waiting_sums (
   holder uuid primary key,
+  name text,
   rows bigint not null,
   bytes bigint not null
 ) with (fillfactor = 50)`;
 
-/** A function, so that its second statement sees what the lock of the first waited for. */
+/** A function, so that its second statement sees what the lock of the first waited for. Limits have each room looked up, not all rows read. */
 const release = (service: string): string => `
 create function waybell.release_${service}_rooms(me uuid, rooms uuid[], after_ms float8[], shut_for_ms float8[])
 returns setof uuid language plpgsql volatile as $$
@@ -97,14 +124,14 @@ begin
   -- Whoever is putting something in holds the key of the room.
   perform from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me order by r.room for update;
   return query delete from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me
-    and not exists (select from waybell.${service}_waiting w where w.room = r.room) returning r.room;
+    and (select true from waybell.${service}_waiting w where w.room = r.room limit 1) is null returning r.room;
   update waybell.${service}_rooms r set claimed_by = null, deaths = 0,
     shut_since = now() - make_interval(secs => k.shut_ms / 1000),
     look_at = case when k.ms is not null then now() + make_interval(secs => k.ms / 1000)
-      when r.changes > 0 or r.over_before is not null or exists (select from waybell.${service}_waiting w
-        where w.room = r.room and (w.due_at is null or w.due_at <= now())) then now()
+      when r.changes > 0 or r.over_before is not null or (select true from waybell.${service}_waiting w
+        where w.room = r.room and (w.due_at is null or w.due_at <= now()) limit 1) then now()
       else coalesce((select min(w.due_at) from waybell.${service}_waiting w where w.room = r.room), now()) end
-  from unnest(rooms, after_ms, shut_for_ms) as k (room, ms, shut_ms) where r.room = k.room and r.claimed_by = me;
+  from unnest(rooms, after_ms, shut_for_ms) as k (room, ms, shut_ms) where r.room = any (array[k.room]) and r.claimed_by = me;
 end $$;
 revoke all on function waybell.release_${service}_rooms(uuid, uuid[], float8[], float8[]) from public`;
 
@@ -131,8 +158,7 @@ create view waybell.waiting_sums as ${union('waiting_sums')}`;
 const DELIVERERS = `
 create table waybell.deliverers (id uuid primary key, seen_at timestamptz not null, actions text[] not null) with (fillfactor = 50);
 grant select, insert, delete on waybell.deliverers to waybell_deliverer;
-grant update (seen_at) on waybell.deliverers to waybell_deliverer;
-grant execute on function waybell.room_of(uuid, text) to waybell_deliverer`;
+grant update (seen_at) on waybell.deliverers to waybell_deliverer`;
 
 const TRIGGERS = `
 drop trigger parked_heads_follow on waybell.subscriptions;
@@ -162,40 +188,6 @@ create trigger rooms_follow after update of features on waybell.accounts
 for each row when (old.features is distinct from new.features) execute function waybell.follow_account();
 revoke all on function waybell.follow_subscription(), waybell.follow_account() from public`;
 
-/** As the deliverer writes a delivery to the queue of its action. */
-const PROPERTIES = `json_strip_nulls(json_build_object('kind', 'publish', 'exchange', 'waybell.deliveries', 'routingKey', o.action,
-  'messageId', o.delivery, 'type', o.action, 'note', regexp_replace(o.note, ' hop \\d+', ''), 'contentType', 'application/json',
-  'deliveries', true, 'headers', case when o.traceparent is not null then json_build_object('traceparent', o.traceparent) end))::text`;
-
-const MOVE_DELIVERIES = `
-create temporary table moved on commit drop as
-select waybell.room_of(s.account_guid, s.callback_url) as room, s.account_guid as account, o.created_at as made_at,
-  o.delivery || ' ' || o.attempt as id, s.guid as subscription, o.parked_at as put_at, o.not_before as due_at, o.why,
-  ${PROPERTIES} as properties, o.body
-from waybell.parked o join waybell.subscriptions s on s.guid = o.subscription
-union all
-select waybell.room_of(s.account_guid, s.callback_url), s.account_guid, o.created_at, o.delivery || ' ' || o.attempt, s.guid, now(),
-  o.due_at, 'open', ${PROPERTIES}, o.body
-from waybell.open_requests o join waybell.subscriptions s on s.guid = split_part(o.note, ' ', 2)::uuid;
-insert into waybell.deliverer_rooms (room, account) select distinct room, account from moved;
-insert into waybell.deliverer_waiting (room, made_at, id, subscription, put_at, due_at, why, properties, body)
-select room, made_at, id, subscription, put_at, due_at, why, properties, body from moved on conflict do nothing;
-insert into waybell.deliverer_waiting_sums (holder, rows, bytes)
-select account, count(*), sum(coalesce(octet_length(body), 0) + octet_length(properties)) from moved group by account`;
-
-const movePublications = (service: string): string => `
-create temporary table moved_${service} on commit drop as
-select encode(substring(sha256(convert_to(d.exchange || ' ' || d.routing_key, 'UTF8')) for 16), 'hex')::uuid as room,
-  d.exchange || ' ' || d.routing_key as name, round(extract(epoch from p.kept_at) * 1000)::bigint as made_at,
-  gen_random_uuid()::text as id, p.kept_at as put_at, p.properties, p.body
-from waybell.kept_publications p join waybell.kept_destinations d on d.id = p.destination
-where d.kept_by = 'waybell_${service}';
-insert into waybell.${service}_rooms (room, name) select distinct room, name from moved_${service};
-insert into waybell.${service}_waiting (room, made_at, id, put_at, why, properties, body)
-select room, made_at, id, put_at, 'broker', properties, body from moved_${service};
-insert into waybell.${service}_waiting_sums (holder, rows, bytes)
-select room, count(*), sum(octet_length(body) + octet_length(properties)) from moved_${service} group by room`;
-
 const TARGETS = `
 drop view waybell.delivery_targets;
 create view waybell.delivery_targets as
@@ -214,5 +206,24 @@ drop view waybell.kept;
 drop table waybell.parked, waybell.parked_heads, waybell.parked_shards, waybell.parked_owners, waybell.parked_sums,
   waybell.open_requests, waybell.kept_publications, waybell.kept_destinations;
 drop function if exists waybell.keep_publications, waybell.count_kept_publications, waybell.claim_kept_publications,
-  waybell.put_off_kept_publications, waybell.remove_kept_publications;
+  waybell.put_off_kept_publications, waybell.remove_kept_publications, waybell.asking_role;
 drop function waybell.endpoint_of(uuid, text), waybell.shard_of(uuid)`;
+
+const REFUSE_IF_ANY_WAITS = `
+do $$ begin
+  if exists (select from waybell.waiting) then
+    raise exception 'something waits, and the tables from before have no place for it: start the services until nothing does';
+  end if;
+end $$`;
+
+const DROP_ROOMS = `
+drop trigger rooms_follow on waybell.subscriptions;
+drop trigger rooms_follow on waybell.accounts;
+drop function waybell.follow_subscription(), waybell.follow_account();
+drop view waybell.delivery_targets, waybell.rooms, waybell.waiting, waybell.waiting_sums;
+${SERVICES.map(
+  (service) => `drop function waybell.release_${service}_rooms(uuid, uuid[], float8[], float8[]);
+drop table waybell.${service}_rooms, waybell.${service}_waiting, waybell.${service}_waiting_sums;`,
+).join('\n')}
+drop table waybell.deliverers;
+drop function waybell.room_of(uuid, text)`;

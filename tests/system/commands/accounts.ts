@@ -70,7 +70,7 @@ export function accounts(): void {
       [`token create --account ${randomUUID()} --expires 90`, '90d'],
       [`token revoke ${randomUUID()}`, 'no such token'],
       [`token list --account ${randomUUID()}`, 'create it first'],
-      ...['failing', 'parked list', 'audit', 'why'].map(
+      ...['failing', 'waiting list', 'audit', 'why'].map(
         (command) =>
           [
             `${command} --account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11`,

@@ -70,7 +70,7 @@ export function status(): void {
       expect(stdout).toMatch(/^event-router +ready +http:\/\/127\.0\.0\.1:\d+$/m);
       expect(stdout).toMatch(/^waybell\.rejected +\d+ messages? +see \.\/waybell rejected list$/m);
       expect(stdout).toMatch(/^\d+ of \d+ queues are empty$/m);
-      expect(stdout).toMatch(/^parked: \d+ deliver/m);
+      expect(stdout).toMatch(/^waiting for endpoints: /m);
       expect(stdout).toMatch(/^the tables are those of release \d+\.\d+\.\d+$/m);
       expect(stdout).not.toContain('not there');
       expect(stdout).not.toContain('without a service');
@@ -108,9 +108,13 @@ export function status(): void {
       expect(stdout).toContain(
         `the queues cannot be read: RabbitMQ at ${place}, which AMQP_URL names, cannot be reached`,
       );
-      expect(stdout).toMatch(/^parked: /m);
+      expect(stdout).toMatch(/^buffered in Postgres \(RabbitMQ not accepting\): /m);
       expect(code).toBe(1);
-      expect(JSON.parse(json)).toMatchObject({ queues: null, missing: [], kept: expect.any(Array) });
+      expect(JSON.parse(json)).toMatchObject({
+        queues: null,
+        missing: [],
+        waiting: { endpoints: expect.any(Object), destinations: expect.any(Object) },
+      });
     });
 
     test('says so where Postgres refuses the user, or is not named', async () => {
@@ -120,12 +124,12 @@ export function status(): void {
         ask('status', { DATABASE_URL: refused.href }),
         ask('status --json', { DATABASE_URL: '' }),
       ]);
-      expect(stdout).toMatch(/^what is parked and kept cannot be read: Postgres at .* refuses the user/m);
+      expect(stdout).toMatch(/^what waits cannot be read: Postgres at .* refuses the user/m);
       expect(stdout).toContain('queues are empty');
       expect(code).toBe(1);
       expect(JSON.parse(json)).toMatchObject({
-        parked: null,
-        troubles: ['what is parked and kept cannot be read: DATABASE_URL is not set'],
+        waiting: null,
+        troubles: ['what waits cannot be read: DATABASE_URL is not set'],
       });
       expect(unnamed).toBe(1);
     });

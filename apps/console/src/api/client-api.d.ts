@@ -701,11 +701,6 @@ export interface components {
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
-             * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
-             * @enum {unknown}
-             */
-            parked?: "full" | "hung" | "busy" | "egress";
-            /**
              * @description Of those that failure-reasons.md lists.
              * @example response_timeout
              */
@@ -721,6 +716,11 @@ export interface components {
             tls_ms?: number;
             /** @description Where the request went; values in the query are `***`. */
             url?: string;
+            /**
+             * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+             * @enum {unknown}
+             */
+            waited?: "full" | "hung" | "busy" | "egress" | "open";
         };
         CarrierAction: {
             action: components["schemas"]["CarrierActionName"];
@@ -783,19 +783,6 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             next_attempt_at?: string;
-            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-            parked?: {
-                /**
-                 * Format: date-time
-                 * @example 2026-11-20T09:30:00.123Z
-                 */
-                since: string;
-                /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
-                 * @enum {unknown}
-                 */
-                why: "full" | "hung" | "busy" | "egress";
-            };
             /**
              * @description Of those that failure-reasons.md lists.
              * @example response_timeout
@@ -810,6 +797,19 @@ export interface components {
             status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
             /** Format: uuid */
             subscription_guid: string;
+            /** @description Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path). */
+            waiting?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "busy" | "egress" | "open";
+            };
         };
         DeliveryDetail: {
             action: string;
@@ -847,19 +847,6 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             next_attempt_at?: string;
-            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-            parked?: {
-                /**
-                 * Format: date-time
-                 * @example 2026-11-20T09:30:00.123Z
-                 */
-                since: string;
-                /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
-                 * @enum {unknown}
-                 */
-                why: "full" | "hung" | "busy" | "egress";
-            };
             /**
              * @description Of those that failure-reasons.md lists.
              * @example response_timeout
@@ -891,6 +878,19 @@ export interface components {
             status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
             /** Format: uuid */
             subscription_guid: string;
+            /** @description Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path). */
+            waiting?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "busy" | "egress" | "open";
+            };
         };
         Listener: {
             actions: string[];

@@ -186,26 +186,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/admin/parked": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the endpoints that deliveries wait for
-         * @description Those that wait longest first. The same as `./waybell parked list`.
-         */
-        get: operations["listParked"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/admin/queues": {
         parameters: {
             query?: never;
@@ -213,7 +193,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** See what waits in every queue, and what is kept for want of one */
+        /** See what waits in every queue, and what waits in Postgres for want of one */
         get: operations["listQueues"];
         put?: never;
         post?: never;
@@ -408,6 +388,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what waits, and why
+         * @description What has waited longest first. The same as `./waybell waiting list`.
+         */
+        get: operations["listWaiting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/why/{anything}": {
         parameters: {
             query?: never;
@@ -594,10 +594,6 @@ export interface components {
             origins: {
                 objects: components["schemas"]["FailingOrigin"][];
             };
-            /** @description Endpoints that deliveries wait for, the longest first. */
-            parked: {
-                objects: components["schemas"]["ParkedEndpoint"][];
-            };
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
@@ -606,6 +602,10 @@ export interface components {
             /** @description The oldest deliveries without an end. */
             undelivered: {
                 objects: components["schemas"]["Undelivered"][];
+            };
+            /** @description Endpoints that deliveries wait for; what has waited longest comes first. */
+            waiting: {
+                objects: components["schemas"]["WaitingEndpoint"][];
             };
         };
         FailingOrigin: {
@@ -650,19 +650,6 @@ export interface components {
             rule: "exhausted" | "window";
             /** @description Without its query. */
             url: string;
-        };
-        Kept: {
-            bytes: number;
-            exchange: string;
-            /** @description The role of a service in Postgres. */
-            kept_by: string;
-            /**
-             * Format: date-time
-             * @example 2026-11-20T09:30:00.123Z
-             */
-            oldest_at: string;
-            publications: number;
-            routing_key: string;
         };
         OperatorDelivery: {
             account: components["schemas"]["AccountName"];
@@ -710,11 +697,6 @@ export interface components {
                 /** @description What the reason says, for people. */
                 meaning?: string;
                 /**
-                 * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
-                 * @enum {unknown}
-                 */
-                parked?: "full" | "hung" | "busy" | "egress";
-                /**
                  * @description Of those that failure-reasons.md lists.
                  * @example response_timeout
                  */
@@ -735,6 +717,11 @@ export interface components {
                 tls_ms?: number;
                 /** @description Where the request went; values in the query are `***`. */
                 url?: string;
+                /**
+                 * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                waited?: "full" | "hung" | "busy" | "egress" | "open";
             }[];
             client_id: string;
             /** @description Only where its end switched the subscription off. */
@@ -764,19 +751,6 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             next_attempt_at?: string;
-            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-            parked?: {
-                /**
-                 * Format: date-time
-                 * @example 2026-11-20T09:30:00.123Z
-                 */
-                since: string;
-                /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
-                 * @enum {unknown}
-                 */
-                why: "full" | "hung" | "busy" | "egress";
-            };
             /**
              * @description Of those that failure-reasons.md lists.
              * @example response_timeout
@@ -791,6 +765,19 @@ export interface components {
             status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
             /** Format: uuid */
             subscription_guid: string;
+            /** @description Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path). */
+            waiting?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "busy" | "egress" | "open";
+            };
         };
         OperatorEvent: {
             action: string;
@@ -927,24 +914,6 @@ export interface components {
             /** @description What can be done about it, for people. */
             remedy: string;
         };
-        ParkedEndpoint: {
-            account: components["schemas"]["AccountName"];
-            bytes: number;
-            deliveries: number;
-            /** @description It does not answer; else it answers, and takes no more at once. */
-            is_hung: boolean;
-            /** @description Whether a deliverer that lives takes care of it. */
-            is_owned: boolean;
-            /**
-             * Format: date-time
-             * @description When the oldest of them was made.
-             * @example 2026-11-20T09:30:00.123Z
-             */
-            oldest_at: string;
-            subscription_guids: string[];
-            /** @description Without its query. */
-            url: string;
-        };
         /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
         Problem: {
             /** @description What is wrong with this request, for people. */
@@ -986,11 +955,11 @@ export interface components {
             name: string;
         };
         Queues: {
-            /** @description What services keep in Postgres, as RabbitMQ does not take it; what has waited longest first. */
-            kept: {
-                objects: components["schemas"]["Kept"][];
-            };
             objects: components["schemas"]["Queue"][];
+            /** @description What waits in Postgres as RabbitMQ does not accept it; what has waited longest comes first. */
+            waiting: {
+                objects: components["schemas"]["WaitingDestination"][];
+            };
         };
         Rejected: {
             content_encoding?: string;
@@ -1152,6 +1121,80 @@ export interface components {
             attempts: number;
             /** Format: uuid */
             guid: string;
+        };
+        Waiting: {
+            /** @description What waits in Postgres as RabbitMQ does not accept it; what has waited longest comes first. */
+            destinations: {
+                objects: components["schemas"]["WaitingDestination"][];
+            };
+            /** @description Endpoints that deliveries wait for; what has waited longest comes first. */
+            endpoints: {
+                objects: components["schemas"]["WaitingEndpoint"][];
+            };
+        };
+        WaitingDestination: {
+            bytes: number;
+            exchange: string;
+            /** @description Whether a process that lives has it in hand. */
+            is_claimed: boolean;
+            /**
+             * Format: date-time
+             * @description When a process is to look at it next; null while one has it in hand.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            oldest_at: string;
+            publications: number;
+            routing_key: string;
+            /**
+             * @description Whose it is.
+             * @example event-router
+             */
+            service: string;
+            /**
+             * Format: date-time
+             * @description Since when it has taken nothing; null: it answers, and takes some.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            shut_since: string | null;
+        };
+        WaitingEndpoint: {
+            account: components["schemas"]["AccountName"];
+            bytes: number;
+            deliveries: number;
+            /** @description Whether a process that lives has it in hand. */
+            is_claimed: boolean;
+            /** @description False: there are more deliveries. What is told is then of the 10,000 oldest. */
+            is_complete: boolean;
+            /**
+             * Format: date-time
+             * @description When a process is to look at it next; null while one has it in hand.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            oldest_at: string;
+            /**
+             * Format: date-time
+             * @description Since when it has taken nothing; null: it answers, and takes some.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            shut_since: string | null;
+            /** @description Those that something waits for. */
+            subscription_guids: string[];
+            /** @description Without its query; null: no subscription has it any more. */
+            url: string | null;
+            /** @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies. */
+            why: ("full" | "hung" | "busy" | "egress" | "open")[];
         };
     };
     responses: {
@@ -1593,36 +1636,6 @@ export interface operations {
             };
         };
     };
-    listParked: {
-        parameters: {
-            query?: {
-                /** @description Of this account alone. */
-                account?: string;
-                /** @description How many entries a page has at most. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Endpoints. */
-            200: {
-                headers: {
-                    ratelimit: components["headers"]["RateLimit"];
-                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        objects: components["schemas"]["ParkedEndpoint"][];
-                    };
-                };
-            };
-        };
-    };
     listQueues: {
         parameters: {
             query?: never;
@@ -1940,6 +1953,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listWaiting: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What waits, each list by itself up to `limit`. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Waiting"];
+                };
             };
         };
     };

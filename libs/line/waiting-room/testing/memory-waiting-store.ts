@@ -205,6 +205,8 @@ export class MemoryWaiting {
     }
     if (count === rows.length) return false;
     for (const room of rooms) {
+      const [oldest] = room.rows.after();
+      if (oldest === undefined || oldest.madeAt >= since) continue;
       room.overBefore = since;
       this.#rooms.wake(room);
     }

@@ -38,7 +38,7 @@ function causeView({ subscription, noSubscription }: SuppressedVerdict) {
 
 /** A delivery with its attempts, without what receivers answered: that would swell a list. */
 export function deliveryView(entry: DeliveryEntry) {
-  const { why, nextAttemptAt, parked, deactivation } = entry;
+  const { why, nextAttemptAt, waiting, deactivation } = entry;
   return {
     guid: entry.delivery,
     event_guid: entry.event,
@@ -48,7 +48,7 @@ export function deliveryView(entry: DeliveryEntry) {
     status: entry.status,
     ...whyView(why),
     next_attempt_at: moment(nextAttemptAt),
-    parked: parked && { since: moment(parked.since), why: parked.why },
+    waiting: waiting && { since: moment(waiting.since), why: waiting.why },
     deactivation: deactivation && { at: moment(deactivation.at), rule: deactivation.rule },
     attempts: entry.attempts.map(attemptView),
   };

@@ -19,7 +19,7 @@ const asksOf = ({ account, token, rejected }: { account: string; token: string; 
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
   { method: 'GET', path: `${accounts}/${account}` },
   { method: 'GET', path: `${accounts}/${account}/subscriptions` },
-  ...[`why/${account}`, 'failing', 'parked', 'switched-off', 'held-deactivations', 'audit', 'token'].map((path) => ({
+  ...[`why/${account}`, 'failing', 'waiting', 'switched-off', 'held-deactivations', 'audit', 'token'].map((path) => ({
     method: 'GET',
     path: `/v1/admin/${path}`,
   })),

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { KeptFor } from '@waybell/line/kept/kept-in-all';
 import { decodeBody } from '@waybell/events/decode-body';
 import type { NamedState } from '@waybell/line/broker/depth';
 import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
@@ -7,15 +6,10 @@ import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import { LARGEST_BYTES } from '@waybell/rejected/names';
 import { plainOf } from '@waybell/rejected/plain-of';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
-import { moment } from '../deliveries/history-view.ts';
 
 export function queueView(state: NamedState) {
   const { name, messages, consumers } = state;
   return { name, messages, consumers, is_known: !mayHoldMore(state) };
-}
-
-export function keptView({ keptBy, exchange, routingKey, publications, bytes, oldestAt }: KeptFor) {
-  return { kept_by: keptBy, exchange, routing_key: routingKey, publications, bytes, oldest_at: moment(oldestAt) };
 }
 
 /** Names members as AMQP does, where it has a name. */

@@ -60,18 +60,21 @@ describe('queues', () => {
         consumers: 0,
         is_known: expect.any(Boolean),
       })),
-      kept: { objects: [] },
+      waiting: { objects: [] },
     });
   });
 
-  test('are told with what services keep, as the broker does not take it', async () => {
+  test('are told with what waits in Postgres, as the broker does not accept it', async () => {
+    const room = randomUUID();
     await api.store.postgres.query(
-      `create or replace view waybell.kept as select 'waybell_router'::name as kept_by, 'x' as exchange, 'k' as routing_key,
-         3::bigint as publications, 90::bigint as bytes, now() as oldest_at`,
+      `with room as (insert into waybell.router_rooms (room, name, shut_since) values ('${room}', 'x k.l', now())),
+         row as (insert into waybell.router_waiting (room, made_at, id, why, properties) values ('${room}', 0, 'a', 'broker', '{}'))
+       insert into waybell.router_waiting_sums (holder, name, rows, bytes) values ('${room}', 'x k.l', 3, 90)`,
     );
-    expect((await ask('GET', 'queues')).body.kept.objects).toMatchObject([
-      { kept_by: 'waybell_router', exchange: 'x', routing_key: 'k', publications: 3, bytes: 90 },
-    ]);
+    const told = { service: 'event-router', exchange: 'x', routing_key: 'k.l', publications: 3, bytes: 90 };
+    const { body } = await ask('GET', 'queues');
+    expect(body.waiting.objects).toMatchObject([{ ...told, oldest_at: '1970-01-01T00:00:00.000Z', is_claimed: false }]);
+    expect((await ask('GET', 'waiting')).body.destinations).toEqual(body.waiting);
   });
 });
 

@@ -1,4 +1,3 @@
-import { keptInAll } from '@waybell/line/kept/kept-in-all';
 import type { EventLimits } from '@waybell/events/read-event';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
 import { RejectedQueueTaken } from '@waybell/line/operating/rejected-queue';
@@ -22,10 +21,12 @@ import { readJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
+import { waitingDestinations } from '../../waiting-rooms.ts';
 import { admitOperator } from './admit-operator.ts';
 import { correctedEventReader, correctedView } from './corrected-event.ts';
 import { readPurge, readRejectedQuery, readRetry } from './line-requests.ts';
-import { keptView, queueView, rejectedDetailView, rejectedView } from './line-views.ts';
+import { queueView, rejectedDetailView, rejectedView } from './line-views.ts';
+import { destinationView } from './operator-views.ts';
 
 export type OperatorLineOptions = {
   authenticate: Authenticate;
@@ -40,7 +41,7 @@ export type OperatorLineOptions = {
 
 type OfId = { id: string };
 
-/** An answer lists at most so many messages one by one. */
+/** An answer lists at most so many messages or destinations one by one. */
 const MOST_TOLD = 1_000;
 
 /** What `./waybell rejected` and `./waybell status` tell and do, by the same functions. */
@@ -58,8 +59,8 @@ function addQueues(router: Router, { authenticate, database, line, queues }: Ope
       await admitOperator(authenticate, request);
       readNoQuery(request);
       const states = await required(line).statesOf(queues);
-      const kept = await database.askLog(keptInAll);
-      response.json({ objects: states.map(queueView), kept: { objects: kept.map(keptView) } });
+      const waiting = await database.askLog((postgres) => waitingDestinations(postgres, { limit: MOST_TOLD }));
+      response.json({ objects: states.map(queueView), waiting: { objects: waiting.map(destinationView) } });
     },
   });
 }

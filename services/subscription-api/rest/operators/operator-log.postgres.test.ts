@@ -106,12 +106,12 @@ describe('why', () => {
   });
 });
 
-describe('failing, parked and audit', () => {
+describe('failing, waiting and audit', () => {
   test('tell where attempts fail, of all accounts or of one, by name', async () => {
     const { body } = await ask(`failing?account=${acme.guid}&limit=1`);
     expect(body).toMatchObject({
       origins: { objects: [{ account: acme, origin: 'https://said.test', reason: 'reset' }] },
-      parked: { objects: [] },
+      waiting: { objects: [] },
       undelivered: { objects: [] },
     });
     const { guid: other } = await createAccount(api.store.postgres, { interface: 'shipper' });
@@ -121,9 +121,24 @@ describe('failing, parked and audit', () => {
 
   test('tell which endpoints deliveries wait for', async () => {
     const [{ guid }] = (await ask(`accounts/${acme.guid}/subscriptions`)).body.objects;
-    await park(guid);
-    const { body } = await ask(`parked?account=${acme.guid}`);
-    expect(body.objects).toMatchObject([{ account: acme, url: 'https://hooks.test/a', subscription_guids: [guid] }]);
+    await putWaiting(guid);
+    const { body } = await ask(`waiting?account=${acme.guid}`);
+    expect(body.endpoints.objects).toEqual([
+      {
+        account: acme,
+        url: 'https://hooks.test/a',
+        subscription_guids: [guid],
+        deliveries: 1,
+        is_complete: true,
+        why: ['hung'],
+        bytes: 4,
+        oldest_at: expect.any(String),
+        shut_since: expect.any(String),
+        is_claimed: false,
+        next_try_at: expect.any(String),
+      },
+    ]);
+    expect((await ask(`failing?account=${acme.guid}`)).body.waiting).toEqual(body.endpoints);
   });
 
   test('tell who changed what, the last change first, by name', async () => {
@@ -137,7 +152,7 @@ describe('failing, parked and audit', () => {
     expect((await ask(`audit?subscription=${subscription}`)).body.objects).toHaveLength(1);
   });
 
-  test.each(['failing', 'parked', 'audit'])('%s says of an account that there is none', async (path) => {
+  test.each(['failing', 'waiting', 'audit'])('%s says of an account that there is none', async (path) => {
     const nobody = randomUUID();
     const { status, body } = await ask(`${path}?account=${nobody}`);
     expect([status, body.type]).toEqual([404, 'urn:waybell:problem:unknown-account']);
@@ -275,16 +290,16 @@ describe('an account', () => {
 });
 
 /** As a deliverer would, one delivery of it. */
-async function park(subscription: string): Promise<void> {
-  const { postgres } = api.store;
-  await postgres.query(
-    `insert into waybell.parked_heads (subscription, account, shard, is_hung, look_at)
-     select guid, account_guid, waybell.shard_of(account_guid), true, 'infinity' from waybell.subscriptions where guid = $1`,
-    [subscription],
-  );
-  await postgres.query(
-    `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, action, note, body)
-     values ($1, $2, gen_random_uuid(), 1, 0, 'hung', now(), 'shipper.order.created', '', '{}')`,
+async function putWaiting(subscription: string): Promise<void> {
+  await api.store.postgres.query(
+    `with target as (
+       select guid, account_guid as account, waybell.room_of(account_guid, callback_url) as room from waybell.subscriptions
+       where guid = $1
+     ), made as (
+       insert into waybell.deliverer_rooms (room, account, shut_since) select room, account, now() from target
+     )
+     insert into waybell.deliverer_waiting (room, made_at, id, subscription, why, properties, body)
+     select room, $2, gen_random_uuid() || ' 1', guid, 'hung', '{}', '{}' from target`,
     [subscription, wallClockMs()],
   );
 }

@@ -2,15 +2,15 @@ import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import {
   auditParameters,
   failingParameters,
-  parkedParameters,
   switchedOffParameters,
+  waitingParameters,
   whyParameters,
 } from '@waybell/contracts/openapi/admin-log-paths';
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
-import { parkedEndpoints } from '../../parked-endpoints.ts';
+import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { subscriptionsHeld, subscriptionsSwitchedOff } from '../../switched-off.ts';
 import { why } from '../../why.ts';
@@ -27,14 +27,14 @@ import { Problem } from '../http/problem.ts';
 import { queryReader, requirePathGuid, requirePathKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { admitOperator } from './admit-operator.ts';
-import { changeView, operatorViews, toldView } from './operator-views.ts';
+import { changeView, destinationView, operatorViews, toldView } from './operator-views.ts';
 
 type Limited = { limit: number };
 type OfAccount = { account?: string };
 
 const readWhy = queryReader<PagingQuery & { as?: SearchMatch['kind']; kind?: string }>(whyParameters, adminSchemas);
 const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
-const readParked = queryReader<Limited & OfAccount>(parkedParameters, adminSchemas);
+const readWaiting = queryReader<Limited & OfAccount>(waitingParameters, adminSchemas);
 const readSwitchedOff = queryReader<Limited & OfAccount>(switchedOffParameters, adminSchemas);
 const readAudit = queryReader<Limited & OfAccount & { subscription?: string; since?: string }>(
   auditParameters,
@@ -46,7 +46,7 @@ const HOUR_MS = 3_600_000;
 
 type OperatorLogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
 
-/** What `./waybell why`, `failing`, `parked list` and `audit` tell, by the same functions. */
+/** What `./waybell why`, `failing`, `waiting list` and `audit` tell, by the same functions. */
 export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions): Router {
   const router = Router({ caseSensitive: true });
   addWhy(router, { authenticate, database });
@@ -83,12 +83,12 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
       const failing = await database.askLog(async (postgres) => {
         await requireKnown(postgres, account);
         const origins = await failingOrigins(postgres, asked);
-        const parked = await parkedEndpoints(postgres, asked);
+        const waiting = await waitingEndpoints(postgres, asked);
         const undelivered = await oldestUndelivered(postgres, asked);
-        const views = await viewsOf(postgres, [...origins, ...parked, ...undelivered]);
+        const views = await viewsOf(postgres, [...origins, ...waiting, ...undelivered]);
         return {
           origins: { objects: origins.map(views.origin) },
-          parked: { objects: parked.map(views.endpoint) },
+          waiting: { objects: waiting.map(views.endpoint) },
           undelivered: { objects: undelivered.map(views.undelivered) },
         };
       });
@@ -96,16 +96,20 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
     },
   });
 
-  addPath(router, ['/v1/admin/parked'], {
+  addPath(router, ['/v1/admin/waiting'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      const asked = readParked(request);
-      const objects = await database.askLog(async (postgres) => {
+      const asked = readWaiting(request);
+      const waiting = await database.askLog(async (postgres) => {
         await requireKnown(postgres, asked.account);
-        const endpoints = await parkedEndpoints(postgres, asked);
-        return endpoints.map((await viewsOf(postgres, endpoints)).endpoint);
+        const endpoints = await waitingEndpoints(postgres, asked);
+        const destinations = await waitingDestinations(postgres, asked);
+        return {
+          endpoints: { objects: endpoints.map((await viewsOf(postgres, endpoints)).endpoint) },
+          destinations: { objects: destinations.map(destinationView) },
+        };
       });
-      response.json({ objects });
+      response.json(waiting);
     },
   });
 }

@@ -3,7 +3,7 @@ import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
-import type { ParkedEndpoint } from '../../parked-endpoints.ts';
+import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
@@ -64,15 +64,14 @@ export function operatorViews(accounts: Accounts) {
 
   const judged = (entry: SwitchedOff | Held) => ({ ...judgedView(entry), account: called(entry.account) });
 
-  const endpoint = ({ account, url, subscriptions, deliveries, bytes, oldestAt, isHung, isOwned }: ParkedEndpoint) => ({
-    account: called(account),
-    url,
-    subscription_guids: subscriptions,
-    deliveries,
-    bytes,
-    oldest_at: moment(oldestAt),
-    is_hung: isHung,
-    is_owned: isOwned,
+  const endpoint = (entry: WaitingEndpoint) => ({
+    account: called(entry.account),
+    url: entry.url,
+    subscription_guids: entry.subscriptions,
+    deliveries: entry.deliveries,
+    is_complete: entry.isComplete,
+    why: entry.why,
+    ...roomView(entry),
   });
 
   const origin = ({ account, ...figures }: FailingOrigin) => ({ account: called(account), ...figures });
@@ -165,5 +164,21 @@ const judgedView = (entry: SwitchedOff | Held) => ({
 
 const switchView = (each: Switch) =>
   each.isOn ? { at: moment(each.at), is_on: true } : { at: moment(each.at), is_on: false, rule: each.rule };
+
+export const destinationView = (entry: WaitingDestination) => ({
+  service: entry.service,
+  exchange: entry.exchange,
+  routing_key: entry.routingKey,
+  publications: entry.publications,
+  ...roomView(entry),
+});
+
+const roomView = ({ bytes, oldestAt, shutSince, isClaimed, nextTryAt }: WaitingEndpoint | WaitingDestination) => ({
+  bytes,
+  oldest_at: moment(oldestAt),
+  shut_since: momentOrNull(shutSince),
+  is_claimed: isClaimed,
+  next_try_at: momentOrNull(nextTryAt),
+});
 
 const momentOrNull = (at: number | null) => (at === null ? null : moment(at));

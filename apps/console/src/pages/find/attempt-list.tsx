@@ -14,7 +14,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
             <Status of={attempt.kind} />
             {attempt.http_status !== undefined && <code>HTTP {attempt.http_status}</code>}
             {attempt.by_hand !== undefined && <span className="tag">{attempt.by_hand} by hand</span>}
-            {attempt.parked !== undefined && <span className="tag">was parked: {attempt.parked}</span>}
+            {attempt.waited !== undefined && <span className="tag">had waited: {attempt.waited}</span>}
             <Moment at={attempt.at} />
           </div>
           {attempt.reason !== undefined && (

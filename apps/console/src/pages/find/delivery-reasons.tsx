@@ -2,11 +2,19 @@ import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
 import type { Delivery } from './types.ts';
 
-type Reasons = Pick<Delivery, 'meaning' | 'remedy' | 'reason' | 'parked' | 'deactivation'>;
+type Reasons = Pick<Delivery, 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
+
+const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> = {
+  full: 'its endpoint answers, and takes no more at once.',
+  hung: 'its endpoint does not answer.',
+  busy: 'its endpoint said that it was too much (429 or 503).',
+  egress: "Waybell's own network has no way out.",
+  open: 'a request of it is under way.',
+};
 
 /** Why a delivery stands as it does, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
-  const { meaning, remedy, reason, parked, deactivation } = delivery;
+  const { meaning, remedy, reason, waiting, deactivation } = delivery;
   return (
     <>
       {reason !== undefined && (
@@ -14,16 +22,9 @@ export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeA
           <code>{reason}</code> {meaning} <em>{remedy}</em>
         </p>
       )}
-      {parked !== undefined && (
+      {waiting !== undefined && (
         <p className="why">
-          Parked since <Moment at={parked.since} />:{' '}
-          {parked.why === 'egress'
-            ? "Waybell's own network has no way out."
-            : parked.why === 'hung'
-              ? 'its endpoint does not answer.'
-              : parked.why === 'busy'
-                ? 'its endpoint said that it was too much (429 or 503).'
-                : 'its endpoint answers, and takes no more at once.'}
+          Waiting since <Moment at={waiting.since} />: {WAITING[waiting.why]}
         </p>
       )}
       {deactivation !== undefined && (

@@ -41,7 +41,7 @@ function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () =
   return (
     <article className="delivery" aria-label={`Delivery ${delivery.guid}`}>
       <div className="line">
-        <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
+        <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
         <strong>{delivery.action}</strong>
         <code>{delivery.guid}</code>
         <Moment at={delivery.at} />

@@ -95,7 +95,7 @@ function VerdictLine({ verdict }: { verdict: Verdict }) {
         <Disclosure
           summary={
             <>
-              <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
+              <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
               <Guid guid={delivery.guid} />
               <span>{delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`}</span>
               {delivery.reason !== undefined && <code>{delivery.reason}</code>}

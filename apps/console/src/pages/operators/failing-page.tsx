@@ -6,8 +6,8 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
-import { ParkedTable } from './parked-table.tsx';
 import type { Failing } from './types.ts';
+import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
 type FailingOriginRow = Failing['origins']['objects'][number];
 type UndeliveredRow = Failing['undelivered']['objects'][number];
@@ -59,7 +59,7 @@ function Stretches({ chosen, choose }: { chosen: number; choose: (ms: number) =>
   );
 }
 
-function Told({ failing: { origins, undelivered, parked } }: { failing: Failing }) {
+function Told({ failing: { origins, undelivered, waiting } }: { failing: Failing }) {
   return (
     <>
       <section className="part" aria-labelledby="failing-origins">
@@ -83,9 +83,9 @@ function Told({ failing: { origins, undelivered, parked } }: { failing: Failing 
           />
         )}
       </section>
-      <section className="part" aria-labelledby="failing-parked">
-        <h2 id="failing-parked">Parked: deliveries that wait for their endpoint</h2>
-        <ParkedTable endpoints={parked.objects} />
+      <section className="part" aria-labelledby="failing-waiting">
+        <h2 id="failing-waiting">Waiting for their endpoint</h2>
+        <WaitingEndpoints endpoints={waiting.objects} />
       </section>
     </>
   );

@@ -7,12 +7,13 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { counted } from './counted.ts';
-import { ParkedTable } from './parked-table.tsx';
-import type { Kept, Queue } from './types.ts';
+import { stateColumn } from './room-state.tsx';
+import type { Queue, WaitingDestination } from './types.ts';
+import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
 const route = getRouteApi('/queues');
 const LOOK_EVERY_MS = 4_000;
-const MOST_PARKED = 200;
+const MOST_ENDPOINTS = 200;
 
 /** What waits on the line now: in queues, in Postgres for want of RabbitMQ, and for endpoints. */
 export function QueuesPage() {
@@ -29,7 +30,7 @@ export function QueuesPage() {
       }
     >
       <Queues />
-      <Parked />
+      <Waiting />
     </Page>
   );
 }
@@ -40,7 +41,7 @@ function Queues() {
   });
   return (
     <Found of={queues} what="the queues">
-      {({ objects, kept }) => {
+      {({ objects, waiting: buffered }) => {
         const telling = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
         const waiting = objects.reduce((sum, { messages }) => sum + messages, 0);
         return (
@@ -56,12 +57,17 @@ function Queues() {
                 {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={nameOf} />}
               </Disclosure>
             </section>
-            <section className="part" aria-labelledby="queues-kept">
-              <h2 id="queues-kept">Kept, as RabbitMQ does not take it</h2>
-              {kept.objects.length === 0 ? (
-                <Empty>Nothing is kept.</Empty>
+            <section className="part" aria-labelledby="queues-buffered">
+              <h2 id="queues-buffered">Buffered in Postgres (RabbitMQ not accepting)</h2>
+              {buffered.objects.length === 0 ? (
+                <Empty>Nothing is buffered.</Empty>
               ) : (
-                <DataTable label="Kept publications" rows={kept.objects} columns={keptColumns} keyOf={placeOf} />
+                <DataTable
+                  label="Destinations that publications wait for"
+                  rows={buffered.objects}
+                  columns={destinationColumns}
+                  keyOf={placeOf}
+                />
               )}
             </section>
           </>
@@ -71,17 +77,17 @@ function Queues() {
   );
 }
 
-function Parked() {
-  const parked = useTold(
-    ['parked'],
-    ({ operator }) => operator.GET('/v1/admin/parked', { params: { query: { limit: MOST_PARKED } } }),
+function Waiting() {
+  const waiting = useTold(
+    ['waiting'],
+    ({ operator }) => operator.GET('/v1/admin/waiting', { params: { query: { limit: MOST_ENDPOINTS } } }),
     { refetchInterval: LOOK_EVERY_MS },
   );
   return (
-    <section className="part" aria-labelledby="queues-parked">
-      <h2 id="queues-parked">Parked: deliveries that wait for their endpoint</h2>
-      <Found of={parked} what="what is parked">
-        {({ objects }) => <ParkedTable endpoints={objects} />}
+    <section className="part" aria-labelledby="queues-endpoints">
+      <h2 id="queues-endpoints">Waiting for their endpoint</h2>
+      <Found of={waiting} what="what waits for endpoints">
+        {({ endpoints }) => <WaitingEndpoints endpoints={endpoints.objects} />}
       </Found>
     </section>
   );
@@ -90,7 +96,7 @@ function Parked() {
 const isEmpty = ({ messages, is_known }: Queue) => is_known && messages === 0;
 const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) || b.messages - a.messages;
 const nameOf = ({ name }: Queue) => name;
-const placeOf = ({ kept_by, exchange, routing_key }: Kept) => `${kept_by} ${exchange} ${routing_key}`;
+const placeOf = ({ service, exchange, routing_key }: WaitingDestination) => `${service} ${exchange} ${routing_key}`;
 
 const queueColumns: readonly TableColumn<Queue>[] = [
   { header: 'Queue', value: nameOf, cell: ({ name }) => <code>{name}</code> },
@@ -109,14 +115,15 @@ const queueColumns: readonly TableColumn<Queue>[] = [
   { header: 'Consumers', isNumber: true, value: ({ consumers }) => consumers, cell: ({ consumers }) => consumers },
 ];
 
-const keptColumns: readonly TableColumn<Kept>[] = [
-  { header: 'Kept by', value: ({ kept_by }) => kept_by, cell: ({ kept_by }) => kept_by },
+const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
+  { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
   { header: 'Exchange', value: ({ exchange }) => exchange, cell: ({ exchange }) => <code>{exchange}</code> },
   {
     header: 'Routing key',
     value: ({ routing_key }) => routing_key,
     cell: ({ routing_key }) => <code>{routing_key}</code>,
   },
+  stateColumn,
   {
     header: 'Publications',
     isNumber: true,

@@ -10,12 +10,10 @@ export type Change = OperatorSchemas['Change'];
 export type CorrectedEvent = OperatorSchemas['CorrectedEvent'];
 export type Failing = OperatorSchemas['Failing'];
 export type Feature = OperatorSchemas['Feature'];
-export type Kept = OperatorSchemas['Kept'];
 export type OperatorDelivery = OperatorSchemas['OperatorDelivery'];
 export type OperatorEvent = OperatorSchemas['OperatorEvent'];
 export type OperatorSubscription = OperatorSchemas['OperatorSubscription'];
 export type OperatorVerdict = OperatorSchemas['OperatorVerdict'];
-export type ParkedEndpoint = OperatorSchemas['ParkedEndpoint'];
 export type Purged = OperatorSchemas['Purged'];
 export type Queue = OperatorSchemas['Queue'];
 export type Rejected = OperatorSchemas['Rejected'];
@@ -25,6 +23,8 @@ export type Scope = OperatorSchemas['Scopes'][number];
 export type SwitchedOff = OperatorSchemas['SwitchedOff'];
 export type HeldDeactivation = OperatorSchemas['HeldDeactivation'];
 export type Told = OperatorSchemas['Told'];
+export type WaitingDestination = OperatorSchemas['WaitingDestination'];
+export type WaitingEndpoint = OperatorSchemas['WaitingEndpoint'];
 
 /** Which rejected messages are meant. */
 export type RejectedSelection = { ids: string[] } | { reason: string } | { about: string } | { all: true };

@@ -11,7 +11,7 @@ export function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDel
   return <DataTable label="Latest deliveries" rows={deliveries} columns={columns} keyOf={({ guid }) => guid} />;
 }
 
-const standing = ({ parked, status }: OperatorDelivery) => (parked === undefined ? status : 'parked');
+const standing = ({ waiting, status }: OperatorDelivery) => (waiting === undefined ? status : 'waiting');
 
 const columns: readonly TableColumn<OperatorDelivery>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },

@@ -16,10 +16,10 @@ const LOOK_EVERY_MS = 3_000;
 
 /** A delivery in a line. */
 export function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
-  const { parked, status, guid, attempts, reason, account } = delivery;
+  const { waiting, status, guid, attempts, reason, account } = delivery;
   return (
     <>
-      <Status of={parked === undefined ? status : 'parked'} />
+      <Status of={waiting === undefined ? status : 'waiting'} />
       <span>{account.name === null ? <Guid guid={account.guid} /> : <Foreign text={account.name} />}</span>
       <Guid guid={guid} />
       <span>{counted(attempts.length, 'attempt')}</span>
@@ -48,7 +48,7 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
     <article className="delivery" aria-label={`Delivery ${guid}`}>
       {trouble !== null && <Failed error={trouble} retry={() => void asked.refetch()} />}
       <div className="line">
-        <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
+        <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
         <strong>{delivery.action}</strong>
         <span className="tag">{delivery.interface}</span>
         <code>{guid}</code>

@@ -1,0 +1,56 @@
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { AccountLink, WhyLink } from './links.tsx';
+import { stateColumn } from './room-state.tsx';
+import type { WaitingEndpoint } from './types.ts';
+
+/** Which endpoints deliveries wait for, and why; the longest first. */
+export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEndpoint[] }) {
+  if (endpoints.length === 0) return <Empty>No delivery waits for its endpoint.</Empty>;
+  return <DataTable label="Endpoints that deliveries wait for" rows={endpoints} columns={columns} keyOf={endpointOf} />;
+}
+
+const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
+
+const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
+  full: 'it takes no more at once',
+  hung: 'it does not answer',
+  busy: 'it said that it was too much',
+  egress: 'our network has no way out',
+  open: 'a request is under way',
+};
+
+const columns: readonly TableColumn<WaitingEndpoint>[] = [
+  {
+    header: 'Endpoint',
+    value: ({ url }) => url ?? '',
+    cell: ({ url }) => (url === null ? 'a URL that no subscription has any more' : <Foreign text={url} />),
+  },
+  {
+    header: 'Account',
+    value: ({ account }) => account.name ?? account.guid,
+    cell: ({ account }) => <AccountLink account={account} />,
+  },
+  { header: 'Why', cell: ({ why }) => why.map((each) => WHY[each]).join(', ') },
+  stateColumn,
+  {
+    header: 'Deliveries',
+    isNumber: true,
+    value: ({ deliveries }) => deliveries,
+    cell: ({ deliveries, is_complete }) => `${is_complete ? '' : 'more than '}${deliveries.toLocaleString()}`,
+  },
+  { header: 'Bytes', isNumber: true, value: ({ bytes }) => bytes, cell: ({ bytes }) => bytes.toLocaleString() },
+  { header: 'Since', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
+  {
+    header: 'Subscriptions',
+    cell: ({ subscription_guids }) => (
+      <span className="line">
+        {subscription_guids.map((guid) => (
+          <WhyLink key={guid} guid={guid} />
+        ))}
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,55 @@
+import type { WaitingDestination, WaitingEndpoint, WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
+import { accountCalled, type NameOf } from '../account-called.ts';
+import { counted, sizeOf } from '../amounts.ts';
+
+/** An endpoint and what waits for it, as a line for a terminal. */
+export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOf): string {
+  const { account, url, subscriptions, deliveries, isComplete, why } = endpoint;
+  return [
+    accountCalled(account, nameOf),
+    url ?? 'a URL that no subscription has any more',
+    `${isComplete ? '' : 'more than '}${amountOf(counted(deliveries, 'delivery', 'deliveries'), endpoint)}`,
+    why.join(', '),
+    ...stateOf(endpoint),
+    `${subscriptions.length === 1 ? 'subscription' : 'subscriptions'} ${subscriptions.join(', ')}`,
+  ].join('  ');
+}
+
+/** A destination and what waits for it, as a line for a terminal. */
+export function describeDestination(destination: WaitingDestination): string {
+  const { service, exchange, routingKey, publications } = destination;
+  return [
+    service,
+    `${exchange} ${routingKey}`.trim(),
+    amountOf(counted(publications, 'publication'), destination),
+    ...stateOf(destination),
+  ].join('  ');
+}
+
+/** All that waits, as two lines. */
+export function describeInAll({
+  endpoints,
+  destinations,
+}: Record<'endpoints' | 'destinations', WaitingInAll>): string[] {
+  const told = (all: WaitingInAll, what: string, where: string) =>
+    all.oldestAt === null
+      ? 'nothing'
+      : `${amountOf(what, { ...all, oldestAt: all.oldestAt })}, for ${counted(all.rooms, where)}${all.shut === 0 ? '' : ` (${all.shut} shut)`}`;
+  return [
+    `waiting for endpoints: ${told(endpoints, counted(endpoints.rows, 'delivery', 'deliveries'), 'endpoint')}`,
+    `buffered in Postgres (RabbitMQ not accepting): ${told(destinations, counted(destinations.rows, 'publication'), 'destination')}`,
+  ];
+}
+
+function amountOf(count: string, { bytes, oldestAt }: { bytes: number; oldestAt: number }): string {
+  return `${count}, ${sizeOf(bytes)}, oldest since ${timeOf(oldestAt)}`;
+}
+
+function stateOf({ shutSince, isClaimed, nextTryAt }: WaitingEndpoint | WaitingDestination): string[] {
+  return [
+    shutSince === null ? 'open' : `shut since ${timeOf(shutSince)}`,
+    isClaimed || nextTryAt === null ? 'in the hands of a process' : `next try ${timeOf(nextTryAt)}`,
+  ];
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,101 @@
+import { joinDeliveries } from '@waybell/line/delivery-batch';
+import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
+import type { Publication } from '@waybell/line/messages';
+import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { ChosenRoom } from './chosen-rooms.ts';
+import { leaving } from './leaving.ts';
+
+/** `records`: of deliveries that have no body any more. `elsewhere`: rooms that another process has in hand. */
+export type ReleasedRows = { deliveries: number; publications: number; records: number; elsewhere: ChosenRoom[] };
+
+type Release = {
+  store: WaitingStore;
+  line: Pick<CommandPublisher, 'publish'>;
+  rooms: readonly ChosenRoom[];
+  /** Only rows of this subscription. */
+  subscription?: string | undefined;
+  released: ReleasedRows;
+  /** How many rows have gone until now, now and then. */
+  onMoved?: ((rows: number) => void) | undefined;
+  now?: () => number;
+};
+
+const ROOMS_TOGETHER = 8;
+const MOST_ROWS = 256;
+const SAID_EVERY = 10_000;
+
+/**
+ * Publishes what waits in rooms that no other process has, due or not, but for requests under way, and deletes it once the broker has
+ * it. Counts in `released`. Throws where no queue takes something; what was published until then is deleted.
+ */
+export async function releaseWaiting(release: Release): Promise<void> {
+  const { store, rooms, released } = release;
+  for (let from = 0; from < rooms.length; from += ROOMS_TOGETHER) {
+    const some = rooms.slice(from, from + ROOMS_TOGETHER);
+    const claimed = await store.claim({ kind: 'named', rooms: some.map(({ room }) => room) });
+    const held = new Map(claimed.map((room) => [room.room, room]));
+    released.elsewhere.push(...some.filter(({ room }) => !held.has(room)));
+    try {
+      await releaseClaimed(release, held);
+    } finally {
+      await store.release(
+        claimed.map(({ room, shutForMs }) => ({ room, ...(shutForMs === undefined ? {} : { shutForMs }) })),
+      );
+      await store.flushSums();
+    }
+  }
+}
+
+async function releaseClaimed(release: Release, held: ReadonlyMap<string, ClaimedRoom>): Promise<void> {
+  const { store, rooms, subscription, released } = release;
+  const all = { limit: MOST_ROWS, madeBefore: Number.MAX_SAFE_INTEGER };
+  const of = subscription === undefined ? all : { ...all, subscriptions: [subscription] };
+  // Requests that are under way are due once nobody makes them any more.
+  let wanted: RowsWanted[] = [...held.keys()].map((room) => ({ room, ...of }));
+  while (wanted.length > 0) {
+    const renewed = await store.renew(wanted.map(({ room }) => ({ room, lives: true })));
+    const still = new Set(renewed.map(({ room }) => room));
+    const lost = new Set(wanted.flatMap(({ room }) => (still.has(room) ? [] : room)));
+    released.elsewhere.push(...rooms.filter(({ room }) => lost.has(room)));
+    const taken = await store.take(wanted.filter(({ room }) => still.has(room)));
+    await publishAll(
+      release,
+      held,
+      taken.flatMap(({ rows }) => rows),
+    );
+    wanted = taken.flatMap(({ room, rows }) => {
+      const after = rows.at(-1);
+      return after === undefined ? [] : [{ room, after, ...of }];
+    });
+  }
+}
+
+async function publishAll(
+  { store, line, released, onMoved, now = Date.now }: Release,
+  held: ReadonlyMap<string, ClaimedRoom>,
+  rows: readonly TakenRow[],
+): Promise<void> {
+  const before = countOf(released);
+  const joined = joinDeliveries(rows.map((row) => ({ row, publication: leaving(row, now()) })));
+  const results = await Promise.allSettled(joined.map(async ({ publication }) => publishOn(line, publication)));
+  const gone = joined.flatMap(({ members }, place) => (results[place]?.status === 'fulfilled' ? members : []));
+  await store.settle(gone.map(({ row }) => row));
+  for (const { row } of gone) {
+    if (row.isForgotten === true) released.records += 1;
+    else if (held.get(row.room)?.name === undefined) released.deliveries += 1;
+    else released.publications += 1;
+  }
+  const moved = countOf(released);
+  if (Math.floor(moved / SAID_EVERY) > Math.floor(before / SAID_EVERY)) onMoved?.(moved);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+const countOf = ({ deliveries, publications, records }: ReleasedRows): number => deliveries + publications + records;
+
+async function publishOn(line: Release['line'], publication: Publication): Promise<void> {
+  if ((await line.publish(publication)) === 'confirmed') return;
+  const { exchange, routingKey } = publication;
+  throw new Error(
+    `no queue takes ${exchange} ${routingKey}: create the line with all its actions ("./waybell declare"), then run it again`,
+  );
+}

@@ -1,0 +1,260 @@
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
+import type { Log } from '@waybell/runtime/log';
+import { withTimeout } from '@waybell/runtime/with-timeout';
+import type { Broker } from '../broker.ts';
+import { joinDeliveries, type Joined } from '../delivery-batch.ts';
+import { Unroutable } from '../publish-errors.ts';
+import { ClaimedDestinations, type ClaimedDestination } from './claimed-destinations.ts';
+import { MOST_BYTES, MOST_ROWS, RENEW_MS, type TakenRow, type WaitingStore } from './waiting-store.ts';
+
+export type SendWaitingOptions = {
+  store: Pick<WaitingStore, 'claim' | 'renew' | 'take' | 'settle' | 'postpone' | 'release'>;
+  broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
+  onTaken: (rows: readonly TakenRow[]) => void;
+  onSettled: (rows: readonly TakenRow[]) => void;
+  log: Pick<Log, 'warn'>;
+  clock: Clock;
+};
+
+type Failed = { failed: readonly TakenRow[]; of: number; reason: unknown };
+
+/** Bodies under way, at which no more are taken, except a first one from each destination. */
+const MOST_BYTES_UNDER_WAY = 2 ** 22;
+/** Limits of the time until a destination is tried again. */
+const SOONEST_MS = 1_000;
+const LATEST_MS = 15_000;
+/** Looks within a tick of each other are one; those that are later than this are left to the next regular one. */
+const TICK_MS = 250;
+const LATEST_LOOK_MS = 2 * LATEST_MS;
+/** Limits on disposal: for confirms that are still to come, and for all of it. */
+const CONFIRM_LIMIT_MS = 2_000;
+const CLOSE_LIMIT_MS = 4_000;
+
+/**
+ * Publishes waiting publications while the broker takes them. Asks each destination with one first, and then publishes one group for
+ * each at a time, so that one which does not confirm blocks no other. Rows that were confirmed and not settled are published again.
+ */
+export class SendWaiting implements AsyncDisposable {
+  readonly #options: SendWaitingOptions;
+  readonly #claimed: ClaimedDestinations;
+  readonly #complain: (error: unknown) => void;
+  readonly #complaints = new Map<string, (error: unknown) => void>();
+  readonly #looks = new Set<number>();
+  /** Confirmed, and not settled yet; failed, and not postponed yet. */
+  #sent: TakenRow[] = [];
+  #postponed: { rows: readonly TakenRow[]; afterMs: number }[] = [];
+  #renewing: Timer | undefined;
+  #mayClaim = false;
+  #isAnyDue = false;
+  #isDue = false;
+  #going: Promise<void> | undefined;
+  #isClosing = false;
+  #isClosed = false;
+
+  constructor(options: SendWaitingOptions) {
+    const { store, broker, log, clock } = options;
+    this.#options = options;
+    this.#claimed = new ClaimedDestinations(store, clock);
+    this.#complain = throttledWarning(log, 'publications.postgres-away', clock);
+    broker.onState((state) => {
+      if (state !== 'writable') return;
+      this.#isAnyDue = true;
+      this.#lookNow();
+    });
+  }
+
+  figures(): { claimed: number; shut: number } {
+    const { all } = this.#claimed;
+    return { claimed: all.length, shut: all.filter(({ shutAt }) => shutAt !== undefined).length };
+  }
+
+  /** Claims destinations that no process has, and sends what waits for them. */
+  look(): Promise<void> {
+    this.#mayClaim = true;
+    return this.#go();
+  }
+
+  /** Looks for a row that was just put, once it is due, if the broker itself takes publishes: else all is looked at when it does. */
+  wasPut(afterMs: number): void {
+    if (this.#options.broker.state() === 'writable') this.#lookIn(Math.max(SOONEST_MS, afterMs));
+  }
+
+  /** Ends within the limit even if a server hangs: what was under way is then published again when its claim runs out. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    this.#renewing?.[Symbol.dispose]();
+    await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
+    this.#isClosed = true;
+  }
+
+  async #close(): Promise<void> {
+    const { clock, broker } = this.#options;
+    await this.#going?.catch(this.#complain);
+    const done = Promise.all(this.#claimed.all.map(({ underWay }) => underWay?.done));
+    if (broker.state() === 'writable') await withTimeout({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
+    await this.#settle().catch(this.#complain);
+    await this.#claimed.release(this.#claimed.all).catch(this.#complain);
+  }
+
+  #lookIn(ms: number): void {
+    const { clock } = this.#options;
+    const tick = Math.ceil((clock.now() + ms) / TICK_MS);
+    if (ms > LATEST_LOOK_MS || this.#looks.has(tick)) return;
+    this.#looks.add(tick);
+    const look = () => {
+      this.#looks.delete(tick);
+      this.#lookNow();
+    };
+    clock.after(tick * TICK_MS - clock.now(), look).unref();
+  }
+
+  #lookNow(): void {
+    this.look().catch(this.#complain);
+  }
+
+  /** Runs one round at a time; a call during a round causes another one. */
+  #go(): Promise<void> {
+    this.#isDue = true;
+    this.#going ??= this.#goWhileDue().finally(() => (this.#going = undefined));
+    return this.#going;
+  }
+
+  async #goWhileDue(): Promise<void> {
+    try {
+      while (this.#isDue && !this.#isClosing) {
+        this.#isDue = false;
+        await this.#round();
+      }
+    } finally {
+      if (this.#claimed.all.length > 0 && !this.#isClosing) this.#renewLater();
+    }
+  }
+
+  #renewLater(): void {
+    this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
+      this.#renewing = undefined;
+      this.#go().catch(this.#complain);
+    });
+    this.#renewing.unref();
+  }
+
+  async #round(): Promise<void> {
+    // First, as what was sent would be taken again.
+    await this.#settle();
+    await this.#claimed.renew();
+    if (this.#mayTake()) {
+      await this.#claim();
+      await this.#take();
+    } else {
+      for (const destination of this.#claimed.idle) destination.tryAfterMs = null;
+    }
+    await this.#release();
+  }
+
+  #mayTake(): boolean {
+    return this.#options.broker.state() === 'writable' && !this.#isClosing;
+  }
+
+  /** What Postgres does not take, the next round tries again. */
+  async #settle(): Promise<void> {
+    const { store, onSettled } = this.#options;
+    const sent = [...this.#sent];
+    if (sent.length > 0) {
+      await store.settle(sent);
+      this.#sent.splice(0, sent.length);
+      onSettled(sent);
+    }
+    for (let next = this.#postponed[0]; next !== undefined; next = this.#postponed[0]) {
+      await store.postpone(next.rows, next.afterMs);
+      this.#postponed.shift();
+    }
+  }
+
+  async #claim(): Promise<void> {
+    if (!this.#mayClaim) return;
+    const isAnyDue = this.#isAnyDue;
+    this.#mayClaim = false;
+    const mayBeMore = await this.#claimed.claim(isAnyDue);
+    this.#mayClaim ||= mayBeMore;
+    if (isAnyDue) this.#isAnyDue = false;
+  }
+
+  /** Takes from destinations with nothing under way, and begins to send that. */
+  async #take(): Promise<void> {
+    const underWay = this.#claimed.all.flatMap((each) => each.underWay?.rows ?? []);
+    let free = Math.ceil((MOST_BYTES_UNDER_WAY - weigh(underWay)) / MOST_BYTES);
+    const asked = this.#claimed.idle.filter(({ isProven }) => !isProven || (free -= 1) >= 0);
+    if (asked.length === 0) return;
+    const taken = await this.#options.store.take(
+      asked.map(({ room, after, isProven }) => ({ room, limit: isProven ? MOST_ROWS : 1, ...(after && { after }) })),
+    );
+    const rowsOf = new Map(taken.map(({ room, rows }) => [room, rows]));
+    for (const destination of asked) {
+      const rows = rowsOf.get(destination.room) ?? [];
+      const { after } = destination;
+      if (!this.#claimed.isHeld(destination) || !this.#mayTake()) continue;
+      destination.after = rows.at(-1);
+      if (rows.length > 0) destination.underWay = { rows, done: this.#send(destination, rows) };
+      // Rows may have come, or have become due, before those that were taken.
+      else if (after !== undefined) this.#isDue = true;
+      else destination.tryAfterMs = null;
+    }
+  }
+
+  async #send(destination: ClaimedDestination, rows: readonly TakenRow[]): Promise<void> {
+    const { broker, onTaken } = this.#options;
+    const failed: TakenRow[] = [];
+    let reason: unknown;
+    const send = async ({ publication, members }: Joined<TakenRow>) => {
+      try {
+        await broker.publish(publication);
+        this.#sent.push(...members);
+      } catch (error) {
+        reason = error;
+        failed.push(...members);
+      }
+    };
+    onTaken(rows);
+    await Promise.all(joinDeliveries(rows).map(send));
+    if (this.#isClosed) return;
+    destination.underWay = undefined;
+    if (failed.length < rows.length) {
+      destination.isProven = true;
+      destination.shutAt = undefined;
+    }
+    if (failed.length > 0) this.#failed(destination, { failed, of: rows.length, reason });
+    this.#claimed.wasUsed(destination);
+    this.#go().catch(this.#complain);
+  }
+
+  #failed(destination: ClaimedDestination, { failed, of, reason }: Failed): void {
+    const { clock } = this.#options;
+    this.#complainOf(failed[0], reason);
+    if (failed.length < of) return void this.#postponed.push({ rows: failed, afterMs: 2 * LATEST_MS });
+    destination.shutAt ??= clock.now();
+    const tryAfterMs = Math.min(LATEST_MS, Math.max(SOONEST_MS, (clock.now() - destination.shutAt) / 4));
+    destination.tryAfterMs = tryAfterMs;
+    // The message itself may be at fault: another one of the destination is tried before it.
+    if (of === 1) this.#postponed.push({ rows: failed, afterMs: 2 * tryAfterMs });
+  }
+
+  #complainOf(row: TakenRow | undefined, reason: unknown): void {
+    const { log, clock } = this.#options;
+    const name = row === undefined ? '' : `${row.publication.exchange} ${row.publication.routingKey}`;
+    const complain = this.#complaints.get(name) ?? throttledWarning(log, 'publications.not-sent-on', clock);
+    this.#complaints.set(name, complain);
+    complain(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
+  }
+
+  async #release(): Promise<void> {
+    const released = this.#claimed.all.filter((each) => each.tryAfterMs !== undefined && each.underWay === undefined);
+    await this.#claimed.release(released);
+    // What was postponed alone is due after twice that time.
+    for (const { tryAfterMs } of released) if (tryAfterMs) [1, 2].forEach((times) => this.#lookIn(times * tryAfterMs));
+  }
+}
+
+function weigh(rows: readonly TakenRow[]): number {
+  return rows.reduce((sum, { publication }) => sum + publication.body.length, 0);
+}

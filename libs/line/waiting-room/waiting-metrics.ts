@@ -1,0 +1,76 @@
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
+import type { WaitingReason } from '../outcomes.ts';
+import type { WaitingFigures } from './waiting-store.ts';
+
+/** For what is waited. */
+const KINDS = ['endpoints', 'destinations'] as const;
+type Of = (typeof KINDS)[number];
+export type FiguresOf = Record<Of, WaitingFigures>;
+
+/** What one part of the process knows. `isAway`: Postgres does not take what is to wait. */
+export type WaitingHere = { claimed: number; shut: number; isAway: boolean };
+
+const NOTHING: WaitingFigures = { rows: 0, bytes: 0 };
+
+/** Metrics of the waiting room. No label for rooms: their number has no bound. */
+export class WaitingMetrics {
+  /** What waits in the rooms of the service, as counted last. */
+  figures: FiguresOf = { endpoints: NOTHING, destinations: NOTHING };
+  readonly #parts: (() => WaitingHere)[] = [];
+  readonly #put: CounterOnDemand<'why'>;
+  readonly #taken: CounterOnDemand<'of'>;
+
+  constructor(metrics: Metrics, now = Date.now) {
+    const gauge = (name: string, help: string, value: (figures: WaitingFigures) => number) =>
+      gaugeOnDemand(metrics, { name, help, labelNames: ['of'] }, () =>
+        KINDS.map((of) => ({ labels: { of }, value: value(this.figures[of]) })),
+      );
+    gauge('waybell_waiting_rows', 'What waits in Postgres, of all processes of the service', ({ rows }) => rows);
+    gauge('waybell_waiting_bytes', 'Its total size', ({ bytes }) => bytes);
+    gauge('waybell_waiting_oldest_seconds', 'Time since the oldest of it was made', ({ oldestAt }) =>
+      oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000,
+    );
+    gaugeOnDemand(
+      metrics,
+      {
+        name: 'waybell_waiting_rooms',
+        help: 'Endpoints and destinations for which this process takes what waits; shut: those that took nothing lately',
+        labelNames: ['state'],
+      },
+      () => (['claimed', 'shut'] as const).map((state) => ({ labels: { state }, value: this.#sum(state) })),
+    );
+    gaugeOnDemand(
+      metrics,
+      { name: 'waybell_waiting_away', help: '1 while Postgres does not take what is to wait' },
+      () => [{ value: this.#parts.some((part) => part().isAway) ? 1 : 0 }],
+    );
+    this.#put = new CounterOnDemand(metrics, {
+      name: 'waybell_waiting_put_total',
+      help: 'Puts into the waiting room: the endpoint had no room (full), hangs (hung) or says too much (busy), our own network has no way out (egress), a request is under way (open), or RabbitMQ takes nothing (broker)',
+      labelNames: ['why'],
+    });
+    this.#taken = new CounterOnDemand(metrics, {
+      name: 'waybell_waiting_taken_total',
+      help: 'Rows taken from the waiting room, to be attempted, ended or published',
+      labelNames: ['of'],
+    });
+  }
+
+  /** Adds a part of the process that has rooms. */
+  show(part: () => WaitingHere): void {
+    this.#parts.push(part);
+  }
+
+  countPut(why: WaitingReason): void {
+    this.#put.inc({ why });
+  }
+
+  countTaken(of: Of, rows: number): void {
+    this.#taken.inc({ of }, rows);
+  }
+
+  #sum(state: 'claimed' | 'shut'): number {
+    return this.#parts.reduce((sum, part) => sum + part()[state], 0);
+  }
+}

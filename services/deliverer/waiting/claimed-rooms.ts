@@ -1,0 +1,173 @@
+import type { RowKey } from '@waybell/line/messages';
+import {
+  CLAIM_MS,
+  type Claim,
+  type ClaimedRoom,
+  type Released,
+  type WaitingStore,
+} from '@waybell/line/waiting-room/waiting-store';
+import type { Clock, Timer } from '@waybell/runtime/clock';
+
+/** Rooms that are claimed at once, at most. */
+export const MOST_ROOMS = 512;
+/** Rooms of one account among them, from which on no more are looked for. */
+const MOST_OF_ACCOUNT = 64;
+
+/** A room that this process has claimed, and what it did there. Times are those of this process's clock. */
+export type OwnRoom = ClaimedRoom & {
+  readonly account: string;
+  readonly claimedAt: number;
+  /** End of the claim. */
+  until: number;
+  /** It was shut when it was claimed, and no row was handled since. */
+  isUnasked: boolean;
+  /** A row was settled since the claim was renewed. */
+  lives: boolean;
+  /** The row to read on after. */
+  after: RowKey | undefined;
+  /** When to read from the first row again, at the earliest. */
+  restartAt: number;
+  /** No rows followed those taken last. */
+  isAtEnd: boolean;
+  /** Since when its endpoint lacks only a slot. */
+  lackingSince: number | undefined;
+  /** Work under way in the whole room: it is not released meanwhile. */
+  holds: number;
+  isLookedThrough: boolean;
+  isLeaving: boolean;
+};
+
+export type ClaimedRoomsOptions = {
+  store: Pick<WaitingStore, 'claim' | 'renew' | 'release'>;
+  clock: Clock;
+  /** Called when the claim of a room has ended or was lost. */
+  onLost: (room: string) => void;
+};
+
+/**
+ * Rooms that this process has claimed. Counts a claim by its own monotonic clock, from before it asked: a process that stood still
+ * finds at once that it has nothing any more.
+ */
+export class ClaimedRooms {
+  readonly #options: ClaimedRoomsOptions;
+  readonly #rooms = new Map<string, OwnRoom>();
+  /** Number of rooms by account. */
+  readonly #accounts = new Map<string, number>();
+  #watch: Timer | undefined;
+
+  constructor(options: ClaimedRoomsOptions) {
+    this.#options = options;
+  }
+
+  get(room: string): OwnRoom | undefined {
+    return this.#rooms.get(room);
+  }
+
+  all(): Iterable<OwnRoom> {
+    return this.#rooms.values();
+  }
+
+  get count(): number {
+    return this.#rooms.size;
+  }
+
+  hasAccount(account: string): boolean {
+    return this.#accounts.has(account);
+  }
+
+  /** Accounts of which no more rooms are to be claimed. */
+  fullAccounts(): string[] {
+    return [...this.#accounts].filter(([, count]) => count >= MOST_OF_ACCOUNT).map(([account]) => account);
+  }
+
+  /** Resolves with the rooms: new ones, and own ones that changed. */
+  async claim(claim: Claim): Promise<OwnRoom[]> {
+    const askedAt = this.#options.clock.now();
+    const claimed = await this.#options.store.claim(claim);
+    this.expire();
+    const rooms = claimed.map((room) => this.#update(room, askedAt) ?? this.#add(room, askedAt));
+    this.expire();
+    return rooms;
+  }
+
+  /** Resolves with the rooms that are still claimed. The others are lost. */
+  async renew(): Promise<OwnRoom[]> {
+    const asked = [...this.all()].map((own) => ({ own, room: own.room, lives: own.lives }));
+    if (asked.length === 0) return [];
+    const askedAt = this.#options.clock.now();
+    for (const { own } of asked) own.lives = false;
+    const renewed = await this.#options.store.renew(asked.map(({ room, lives }) => ({ room, lives })));
+    this.expire();
+    const kept = new Set(renewed.map((room) => this.#update(room, askedAt)));
+    for (const { own } of asked) if (!kept.has(own) && !own.isLeaving) this.#lose(own);
+    return [...this.all()].filter((own) => kept.has(own));
+  }
+
+  async release(released: readonly Released[]): Promise<void> {
+    await this.#options.store.release(released);
+    for (const { room } of released) this.#remove(room);
+  }
+
+  /** Loses the rooms whose claim has ended. */
+  expire(): void {
+    const now = this.#options.clock.now();
+    let next = Infinity;
+    for (const own of this.all()) {
+      if (own.until <= now) this.#lose(own);
+      else next = Math.min(next, own.until);
+    }
+    if (next === Infinity || this.#watch !== undefined) return;
+    this.#watch = this.#options.clock.after(next - now, () => {
+      this.#watch = undefined;
+      this.expire();
+    });
+    this.#watch.unref();
+  }
+
+  close(): void {
+    this.#watch?.[Symbol.dispose]();
+  }
+
+  #update({ room, changes, overBefore, deaths }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
+    const own = this.#rooms.get(room);
+    if (own === undefined) return undefined;
+    Object.assign(own, { changes, overBefore, deaths, until: Math.max(own.until, askedAt + CLAIM_MS) });
+    return own;
+  }
+
+  #add(room: ClaimedRoom, askedAt: number): OwnRoom {
+    const { account = '' } = room;
+    const own: OwnRoom = {
+      ...room,
+      account,
+      claimedAt: askedAt,
+      until: askedAt + CLAIM_MS,
+      isUnasked: room.shutForMs !== undefined,
+      lives: false,
+      after: undefined,
+      restartAt: -Infinity,
+      isAtEnd: false,
+      lackingSince: undefined,
+      holds: 0,
+      isLookedThrough: false,
+      isLeaving: false,
+    };
+    this.#rooms.set(room.room, own);
+    this.#accounts.set(account, (this.#accounts.get(account) ?? 0) + 1);
+    return own;
+  }
+
+  #lose({ room }: OwnRoom): void {
+    if (this.#remove(room)) this.#options.onLost(room);
+  }
+
+  #remove(room: string): boolean {
+    const own = this.#rooms.get(room);
+    if (own === undefined) return false;
+    this.#rooms.delete(room);
+    const left = (this.#accounts.get(own.account) ?? 0) - 1;
+    if (left > 0) this.#accounts.set(own.account, left);
+    else this.#accounts.delete(own.account);
+    return true;
+  }
+}

@@ -1,0 +1,328 @@
+import type { RowKey } from '@waybell/line/messages';
+import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
+import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import {
+  RENEW_MS,
+  type Released,
+  type WaitingLimits,
+  type WaitingStore,
+} from '@waybell/line/waiting-room/waiting-store';
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { runEvery } from '@waybell/runtime/run-every';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import type { FindTargets } from '../find-target.ts';
+import { ClaimedRooms, MOST_ROOMS, type OwnRoom } from './claimed-rooms.ts';
+import { EndRows } from './end-rows.ts';
+import { LookThrough } from './look-through.ts';
+import { RowsInHand, type RowInHand } from './rows-in-hand.ts';
+import { TakeWhereRoom } from './take-where-room.ts';
+
+export type DrainOptions = {
+  store: WaitingStore;
+  endpoints: Endpoints;
+  broker: Pick<Broker, 'state' | 'onState'>;
+  findTargets: FindTargets;
+  /** What may be in hand. */
+  held: HeldLimit;
+  limits: WaitingLimits;
+  /** Older deliveries end without an attempt. */
+  maxAgeMs: number;
+  onTaken: (rows: number) => void;
+  clock: Clock;
+  now: () => number;
+  log: Log;
+};
+
+const LOOK_MS = 1_000;
+/** While more rooms wait than were claimed at once, the next are claimed after this pause. */
+const MORE_MS = 100;
+/** Open rooms claimed at once; and rows settled at once. */
+const MOST_CLAIMED = 50;
+const MOST_SETTLED = 500;
+const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
+
+/**
+ * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has room or that must end, has each handled
+ * like one from a queue, and settles it when its effects are safe. See docs/decisions/0012-waiting-rooms.md.
+ */
+export class Drain {
+  readonly #options: DrainOptions;
+  readonly #rooms: ClaimedRooms;
+  readonly #inHand: RowsInHand;
+  readonly #take: TakeWhereRoom;
+  readonly #ends: EndRows;
+  readonly #look: LookThrough;
+  readonly #pausedFor = new Set<string>();
+  readonly #timed: AsyncDisposable[];
+  readonly #onFailed: (error: unknown) => void;
+  /** Rooms in which rows are being ended, as they are too old. */
+  readonly #tooOld = new Set<OwnRoom>();
+  #toSettle: RowInHand[] = [];
+  readonly #toRelease = new Map<OwnRoom, Released>();
+  /** Rooms to be claimed by name. */
+  readonly #named = new Set<string>();
+  #isPollDue = false;
+  /** More shut rooms may be due than were claimed. */
+  #areMoreShut = false;
+  #more: Timer | undefined;
+  #isWorking = false;
+  #working: Promise<void> | undefined;
+
+  constructor(options: DrainOptions, consuming: ConsumeCallbacks) {
+    this.#options = options;
+    const { store, broker, held, clock, log } = options;
+    this.#onFailed = throttledWarning(log, COMPLAINT, clock);
+    this.#rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
+    const onDone = (row: RowInHand) => {
+      this.#toSettle.push(row);
+      this.#work();
+    };
+    this.#inHand = new RowsInHand({ consuming, onDone, onFreed: (room) => this.#freed(room) });
+    const common = {
+      ...options,
+      rooms: this.#rooms,
+      inHand: this.#inHand,
+      limit: held,
+      isPaused: () => this.#isPaused,
+      onFailed: this.#onFailed,
+    };
+    this.#ends = new EndRows(common);
+    this.#take = new TakeWhereRoom({
+      ...common,
+      onIdle: (own, afterMs) => this.#leave(own, afterMs),
+      onTooOld: (own) => void this.#endTooOld(own),
+    });
+    this.#look = new LookThrough({
+      ...common,
+      ends: this.#ends,
+      onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
+      onLooked: (own) => this.#take.want(own),
+    });
+    broker.onState((state) => void (state === 'writable' && this.#poll()));
+    const again = (intervalMs: number, work: () => Promise<void>) =>
+      runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+    // A long look must not cost the claims.
+    this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, () => this.#poll())];
+  }
+
+  /** Controls for the line, the same as those of a queue's consumer. */
+  get consumer(): Consumer {
+    return {
+      pause: async (reason) => {
+        this.#pausedFor.add(reason);
+        for (const own of this.#rooms.all()) this.#take.want(own);
+      },
+      resume: (reason) => {
+        this.#pausedFor.delete(reason);
+        void this.#poll();
+      },
+      held: () => this.#inHand.count,
+    };
+  }
+
+  /** Called when an endpoint has room: its room is claimed, due or not. */
+  hasRoom(endpoint: string): void {
+    const own = this.#rooms.get(endpoint);
+    if (own !== undefined && !own.isLeaving) return this.#take.want(own);
+    this.#named.add(endpoint);
+    this.#work();
+  }
+
+  hasClaimed(endpoint: string): boolean {
+    return this.#rooms.get(endpoint) !== undefined;
+  }
+
+  hasClaimedOf(account: string): boolean {
+    return this.#rooms.hasAccount(account);
+  }
+
+  /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
+  shutForMs(endpoint: string): number | undefined {
+    const own = this.#rooms.get(endpoint);
+    if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
+    return own.shutForMs + this.#options.clock.now() - own.claimedAt;
+  }
+
+  /** Looks through a room of which a row leads elsewhere, or nowhere. */
+  lookThrough(room: string): void {
+    const own = this.#rooms.get(room);
+    if (own !== undefined) this.#look.want(own, true);
+  }
+
+  /** Whether this process still has the row, and so may publish its effects. */
+  holds(key: RowKey): boolean {
+    this.#rooms.expire();
+    return this.#inHand.has(key);
+  }
+
+  figures(): { claimed: number; shut: number } {
+    const { endpoints } = this.#options;
+    const shut = [...this.#rooms.all()].filter(({ room, isUnasked }) => isUnasked || endpoints.isHung(room));
+    return { claimed: this.#rooms.count, shut: shut.length };
+  }
+
+  /** Gives up its rooms. To be disposed of once nothing is in hand. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#pausedFor.add('closing');
+    this.#more?.[Symbol.dispose]();
+    this.#ends.close();
+    await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
+    this.#work();
+    await this.#worked();
+    for (const own of this.#rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
+    await this.#worked();
+    this.#rooms.close();
+  }
+
+  get #isPaused(): boolean {
+    return this.#pausedFor.size > 0 || this.#options.broker.state() !== 'writable';
+  }
+
+  async #renew(): Promise<void> {
+    for (const own of await this.#rooms.renew()) this.#meet(own);
+  }
+
+  async #poll(): Promise<void> {
+    for (const own of this.#rooms.all()) this.#take.want(own);
+    this.#isPollDue = true;
+    this.#work();
+    await this.#working;
+  }
+
+  #meet(own: OwnRoom): void {
+    if (own.changes > 0 || own.overBefore !== undefined) this.#look.want(own);
+    this.#take.want(own);
+  }
+
+  #freed(room: string): void {
+    const own = this.#rooms.get(room);
+    if (own === undefined) return;
+    this.#take.want(own);
+    if (this.#areMoreShut) this.#pollSoon();
+  }
+
+  /** Nothing is in hand, and nothing can be taken now. */
+  #leave(own: OwnRoom, afterMs?: number): void {
+    const { endpoints, clock } = this.#options;
+    const since = endpoints.hungSince(own.room);
+    const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
+    const released: Released = { room: own.room };
+    if (afterMs !== undefined) released.afterMs = afterMs;
+    if (shutForMs !== undefined) released.shutForMs = shutForMs;
+    own.isLeaving = true;
+    this.#toRelease.set(own, released);
+    this.#work();
+  }
+
+  async #endTooOld(own: OwnRoom): Promise<void> {
+    const { maxAgeMs, now } = this.#options;
+    if (this.#tooOld.has(own)) return;
+    this.#tooOld.add(own);
+    await this.#ends.end({ own, madeBefore: now() - maxAgeMs });
+    this.#tooOld.delete(own);
+    this.#take.want(own);
+  }
+
+  /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
+  #work(): void {
+    if (!this.#isWorking) this.#working = this.#round();
+  }
+
+  async #round(): Promise<void> {
+    this.#isWorking = true;
+    let isAway = false;
+    try {
+      await Promise.resolve();
+      await this.#settle();
+      await this.#release();
+      await this.#claimNamed();
+      if (this.#isPollDue) await this.#claimDue();
+    } catch (error) {
+      isAway = true;
+      this.#onFailed(error);
+    } finally {
+      this.#isWorking = false;
+    }
+    // Else the next look tries it again.
+    if (!isAway && (this.#toSettle.length + this.#toRelease.size + this.#named.size > 0 || this.#isPollDue))
+      this.#work();
+  }
+
+  async #worked(): Promise<void> {
+    while (this.#isWorking) await this.#working;
+  }
+
+  async #settle(): Promise<void> {
+    const rows = this.#toSettle.splice(0, MOST_SETTLED).filter((row) => this.#inHand.holds(row));
+    if (rows.length === 0) return;
+    try {
+      await this.#options.store.settle(rows);
+    } catch (error) {
+      this.#toSettle.push(...rows);
+      throw error;
+    }
+    for (const { room } of rows) {
+      const own = this.#rooms.get(room);
+      if (own !== undefined) Object.assign(own, { isUnasked: false, deaths: 0, lives: true });
+    }
+    for (const row of rows) this.#inHand.free(row);
+  }
+
+  async #release(): Promise<void> {
+    const leaving = [...this.#toRelease];
+    this.#toRelease.clear();
+    if (leaving.length === 0) return;
+    try {
+      await this.#rooms.release(leaving.map(([, released]) => released));
+    } catch (error) {
+      // They are left when they are looked at again.
+      for (const [own] of leaving) own.isLeaving = false;
+      throw error;
+    }
+    if (this.#areMoreShut) this.#pollSoon();
+  }
+
+  async #claimNamed(): Promise<void> {
+    const left = this.#isPaused ? 0 : MOST_ROOMS - this.#rooms.count;
+    const rooms = [...this.#named].filter((room) => !this.hasClaimed(room)).slice(0, Math.max(0, left));
+    this.#named.clear();
+    if (rooms.length === 0) return;
+    for (const own of await this.#rooms.claim({ kind: 'named', rooms })) this.#meet(own);
+  }
+
+  async #claimDue(): Promise<void> {
+    this.#isPollDue = false;
+    if (this.#isPaused) return;
+    const { held, endpoints } = this.#options;
+    const all = [...this.#rooms.all()];
+    const isFull = this.#inHand.count >= held.messages;
+    const left = isFull ? 0 : Math.max(0, MOST_ROOMS - all.length);
+    const open = Math.min(MOST_CLAIMED, left);
+    // What was claimed to be asked, and is not yet, will need a slot too.
+    const unasked = all.filter(({ isUnasked, room }) => isUnasked && this.#inHand.countOf(room) === 0);
+    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
+    const exceptAccounts = this.#rooms.fullAccounts();
+    const known = new Set(all);
+    const claimed = await this.#rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts });
+    for (const own of claimed) {
+      // It was open for whoever had it last, or is new: this process may think that it hangs still.
+      if (!known.has(own) && !own.isUnasked) endpoints.probeSoon(own.room);
+      this.#meet(own);
+    }
+    const fresh = claimed.filter((own) => !known.has(own));
+    const shutCount = fresh.filter(({ isUnasked }) => isUnasked).length;
+    if (shut > 0) this.#areMoreShut = shutCount >= shut;
+    if (open > 0 && fresh.length - shutCount >= open) this.#pollSoon();
+  }
+
+  #pollSoon(): void {
+    this.#more ??= this.#options.clock.after(MORE_MS, () => {
+      this.#more = undefined;
+      this.#isPollDue = true;
+      this.#work();
+    });
+    this.#more.unref();
+  }
+}

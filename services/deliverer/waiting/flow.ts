@@ -1,0 +1,152 @@
+import type { Broker } from '@waybell/line/broker';
+import type { Delivery } from '@waybell/line/delivery';
+import type { WaitingReason } from '@waybell/line/outcomes';
+import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { StepTools } from '@waybell/line/run-step';
+import { RENEW_MS, type WaitingLimits, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { runEvery } from '@waybell/runtime/run-every';
+import { withTimeout } from '@waybell/runtime/with-timeout';
+import type { DeliverStepOptions } from '../deliver-step.ts';
+import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
+import type { FindTargets } from '../find-target.ts';
+import type { Deliverers } from './deliverers.ts';
+import { Drain } from './drain.ts';
+import { KeepLimits } from './keep-limits.ts';
+import { PutDeliveries } from './put-deliveries.ts';
+
+export type FlowOptions = {
+  endpoints: EndpointsOptions;
+  /** What may be in hand of what waited. */
+  held: HeldLimit;
+  limits: WaitingLimits;
+  maxAgeMs: number;
+  store: WaitingStore;
+  deliverers: Deliverers;
+  broker: Broker;
+  findTargets: FindTargets;
+  /** Called with each row that is put. */
+  onPut?: (why: WaitingReason) => void;
+  onTaken?: (rows: number) => void;
+  log: Log;
+  clock: Clock;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+const LOOK_MS = 1_000;
+const RELEASE_LIMIT_MS = 3_000;
+const COMPLAINT = 'waiting.away: other deliverers and hung endpoints are as they were last known';
+
+/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is room. */
+export class Flow {
+  readonly endpoints: Endpoints;
+  /** How many deliver some of the actions of this process, itself included; the last known number while Postgres is away. */
+  deliverers = 1;
+  readonly #options: FlowOptions;
+  readonly #puts: PutDeliveries;
+  readonly #limits: KeepLimits;
+  readonly #timed: AsyncDisposable[];
+  /** Since when the rooms of endpoints have been shut, by the clock. */
+  #shutSince: ReadonlyMap<string, number> = new Map();
+  #drain: Drain | undefined;
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+    const { store, broker, clock, log, onPut } = options;
+    this.endpoints = new Endpoints({
+      ...options.endpoints,
+      clock,
+      onRoom: (endpoint) => this.#puts.noteRoom(endpoint) || this.#drain?.hasRoom(endpoint),
+      // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
+      partOf: (endpoint) => (this.#drain?.hasClaimed(endpoint) ? 1 : 1 / this.deliverers),
+      partOfAccount: (account) => (this.#drain?.hasClaimedOf(account) ? 1 : 1 / this.deliverers),
+      hungForMs: (endpoint) => this.#hungForMs(endpoint),
+    });
+    this.#puts = new PutDeliveries({
+      store,
+      broker,
+      clock,
+      onPut: (why) => {
+        this.#limits.hasPut();
+        onPut?.(why);
+      },
+      onRoom: (endpoint) => this.#drain?.hasRoom(endpoint),
+    });
+    this.#limits = new KeepLimits(options);
+    const every = (intervalMs: number, work: () => Promise<void>) =>
+      runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+    this.#timed = [
+      every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
+      every(LOOK_MS, () => this.#readShut()),
+      // Reading all rows of an account takes long.
+      every(LOOK_MS, () => this.#limits.look()),
+    ];
+  }
+
+  /** Tools of the step that delivers. */
+  get tools(): Required<Pick<StepTools<Delivery>, 'putDelivery' | 'takeRows'>> {
+    return {
+      putDelivery: this.#puts.put,
+      takeRows: (consuming) => {
+        const { onTaken = () => undefined } = this.#options;
+        this.#drain = new Drain({ ...this.#options, endpoints: this.endpoints, onTaken }, consuming);
+        return this.#drain.consumer;
+      },
+    };
+  }
+
+  /** Puts a row; see `PutDeliveries`. */
+  get putRow(): PutDeliveries['putRow'] {
+    return (row) => this.#puts.putRow(row);
+  }
+
+  /** Questions that the step asks. */
+  get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'isHeld' | 'onElsewhere'> {
+    return {
+      admit: this.endpoints.admit,
+      retain: this.#puts.retain,
+      isHeld: (key) => this.#drain?.holds(key) ?? false,
+      onElsewhere: (room) => this.#drain?.lookThrough(room),
+    };
+  }
+
+  figures(): { claimed: number; shut: number; isAway: boolean } {
+    return { ...(this.#drain?.figures() ?? { claimed: 0, shut: 0 }), isAway: this.#puts.isAway };
+  }
+
+  /** From now on deliveries that cannot begin at once wait in their rooms, for another process or a later one. */
+  [Symbol.dispose](): void {
+    this.endpoints.close();
+  }
+
+  /**
+   * Releases the rooms; to be disposed of once what is in hand is finished. Does not wait for a Postgres that hangs: then others
+   * take over when the claims are over.
+   */
+  get released(): AsyncDisposable {
+    const limit = { clock: this.#options.clock, limitMs: RELEASE_LIMIT_MS };
+    return { [Symbol.asyncDispose]: () => withTimeout(limit, this.#release()) };
+  }
+
+  async #release(): Promise<void> {
+    await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
+    await this.#drain?.[Symbol.asyncDispose]();
+    await Promise.all([this.#options.deliverers.leave(), this.#limits.look()]);
+  }
+
+  async #readShut(): Promise<void> {
+    const { store, clock } = this.#options;
+    const askedAt = clock.now();
+    const shut = await store.shutRooms();
+    this.#shutSince = new Map([...shut].map(([room, forMs]) => [room, askedAt - forMs]));
+  }
+
+  /** For how long an endpoint has hung that this process knows nothing of. */
+  #hungForMs(endpoint: string): number | undefined {
+    if (this.#drain?.hasClaimed(endpoint)) return this.#drain.shutForMs(endpoint);
+    const since = this.#shutSince.get(endpoint);
+    return since === undefined ? undefined : this.#options.clock.now() - since;
+  }
+}

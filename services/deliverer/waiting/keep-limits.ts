@@ -1,0 +1,35 @@
+import type { WaitingLimits, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { Clock } from '@waybell/runtime/clock';
+
+type KeepLimitsOptions = {
+  store: Pick<WaitingStore, 'flushSums' | 'sumsBeyond' | 'endBeyond'>;
+  limits: WaitingLimits;
+  clock: Pick<Clock, 'now'>;
+};
+
+/** While nothing is put here, limits are looked after this seldom: other processes do so too. */
+const SELDOM_MS = 10_000;
+
+/** Has the oldest deliveries end of an account that has more waiting than it may, or is the largest where all have. */
+export class KeepLimits {
+  readonly #options: KeepLimitsOptions;
+  #lookAt = -Infinity;
+
+  constructor(options: KeepLimitsOptions) {
+    this.#options = options;
+  }
+
+  hasPut(): void {
+    this.#lookAt = -Infinity;
+  }
+
+  /** To be called once a second. Sums only say which account to look at, and are counted again where they were wrong. */
+  async look(): Promise<void> {
+    const { store, limits, clock } = this.#options;
+    await store.flushSums();
+    if (clock.now() < this.#lookAt) return;
+    this.#lookAt = clock.now() + SELDOM_MS;
+    const { beyond } = await store.sumsBeyond(limits);
+    for (const { holder, mayHave } of beyond) await store.endBeyond(holder, mayHave);
+  }
+}

@@ -1,0 +1,123 @@
+import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { endpointKey } from '../endpoints/endpoint.ts';
+import type { DeliveryTarget, FindTargets } from '../find-target.ts';
+import { dropReason } from '../what-is-over.ts';
+import type { OwnRoom } from './claimed-rooms.ts';
+import type { EndRows } from './end-rows.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
+
+export type LookThroughOptions = {
+  store: Pick<WaitingStore, 'subscriptionsIn' | 'move' | 'lookedThrough'>;
+  findTargets: FindTargets;
+  inHand: RowsInHand;
+  ends: EndRows;
+  /** Called for an endpoint that may take something now. */
+  onChanged: (endpoint: string) => void;
+  onLooked: (own: OwnRoom) => void;
+  onFailed: (error: unknown) => void;
+};
+
+const MOST_LOOKED_UP = 1_000;
+
+/**
+ * Looks once through a room whose subscriptions changed, or whose account has too much: what is over ends, and what leads to another
+ * endpoint moves to its room.
+ */
+export class LookThrough {
+  readonly #options: LookThroughOptions;
+  /** Whether the subscriptions in the room are to be looked at, though none is known to have changed. */
+  readonly #wanting = new Map<OwnRoom, boolean>();
+  #isLooking = false;
+
+  constructor(options: LookThroughOptions) {
+    this.#options = options;
+  }
+
+  want(own: OwnRoom, isChanged = own.changes > 0): void {
+    if (own.isLookedThrough || own.isLeaving) return;
+    own.isLookedThrough = true;
+    own.holds += 1;
+    this.#wanting.set(own, isChanged);
+    if (!this.#isLooking) void this.#lookAll();
+  }
+
+  /** One after another: a look is short, and what it finds to end is taken beside the next. */
+  async #lookAll(): Promise<void> {
+    this.#isLooking = true;
+    for (const [own, isChanged] of this.#wanting) {
+      this.#wanting.delete(own);
+      const { changes, overBefore } = own;
+      const seen = { changes, ...(overBefore !== undefined && { overBefore }) };
+      try {
+        void this.#finish(own, seen, await this.#look(own, isChanged));
+      } catch (error) {
+        this.#fail(own, error);
+      }
+    }
+    this.#isLooking = false;
+  }
+
+  /** Resolves with what is being ended. */
+  async #look(own: OwnRoom, isChanged: boolean): Promise<Promise<boolean>[]> {
+    const { store, findTargets, ends } = this.#options;
+    const { room, overBefore } = own;
+    const ending = overBefore === undefined ? [] : [ends.end({ own, madeBefore: overBefore, isOverLimit: true })];
+    if (!isChanged) return ending;
+    const subscriptions = await store.subscriptionsIn(room);
+    const over: string[] = [];
+    for (let first = 0; first < subscriptions.length; first += MOST_LOOKED_UP) {
+      const some = subscriptions.slice(first, first + MOST_LOOKED_UP);
+      const targets = await findTargets(some);
+      for (const [place, subscription] of some.entries()) {
+        const target = targets[place];
+        if (target instanceof Unavailable) throw target;
+        // The handler of its deliveries reports a subscription that cannot be read.
+        if (target instanceof Error) continue;
+        if (target === undefined || dropReason(target) !== undefined) over.push(subscription);
+        else await this.#follow(own, subscription, target);
+      }
+    }
+    if (over.length === 0) return ending;
+    return [...ending, ends.end({ own, madeBefore: Number.MAX_SAFE_INTEGER, subscriptions: over })];
+  }
+
+  /** Moves what leads elsewhere, except rows in hand. */
+  async #follow({ room }: OwnRoom, subscription: string, target: DeliveryTarget): Promise<void> {
+    const { store, inHand, onChanged } = this.#options;
+    const { account } = target;
+    const { endpoint: to } = endpointKey(target);
+    onChanged(to);
+    if (to === room) return;
+    for (let moved = 1; moved > 0;) {
+      moved = await store.move({ from: room, subscription, to, account, except: [...inHand.of(room)] });
+    }
+  }
+
+  async #finish(
+    own: OwnRoom,
+    seen: Pick<OwnRoom, 'changes' | 'overBefore'>,
+    ending: readonly Promise<boolean>[],
+  ): Promise<void> {
+    try {
+      const areDone = await Promise.all(ending);
+      if (areDone.every(Boolean)) await this.#options.store.lookedThrough(own.room, seen);
+      own.changes = 0;
+      this.#leave(own);
+    } catch (error) {
+      this.#fail(own, error);
+    }
+  }
+
+  /** A room that changed comes again with the next claims. */
+  #fail(own: OwnRoom, error: unknown): void {
+    this.#options.onFailed(error);
+    this.#leave(own);
+  }
+
+  #leave(own: OwnRoom): void {
+    own.isLookedThrough = false;
+    own.holds -= 1;
+    this.#options.onLooked(own);
+  }
+}

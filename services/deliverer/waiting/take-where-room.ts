@@ -1,0 +1,170 @@
+import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import { MOST_BYTES, MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import type { ClaimedRooms, OwnRoom } from './claimed-rooms.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
+
+export type TakeWhereRoomOptions = {
+  store: Pick<WaitingStore, 'take'>;
+  endpoints: Pick<Endpoints, 'demand'>;
+  rooms: ClaimedRooms;
+  inHand: RowsInHand;
+  limit: HeldLimit;
+  clock: Clock;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Older deliveries are over. */
+  maxAgeMs: number;
+  isPaused: () => boolean;
+  onTaken: (rows: number) => void;
+  onFailed: (error: unknown) => void;
+  /** Called with a room of which nothing is in hand and nothing can be taken now. `afterMs`: as in `Released`. */
+  onIdle: (own: OwnRoom, afterMs?: number) => void;
+  /** Called where the first row is too old. */
+  onTooOld: (own: OwnRoom) => void;
+};
+
+/** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
+const MOST_OF_ONE = 2 * MOST_ROWS;
+/** Rooms that one statement reads. */
+const MOST_READS = 32;
+/** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
+const DEADLY = 3;
+const RESTART_MS = 1_000;
+/** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
+const RESTART_TIMES = 20;
+/** A room that lacks a slot for so long is left to a process that may have one. */
+const LACKING_MS = 2_000;
+const LACKING_PAUSE_MS = 1_000;
+
+/** Takes rows for endpoints with room, the oldest first, of many rooms by one statement. */
+export class TakeWhereRoom {
+  readonly #options: TakeWhereRoomOptions;
+  readonly #wanting = new Set<OwnRoom>();
+  #isTaking = false;
+
+  constructor(options: TakeWhereRoomOptions) {
+    this.#options = options;
+  }
+
+  /** There may be rows to take, or the room may be left. */
+  want(own: OwnRoom): void {
+    this.#wanting.add(own);
+    if (!this.#isTaking) void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    const { store, inHand, clock, onFailed } = this.#options;
+    this.#isTaking = true;
+    try {
+      // All rooms that want rows in the same turn are read together.
+      await Promise.resolve();
+      for (let reads = this.#planReads(); reads.length > 0; reads = this.#planReads()) {
+        const beganAt = clock.now();
+        const taken = await inHand.reading(() => store.take(reads.map(({ wanted }) => wanted)));
+        for (const [place, read] of reads.entries()) this.#applyRead(read, taken[place], clock.now() - beganAt);
+      }
+    } catch (error) {
+      onFailed(error);
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  #planReads(): PlannedRead[] {
+    const { inHand, limit } = this.#options;
+    const reads: PlannedRead[] = [];
+    let rows = limit.messages - inHand.count;
+    // Each read may bring this many bytes; how many is only known afterwards.
+    const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
+    for (const own of this.#wanting) {
+      if (reads.length >= MOST_READS) break;
+      const read = this.#planRead(own, reads.length < most ? rows : 0);
+      if (read === 'full') continue;
+      if (read === undefined) this.#wanting.delete(own);
+      else {
+        rows -= read.rows;
+        reads.push(read);
+      }
+    }
+    return reads;
+  }
+
+  /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
+  #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
+    const { rooms, inHand, clock } = this.#options;
+    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
+    const wantedRows = this.#wantedOf(own);
+    if (wantedRows <= 0) return undefined;
+    const isRestart = own.restartAt <= clock.now();
+    if (own.isAtEnd && !isRestart) {
+      this.#idle(own);
+      return undefined;
+    }
+    const rows = Math.min(wantedRows, most);
+    if (rows <= 0) return 'full';
+    if (isRestart) own.after = undefined;
+    // A read from the first row finds those in hand again.
+    const limit = rows + (isRestart ? inHand.countOf(own.room) : 0);
+    const wanted: RowsWanted = { room: own.room, limit };
+    if (own.after !== undefined) wanted.after = own.after;
+    return { own, rows, isRestart, wanted };
+  }
+
+  /** How many rows its endpoint takes now. Leaves a room that takes none, once none is in hand. */
+  #wantedOf(own: OwnRoom): number {
+    const { endpoints, inHand, clock, isPaused } = this.#options;
+    const count = inHand.countOf(own.room);
+    if (isPaused()) {
+      this.#idle(own);
+      return 0;
+    }
+    const { rows, askAt, lacksSlot } = endpoints.demand({ account: own.account, endpoint: own.room });
+    own.lackingSince = lacksSlot ? (own.lackingSince ?? clock.now()) : undefined;
+    if (rows > 0) return isOneByOne(own) ? Number(count === 0) : Math.min(rows, MOST_ROWS, MOST_OF_ONE - count);
+    const { lackingSince } = own;
+    if (lackingSince === undefined) this.#idle(own, askAt === undefined ? undefined : Math.max(0, askAt - clock.now()));
+    else if (clock.now() - lackingSince >= LACKING_MS) this.#idle(own, lackingPauseMs(own));
+    return 0;
+  }
+
+  #idle(own: OwnRoom, afterMs?: number): void {
+    if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
+  }
+
+  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: Taken | undefined, tookMs: number): void {
+    const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
+    const { rows = [], gone = 0, isCut = false } = taken ?? {};
+    own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
+    // Behind the others, which may be more than one statement reads.
+    this.#wanting.delete(own);
+    this.#wanting.add(own);
+    if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
+    if (isPaused() || rooms.get(own.room) !== own) return;
+    if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
+    const how = { deaths: own.deaths >= DEADLY ? own.deaths : 0, isOverLimit: false };
+    let left = most;
+    for (const row of rows) {
+      const isInHand = inHand.has(row);
+      if (left > 0 || isInHand) own.after = row;
+      if (left === 0 || isInHand) continue;
+      left -= 1;
+      inHand.take(row, how);
+    }
+    onTaken(most - left);
+  }
+}
+
+type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: RowsWanted };
+type Taken = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
+
+/** A room that may still be shut, or that may kill. */
+function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {
+  return isUnasked || deaths >= DEADLY;
+}
+
+/** Spread evenly, as rooms are named by a hash. */
+function lackingPauseMs({ room }: OwnRoom): number {
+  return LACKING_PAUSE_MS * (0.5 + Number.parseInt(room.slice(0, 4), 16) / 2 ** 16);
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
+import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
+import type { RowKey } from '@waybell/line/waiting-room/waiting-store';
+import type { WaitingPostgres } from '@waybell/line/waiting-room/waiting-connection';
+import { START } from './log-stand.ts';
+
+export const aDelivery = (what: Partial<Delivery> & Pick<Delivery, 'subscription'>): Delivery => ({
+  guid: randomUUID(),
+  interface: 'carrier',
+  action: 'order.created',
+  generation: 1,
+  event: randomUUID(),
+  attempt: 1,
+  createdAt: START,
+  beganAt: START,
+  body: Buffer.from('{"name":"Jane Doe"}'),
+  ...what,
+});
+
+/** A subscription of an account of its own, or of this one, to whatever action is free; resolves with its guid. */
+export async function subscribeTo(
+  postgres: Pick<WaitingPostgres, 'query'>,
+  callbackUrl: string,
+  account: string = randomUUID(),
+): Promise<string> {
+  await postgres.query(`insert into waybell.accounts (guid, interface) values ($1, 'carrier') on conflict do nothing`, [
+    account,
+  ]);
+  const guid = randomUUID();
+  await postgres.query(
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
+       verification_token_key_id, client_id)
+     values ($1, 'carrier', $2, 'order.created', $3, '\\x00', 'k', $4)`,
+    [guid, account, callbackUrl, guid],
+  );
+  return guid;
+}
+
+/**
+ * Has a delivery wait as a deliverer would, five seconds after it was made; where it hangs, its endpoint is shut. Resolves with its key.
+ */
+export async function putDelivery(
+  postgres: WaitingPostgres,
+  delivery: Delivery,
+  how: Parameters<typeof wait>[1] = { why: 'hung' },
+): Promise<RowKey> {
+  const { rows } = await postgres.query<EndpointRoom>(
+    `select encode(uuid_send(waybell.room_of(account_guid, callback_url)), 'hex') as room, account_guid as account
+     from waybell.subscriptions where guid = $1`,
+    [delivery.subscription],
+  );
+  const [room] = rows;
+  if (room === undefined) throw new Error(`no subscription ${delivery.subscription}`);
+  const { row } = wait({ ...delivery, room }, how);
+  const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+  await store.put([row]);
+  await store.flushSums();
+  await postgres.query('update waybell.deliverer_waiting set put_at = $3 where room = $1 and id = $2', [
+    row.room,
+    row.id,
+    new Date(delivery.createdAt + 5_000),
+  ]);
+  if (how.why === 'hung')
+    await postgres.query('update waybell.deliverer_rooms set shut_since = now() where room = $1', [row.room]);
+  return row;
+}
