@@ -65,8 +65,7 @@ export class SendWaiting implements AsyncDisposable {
   }
 
   figures(): { claimed: number; shut: number } {
-    const { all } = this.#claimed;
-    return { claimed: all.length, shut: all.filter(({ shutAt }) => shutAt !== undefined).length };
+    return this.#claimed.figures();
   }
 
   /** Claims destinations that no process has, and sends what waits for them. */
@@ -91,7 +90,9 @@ export class SendWaiting implements AsyncDisposable {
   async #close(): Promise<void> {
     const { clock, broker } = this.#options;
     await this.#going?.catch(this.#complain);
-    const done = Promise.all(this.#claimed.all.map(({ underWay }) => underWay?.done));
+    const done = Promise.all(
+      this.#claimed.all.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay.done])),
+    );
     if (broker.state() === 'writable') await withTimeout({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
     await this.#settle().catch(this.#complain);
     await this.#claimed.release(this.#claimed.all).catch(this.#complain);
@@ -127,16 +128,14 @@ export class SendWaiting implements AsyncDisposable {
         await this.#round();
       }
     } finally {
-      if (this.#claimed.all.length > 0 && !this.#isClosing) this.#renewLater();
+      if (this.#claimed.all.length > 0 && !this.#isClosing) {
+        this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
+          this.#renewing = undefined;
+          this.#go().catch(this.#complain);
+        });
+        this.#renewing.unref();
+      }
     }
-  }
-
-  #renewLater(): void {
-    this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
-      this.#renewing = undefined;
-      this.#go().catch(this.#complain);
-    });
-    this.#renewing.unref();
   }
 
   async #round(): Promise<void> {
@@ -182,8 +181,7 @@ export class SendWaiting implements AsyncDisposable {
 
   /** Takes from destinations with nothing under way, and begins to send that. */
   async #take(): Promise<void> {
-    const underWay = this.#claimed.all.flatMap((each) => each.underWay?.rows ?? []);
-    let free = Math.ceil((MOST_BYTES_UNDER_WAY - weigh(underWay)) / MOST_BYTES);
+    let free = Math.ceil((MOST_BYTES_UNDER_WAY - this.#claimed.bytesUnderWay()) / MOST_BYTES);
     const asked = this.#claimed.idle.filter(({ isProven }) => !isProven || (free -= 1) >= 0);
     if (asked.length === 0) return;
     const taken = await this.#options.store.take(
@@ -253,8 +251,4 @@ export class SendWaiting implements AsyncDisposable {
     // What was postponed alone is due after twice that time.
     for (const { tryAfterMs } of released) if (tryAfterMs) [1, 2].forEach((times) => this.#lookIn(times * tryAfterMs));
   }
-}
-
-function weigh(rows: readonly TakenRow[]): number {
-  return rows.reduce((sum, { publication }) => sum + publication.body.length, 0);
 }
