@@ -50,7 +50,6 @@ export class SendWaiting implements AsyncDisposable {
   #isDue = false;
   #going: Promise<void> | undefined;
   #isClosing = false;
-  #isClosed = false;
 
   constructor(options: SendWaitingOptions) {
     const { store, broker, log, clock } = options;
@@ -60,7 +59,7 @@ export class SendWaiting implements AsyncDisposable {
     broker.onState((state) => {
       if (state !== 'writable') return;
       this.#isAnyDue = true;
-      this.#lookNow();
+      void this.look();
     });
   }
 
@@ -68,7 +67,7 @@ export class SendWaiting implements AsyncDisposable {
     return this.#claimed.figures();
   }
 
-  /** Claims destinations that no process has, and sends what waits for them. */
+  /** Claims destinations that no process has, and begins to send what waits for them. Never rejects. */
   look(): Promise<void> {
     this.#mayClaim = true;
     return this.#go();
@@ -84,12 +83,11 @@ export class SendWaiting implements AsyncDisposable {
     this.#isClosing = true;
     this.#renewing?.[Symbol.dispose]();
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
-    this.#isClosed = true;
   }
 
   async #close(): Promise<void> {
     const { clock, broker } = this.#options;
-    await this.#going?.catch(this.#complain);
+    await this.#going;
     const done = Promise.all(
       this.#claimed.all.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay.done])),
     );
@@ -105,37 +103,31 @@ export class SendWaiting implements AsyncDisposable {
     this.#looks.add(tick);
     const look = () => {
       this.#looks.delete(tick);
-      this.#lookNow();
+      void this.look();
     };
     clock.after(tick * TICK_MS - clock.now(), look).unref();
-  }
-
-  #lookNow(): void {
-    this.look().catch(this.#complain);
   }
 
   /** Runs one round at a time; a call during a round causes another one. */
   #go(): Promise<void> {
     this.#isDue = true;
-    this.#going ??= this.#goWhileDue().finally(() => (this.#going = undefined));
+    this.#going ??= this.#goWhileDue();
     return this.#going;
   }
 
   async #goWhileDue(): Promise<void> {
-    try {
-      while (this.#isDue && !this.#isClosing) {
-        this.#isDue = false;
-        await this.#round();
-      }
-    } finally {
-      if (this.#claimed.all.length > 0 && !this.#isClosing) {
-        this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
-          this.#renewing = undefined;
-          this.#go().catch(this.#complain);
-        });
-        this.#renewing.unref();
-      }
+    while (this.#isDue && !this.#isClosing) {
+      this.#isDue = false;
+      await this.#round().catch(this.#complain);
     }
+    // In the same turn, so that no call comes between.
+    this.#going = undefined;
+    if (this.#claimed.all.length === 0 || this.#isClosing) return;
+    this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
+      this.#renewing = undefined;
+      void this.#go();
+    });
+    this.#renewing.unref();
   }
 
   async #round(): Promise<void> {
@@ -215,7 +207,6 @@ export class SendWaiting implements AsyncDisposable {
     };
     onTaken(rows);
     await Promise.all(joinDeliveries(rows).map(send));
-    if (this.#isClosed) return;
     destination.underWay = undefined;
     if (failed.length < rows.length) {
       destination.isProven = true;
@@ -223,7 +214,7 @@ export class SendWaiting implements AsyncDisposable {
     }
     if (failed.length > 0) this.#failed(destination, { failed, of: rows.length, reason });
     this.#claimed.wasUsed(destination);
-    this.#go().catch(this.#complain);
+    void this.#go();
   }
 
   #failed(destination: ClaimedDestination, { failed, of, reason }: Failed): void {
