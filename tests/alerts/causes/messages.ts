@@ -32,7 +32,7 @@ export const suspects: Cause = {
   },
 };
 
-const FAILED = "rabbitmqctl -q list_queues name messages | grep -E 'suspects|quarantine|rejected$' | awk '$2 > 0'";
+const FAILED = "rabbitmqctl -q list_queues name messages | grep -E 'suspected|rejected$' | awk '$2 > 0'";
 
 /** Resolves with whether all that failed has gone its way. */
 async function retryAll(scene: Scene): Promise<boolean> {
