@@ -76,14 +76,18 @@ export function rowKeyOf({ guid, attempt, createdAt }: Delivery, { room }: Pick<
   return { room, madeAt: createdAt, id: `${guid} ${attempt}` };
 }
 
-/** Publishes unchanged to the waiting queue, which returns it to the queue of its action after 30 s. */
+/** Publishes unchanged to the waiting queue, which returns it after 30 s to the queue of its action. */
 export function publishWaiting(delivery: Delivery): Publication {
-  const action = actionKey(delivery);
-  return publication(delivery, action, { exchange: waitingExchange, routingKey: action });
+  return toWaitingQueue(publishDelivery(delivery));
 }
 
-/** Publishes to the waiting queue what no room takes now, or tells nothing of. It comes back as one that may wait in its room. */
-export function publishInstead({ row: { publication: waiting } }: Waiting): Publication {
+/** Publishes to the waiting queue what no room takes now, or tells nothing of. */
+export function publishInstead({ row }: Waiting): Publication {
+  return toWaitingQueue(row.publication);
+}
+
+/** It comes back as one that may wait in its room. */
+function toWaitingQueue(waiting: Publication): Publication {
   return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.cameBefore]: 1, ...waiting.headers } };
 }
 

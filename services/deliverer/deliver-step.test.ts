@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unpark, type Delivery } from '@waybell/line/delivery';
+import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -10,7 +10,7 @@ import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
-import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
+import { roomOf, SUBSCRIPTION, TARGET } from './testing/waiting.ts';
 
 const delivery: Delivery = {
   guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
@@ -43,9 +43,9 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
       made.requests += 1;
       onEnd({ isDelivered: false, durationMs: 1 });
     },
-    isParked: async () => false,
+    retain: async () => false,
     isHeld: () => true,
-    onRevived: () => undefined,
+    onElsewhere: () => undefined,
     onKeyMissing: () => undefined,
     clock: new TurnedClock(),
     now: () => 0,
@@ -55,11 +55,10 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   return { step, made };
 }
 
-/** Returns the delivery as it comes after it was parked. */
-function drained(caused: readonly Outgoing[]): Delivery {
-  const [parked] = caused;
-  if (parked?.kind !== 'park') throw new Error('it was not parked');
-  const read = aStep().step.parse(unpark(parked.row, { deaths: 0, isOverLimit: false }));
+/** Returns the delivery as it comes out of its room. */
+function drained([waits]: readonly Outgoing[]): Delivery {
+  if (waits?.kind !== 'wait') throw new Error('it does not wait');
+  const read = aStep().step.parse(asWaited({ ...waits.row, no: 0 }, { deaths: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }
@@ -71,26 +70,49 @@ const last = { ...delivery, attempt: 2 };
 const full: Partial<DeliverStepOptions> = { admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) };
 
 describe('a delivery without room', () => {
-  test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
+  test('waits as it is in the room of its endpoint, unattempted, and is not remembered: it is the same each time', async () => {
     const { step, made } = aStep(full);
-    let moved = delivery;
-    for (const hop of [1, 2, 3]) {
-      const before = step.once?.keyOf(moved);
-      const caused = await causedBy(step.handle, moved);
-      expect(caused).toMatchObject([{ kind: 'park', row: { hop, attempt: 1, why: 'full' } }]);
-      moved = drained(caused);
-      const { key, fingerprint } = step.once?.keyOf(moved) ?? {};
-      expect(key).toBe(before?.key);
-      expect(step.once?.isRepeat?.(moved, before?.fingerprint ?? '')).toBe(false);
-      expect(step.once?.isRepeat?.(moved, fingerprint ?? '')).toBe(true);
+    let waiting = delivery;
+    for (let times = 0; times < 3; times += 1) {
+      const caused = await causedBy(step.handle, waiting);
+      const key = { room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` };
+      expect(caused).toMatchObject([{ kind: 'wait', row: { ...key, account: TARGET.account, why: 'full' } }]);
+      expect(step.once?.isWorthRemembering(caused)).toBe(false);
+      waiting = drained(caused);
+      expect(waiting).toMatchObject({ attempt: 1, waited: { why: 'full', room: roomOf(TARGET) } });
+      expect(step.once?.keyOf(waiting)).toEqual(step.once?.keyOf(delivery));
     }
     expect(made.requests).toBe(0);
   });
 
-  test('waits on where it is parked already', async () => {
-    const { step, made } = aStep({ isParked: async () => true });
-    expect(await causedBy(step.handle, { ...delivery, mayBeParked: true })).toEqual([]);
-    expect(made.requests).toBe(0);
+  test('waits on where it waits already; only one that came again may', async () => {
+    const asked: unknown[] = [];
+    const retain: DeliverStepOptions['retain'] = async (key) => asked.push(key) > 0;
+    const { step, made } = aStep({ retain });
+    expect(await causedBy(step.handle, { ...delivery, mayWait: true })).toEqual([]);
+    expect([asked, made.requests]).toEqual([[{ room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` }], 0]);
+    await causedBy(step.handle, delivery);
+    expect([asked.length, made.requests]).toEqual([1, 1]);
+  });
+
+  test('that came back from the waiting queue may be in its room', async () => {
+    const [waits] = await causedBy(aStep(full).step.handle, delivery);
+    if (waits?.kind !== 'wait') throw new Error('it does not wait');
+    const instead = publishInstead(waits);
+    const back = aStep().step.parse({ ...instead, cameBefore: true, queue: '', deliveryCount: 0, failures: 0 });
+    expect([instead.exchange, back]).toMatchObject([waitingExchange, { mayWait: true, attempt: 1 }]);
+  });
+
+  test.each([
+    ['leads elsewhere by now', { ...TARGET, callbackUrl: 'https://other.example' }, [roomOf(TARGET)]],
+    ['is over by now', { ...TARGET, state: 'ended' as const }, [roomOf(TARGET)]],
+    ['is as it was', TARGET, []],
+  ])('has its room looked through where its subscription %s', async (_what, target, looked) => {
+    const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
+    const rooms: string[] = [];
+    const { step } = aStep({ findTargets: async () => [target], onElsewhere: (room) => rooms.push(room) });
+    await causedBy(step.handle, waiting);
+    expect(rooms).toEqual(looked);
   });
 });
 
@@ -106,7 +128,7 @@ test('the retry of an attempt goes to its delay queue, and to its own once the d
 describe('a delivery to secrets whose key is missing', () => {
   const locked = { ...TARGET, verificationToken: '', missingKey: '2024' };
 
-  test('waits in the broker, unattempted, and is no repeat of what it was before', async () => {
+  test('waits in the broker, unattempted, and is not remembered', async () => {
     const missed: string[] = [];
     const { step, made } = aStep({ findTargets: async () => [locked], onKeyMissing: (keyId) => missed.push(keyId) });
     const [caused] = await causedBy(step.handle, delivery);
@@ -114,8 +136,8 @@ describe('a delivery to secrets whose key is missing', () => {
     expect(caused.exchange).toBe('waybell.waiting');
     const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
     if ('kind' in moved) throw new Error(moved.detail);
-    expect(moved).toMatchObject({ attempt: 1, hop: 1, subscription: delivery.subscription });
-    expect(step.once?.isRepeat?.(moved, step.once.keyOf(delivery)?.fingerprint ?? '')).toBe(false);
+    expect(moved).toMatchObject({ attempt: 1, subscription: delivery.subscription });
+    expect(step.once?.isWorthRemembering([caused])).toBe(false);
     expect(missed).toEqual(['2024']);
     expect(made.requests).toBe(0);
   });
@@ -150,8 +172,7 @@ describe('an attempt that failed for something of ours', () => {
     const isLast: boolean[] = [];
     for (const each of [delivery, last]) {
       const caused = await causedBy(aStep(ours(isLast)).step.handle, each);
-      const row = { why: 'egress', attempt: each.attempt, notBeforeMs: 1_000 };
-      expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingExchange } }]);
+      expect(caused).toMatchObject([{ kind: 'wait', row: { why: 'egress', afterMs: 1_000 } }]);
       expect(caused).toHaveLength(1);
       expect(drained(caused)).toMatchObject({ attempt: each.attempt, beganAt: each.beganAt });
     }
@@ -248,8 +269,11 @@ describe('a success', () => {
   });
 });
 
-test('nothing is made of a parked delivery that another process has by now', async () => {
-  const parked = drained(await causedBy(aStep(full).step.handle, delivery));
-  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, parked)).rejects.toThrow('another deliverer');
-  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
+test('nothing is made of a delivery whose row another process has by now', async () => {
+  const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
+  const asked: unknown[] = [];
+  const isHeld: DeliverStepOptions['isHeld'] = (key) => asked.push(key) < 0;
+  await expect(causedBy(aStep({ isHeld }).step.handle, waiting)).rejects.toThrow('another deliverer');
+  expect(asked).toEqual([{ room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` }]);
+  await expect(causedBy(aStep({ isHeld }).step.handle, delivery)).resolves.toHaveLength(2);
 });

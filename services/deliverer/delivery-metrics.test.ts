@@ -103,8 +103,8 @@ describe('the metrics of deliveries', () => {
     expect(await shownOf(delivery, expired)).toEqual({});
   });
 
-  test('what was parked is late for its endpoint, and not for want of deliverers', async () => {
-    const delivery = aDelivery({ createdAt: 0, hop: 1, parked: { why: 'full' } });
+  test('what waited in a room is late for its endpoint, and not for want of deliverers', async () => {
+    const delivery = aDelivery({ createdAt: 0, waited: { room: '', why: 'full' } });
     expect(await shownAfter(delivery, 'delivered', HOUR_MS, { status: 200, durationMs: 250 })).toEqual({
       'attempt_duration_seconds interface="carrier",result="delivered"': 0.25,
       'delivery_duration_seconds interface="carrier",step="deliverer",attempt="first"': 3_600,
@@ -117,9 +117,9 @@ describe('the metrics of deliveries', () => {
   });
 
   test.each<[string, Partial<Delivery>]>([
-    ['parked', { hop: 1, parked: { why: 'hung' } }],
-    ['in a queue to wait', { hop: 2, mayBeParked: true }],
-    ['parked before the attempt that failed', { attempt: 2, dueAt: HOUR_MS }],
+    ['in a room', { waited: { room: '', why: 'hung' } }],
+    ['in a queue to wait', { mayWait: true }],
+    ['in a room before the attempt that failed', { attempt: 2, dueAt: HOUR_MS }],
   ])('what was %s is not the oldest for that', async (_where, moved) => {
     const inHand = [aDelivery({ createdAt: 0, ...moved }), aDelivery({ createdAt: HOUR_MS - 1_000 })];
     expect(await oldestAges(inHand)).toEqual(['1', '0']);

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSameTarget, type DeliveryTarget } from './find-target.ts';
-import { TARGET } from './testing/parked.ts';
+import { TARGET } from './testing/waiting.ts';
 
 const target: Required<DeliveryTarget> = { ...TARGET, signingSecrets: ['one', 'two'], missingKey: 'k' };
 const others: DeliveryTarget = {
   state: 'ended',
   isFeatureOn: false,
-  isHung: true,
   reportsSuccess: true,
   account: 'another',
   callbackUrl: 'https://another.test',

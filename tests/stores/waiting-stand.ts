@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WAITING_SETTINGS, waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import type { Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import type pg from 'pg';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import {
   createTestDatabase,
@@ -81,6 +82,27 @@ export class PostgresStand implements WaitingStand {
   async count(): Promise<number> {
     const [found] = await this.sql<{ count: number }>('select count(*)::int as count from waybell.deliverer_waiting');
     return found?.count ?? 0;
+  }
+
+  async empty(): Promise<void> {
+    await this.sql('truncate waybell.deliverer_rooms, waybell.deliverer_waiting, waybell.deliverer_waiting_sums');
+  }
+
+  /** Works in a transaction that is open until it is told to commit, as \`process\`. */
+  async inOpenTransaction(
+    work: (store: WaitingStore, client: pg.PoolClient) => Promise<unknown>,
+    process = randomUUID(),
+  ): Promise<{ commit(): Promise<void> }> {
+    const client = await this.postgres.connect();
+    await client.query('begin');
+    const connect = this.postgres.connect.bind(this.postgres);
+    await work(waitingIn({ query: client.query.bind(client), connect }, { service: 'deliverer', process }), client);
+    return {
+      async commit() {
+        await client.query('commit');
+        client.release();
+      },
+    };
   }
 
   /** As the owner of the tables. */

@@ -125,7 +125,7 @@ describe('what is to wait in a room', () => {
 });
 
 describe('what waited in a room', () => {
-  const waited = { waited: { why: 'full' } } as const;
+  const waited = { waited: { room: '', why: 'full' } } as const;
 
   test('ends without a trace, well or badly, if another process has claimed the room: that one attempts it', () => {
     for (const fate of [{ kind: 'done', caused: [to('next'), record('one')] } as const, FAILED, LACKING]) {

@@ -10,14 +10,11 @@ export type AccountBeyond = HeldSum & { mayHave: WaitingSum };
  * largest, and at least those beyond their own.
  */
 export function accountsBeyond(all: WaitingSum, sums: readonly HeldSum[], limits: WaitingLimits): AccountBeyond[] {
-  const largest = sums.reduce((most, { bytes }) => Math.max(most, bytes), 0);
   const tooMany = all.bytes > WELL_BEYOND * limits.allBytes ? all.bytes - limits.allBytes : 0;
-  const largestMayHave = {
-    ...limits.ofAccount,
-    bytes: Math.min(limits.ofAccount.bytes, Math.max(0, largest - tooMany)),
-  };
+  const [largest] = sums.toSorted((one, other) => other.bytes - one.bytes);
   return sums.flatMap((sum) => {
-    const mayHave = sum.bytes === largest ? largestMayHave : limits.ofAccount;
+    const left = tooMany > 0 && sum === largest ? Math.max(0, sum.bytes - tooMany) : Infinity;
+    const mayHave = { rows: limits.ofAccount.rows, bytes: Math.min(limits.ofAccount.bytes, left) };
     const isBeyond = sum.rows > WELL_BEYOND * mayHave.rows || sum.bytes > WELL_BEYOND * mayHave.bytes;
     return isBeyond ? [{ ...sum, mayHave }] : [];
   });

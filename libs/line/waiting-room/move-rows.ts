@@ -1,4 +1,4 @@
-import { columnsOf, makeRooms, wakeRooms } from './put-rows.ts';
+import { columnsOf, makeRooms, SAME_KEY, wakeRooms } from './put-rows.ts';
 import type { WaitingConnection, WaitingService } from './waiting-connection.ts';
 import type { WaitingStore } from './waiting-store.ts';
 
@@ -15,7 +15,7 @@ const move = (service: WaitingService): string => `
       and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))
     order by w.made_at, w.id limit ${MOST_MOVED} for update
   ), gone as (
-    delete from waybell.${service}_waiting w using few k where (w.room, w.made_at, w.id) = (k.room, k.made_at, k.id) returning w.*
+    delete from waybell.${service}_waiting w using few k where ${SAME_KEY} returning w.*
   ), moved as (
     insert into waybell.${service}_waiting as w (room, made_at, id, no, subscription, put_at, due_at, why, properties, body)
     select $3, made_at, id, no, subscription, put_at, due_at, why, properties, body from gone order by made_at, id

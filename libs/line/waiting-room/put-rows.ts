@@ -8,26 +8,31 @@ import type { RowKey, WaitingRow } from './waiting-store.ts';
 export const BY_KEY = 'order by room, made_at, id collate "C"';
 
 /**
+ * Tells the row of a key from those of others. Not all of it by equality: a plan could merge by that, and read every row, where the
+ * statistics say that there is none.
+ */
+export const SAME_KEY = 'w.room = any (array[k.room]) and (w.made_at, w.id) = (k.made_at, k.id collate "C")';
+
+/**
  * Locks each room's key until its rows are in, so that nobody deletes the room before they can be seen; claims do not wait for that. Tells
- * of each row whether its room is to be woken: nobody has it, it is open, and would be looked at only after the row is due.
+ * of a room that nobody has, and that is open, in how many milliseconds it is looked at.
  */
 const put = (service: WaitingService): string => `
-  with given as materialized (
-    select room, made_at, id collate "C" as id, no, now() + make_interval(secs => after_ms / 1000) as due_at, why, properties, body, subscription
-    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::float8[], $6::text[], $7::text[], $8::bytea[], $9::uuid[])
-      as g (room, made_at, id, no, after_ms, why, properties, body, subscription)
-  ), held as materialized (
+  with held as materialized (
     select room, look_at, claimed_by is null and shut_since is null as is_free from waybell.${service}_rooms
     where room = any ($1::uuid[]) order by room for key share
   ), put as (
     insert into waybell.${service}_waiting as w (room, made_at, id, no, subscription, due_at, why, properties, body)
-    select room, made_at, id, no, subscription, due_at, why, properties, body from held join given using (room) ${BY_KEY}
+    select room, made_at, id, no, subscription, now() + make_interval(secs => after_ms / 1000), why, properties, body
+    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::float8[], $6::text[], $7::text[], $8::bytea[], $9::uuid[])
+      as g (room, made_at, id, no, after_ms, why, properties, body, subscription)
+    where room = any (array(select room from held)) ${BY_KEY}
     on conflict (room, made_at, id) do update set no = w.no + 1, due_at = excluded.due_at, why = excluded.why
-    returning w.room, w.made_at, w.id, w.no, w.due_at
+    returning w.room, w.made_at, w.id, w.no
   )
-  select ${hexOf('p.room')} as room, p.made_at::float8 as "madeAt", p.id, p.no,
-    h.is_free and h.look_at > coalesce(p.due_at, now()) as "isToWake"
-  from put p join held h using (room)`;
+  select ${hexOf('room')} as room, made_at::float8 as "madeAt", id, no, null as "lookedAtInMs" from put
+  union all
+  select ${hexOf('room')}, null, null, null, (1000 * extract(epoch from look_at - now()))::float8 from held where is_free`;
 
 /** Committed before the rows come. */
 const make = (service: WaitingService): string => `
@@ -38,14 +43,12 @@ const make = (service: WaitingService): string => `
 
 /** A room that is claimed meanwhile need not be woken: who claims it reads from its first row. */
 const wake = (service: WaitingService): string => `
-  with asleep as materialized (
-    select room from waybell.${service}_rooms where room = any ($1::uuid[]) and claimed_by is null and shut_since is null
-    order by room for no key update
-  )
-  update waybell.${service}_rooms r set look_at = least(r.look_at, now() + make_interval(secs => after_ms / 1000))
-  from asleep join unnest($1::uuid[], $2::float8[]) as k (room, after_ms) using (room) where r.room = k.room`;
+  update waybell.${service}_rooms r set look_at = least(look_at, now() + make_interval(secs => after_ms / 1000))
+  from (select * from unnest($1::uuid[], $2::float8[]) as k (room, after_ms) order by room) k
+  where r.room = any (array[k.room]) and claimed_by is null and shut_since is null`;
 
-type PutRow = RowKey & { no: number; isToWake: boolean };
+type PutRow = RowKey & { no: number; lookedAtInMs: null };
+type FreeRoom = { room: string; lookedAtInMs: number };
 
 /** Where the `no` of a row begins: so much below what the column holds that it is never raised beyond. */
 const MOST_FIRST_NO = 2 ** 30;
@@ -64,20 +67,22 @@ export async function putIn(
 ): Promise<number[]> {
   const rows = new Map(given.map((row) => [placeOf(row), prepare(row)]));
   const numbers = new Map<string, number>();
-  const toWake: WaitingRow[] = [];
+  const free = new Map<string, number>();
   for (let left = [...rows.values()]; left.length > 0;) {
-    const done = await ask<PutRow>('put', put(service), [...columnsOf(left), ...valuesOf(left)]);
-    for (const { no, isToWake, ...key } of done) {
-      const row = rows.get(placeOf(key));
-      if (row === undefined) continue;
-      numbers.set(placeOf(key), no);
-      if (isToWake) toWake.push(row);
-      if (no === row.no) sums.add(sumOf(row));
+    for (const done of await ask<PutRow | FreeRoom>('put', put(service), [...columnsOf(left), ...valuesOf(left)])) {
+      if (done.lookedAtInMs !== null) {
+        free.set(done.room, done.lookedAtInMs);
+        continue;
+      }
+      const row = rows.get(placeOf(done));
+      numbers.set(placeOf(done), done.no);
+      if (row?.no === done.no) sums.add(sumOf(row));
     }
     left = left.filter((row) => !numbers.has(placeOf(row)));
     // A room that is deleted before the rows are in is made again.
     if (left.length > 0) await makeRooms({ service, ask }, left);
   }
+  const toWake = [...rows.values()].filter(({ room, afterMs = 0 }) => afterMs < (free.get(room) ?? -Infinity));
   if (toWake.length > 0) await wakeRooms({ service, ask }, toWake);
   return given.map((row) => numbers.get(placeOf(row)) ?? 0);
 }

@@ -55,7 +55,7 @@ const renew = (service: WaitingService): string => `
   update waybell.${service}_rooms r set look_at = case when claimed_by = $1 then ${CLAIMED_UNTIL} else look_at end,
     deaths = case when claimed_by <> $1 then greatest(0, deaths - 1) when k.lives then 0 else deaths end
   from (select * from unnest($2::uuid[], $3::bool[]) as k (room, lives) order by room) k
-  where r.room = k.room and (claimed_by <> $1 or look_at > now())
+  where r.room = any (array[k.room]) and (claimed_by <> $1 or look_at > now())
   returning ${DESCRIBED}, claimed_by = $1 as "isOwn"`;
 
 const release = (service: WaitingService): string => `

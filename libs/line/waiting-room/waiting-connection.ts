@@ -65,9 +65,9 @@ export function connectionOf(
   };
 }
 
-/** A missing or forbidden table (class 42) counts as an outage: a migration will fix it. */
+/** A missing or forbidden table or schema (classes 42, 3F) counts as an outage: a migration will fix it. */
 function isAway(error: unknown): boolean {
-  return isOutage(error) || sqlStateOf(error)?.startsWith('42') === true;
+  return isOutage(error) || /^(42|3F)/.test(sqlStateOf(error) ?? '');
 }
 
 /** A room or a row's key as it is told: Postgres writes guids with hyphens. */

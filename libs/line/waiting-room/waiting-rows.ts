@@ -1,6 +1,6 @@
 import type { WaitingReason } from '../outcomes.ts';
 import { readProperties } from './publication-properties.ts';
-import { BY_KEY, columnsOf, placeOf, putIn } from './put-rows.ts';
+import { BY_KEY, columnsOf, placeOf, putIn, SAME_KEY } from './put-rows.ts';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import {
   MOST_BYTES,
@@ -11,9 +11,6 @@ import {
   type TakenRows,
   type WaitingStore,
 } from './waiting-store.ts';
-
-/** Tells the row of a key from those of others. */
-const SAME_KEY = '(w.room, w.made_at, w.id) = (k.room, k.made_at, k.id collate "C")';
 
 const retain = (service: WaitingService): string => `
   update waybell.${service}_waiting w set no = no + 1

@@ -8,10 +8,10 @@ const add = (service: WaitingService): string => `
   select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) order by holder
   on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
 
-/** Of whom nothing waits any more: whatever their sum has come to. */
+/** Of whom nothing waits any more, whatever their sum has come to. Limited, so that each is looked up. */
 const roomless = (service: WaitingService): string => `
-  not exists (select from waybell.${service}_rooms r where r.room = s.holder)
-  and not exists (select from waybell.${service}_rooms r where r.account = s.holder)`;
+  (select true from waybell.${service}_rooms r where r.room = s.holder limit 1) is null
+  and (select true from waybell.${service}_rooms r where r.account = s.holder limit 1) is null`;
 
 const findRoomless = (service: WaitingService): string => `
   select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums s where ${roomless(service)}`;
@@ -34,8 +34,10 @@ const sums = (service: WaitingService): string => `
 /** Measures bodies before the sort, which would carry them along. */
 const newestWithin = (service: WaitingService): string => `
   with held as materialized (
-    select w.made_at, coalesce(octet_length(w.body), 0) + octet_length(w.properties) as size
-    from waybell.${service}_rooms r join waybell.${service}_waiting w using (room) where r.account = $1
+    select w.* from waybell.${service}_rooms r cross join lateral (
+      select made_at, coalesce(octet_length(body), 0) + octet_length(properties) as size from waybell.${service}_waiting w
+      where w.room = r.room offset 0
+    ) w where r.account = $1
   )
   select coalesce(min(made_at) filter (where is_within), max(made_at) + 1) as since, count(*) as rows, sum(size) as bytes,
     count(*) filter (where not is_within)::int as others
@@ -48,7 +50,7 @@ const mark = (service: WaitingService): string => `
   update waybell.${service}_rooms r set over_before = $2, look_at = case when claimed_by is null then now() else look_at end
   where room in (
     select room from waybell.${service}_rooms r
-    where account = $1 and exists (select from waybell.${service}_waiting w where w.room = r.room and w.made_at < $2)
+    where account = $1 and (select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at limit 1) < $2
     order by room for no key update)`;
 
 const correct = (service: WaitingService): string => `
@@ -139,8 +141,8 @@ export function sumsIn(
   };
 }
 
-const columnsOf = (sums: readonly SumChange[]): unknown[] => [
-  sums.map(({ holder }) => holder),
-  sums.map(({ rows }) => rows),
-  sums.map(({ bytes }) => bytes),
+const columnsOf = (changes: readonly SumChange[]): unknown[] => [
+  changes.map(({ holder }) => holder),
+  changes.map(({ rows }) => rows),
+  changes.map(({ bytes }) => bytes),
 ];

@@ -72,6 +72,8 @@ export class Endpoints {
     const demand = this.#demandOf(endpoint);
     endpoint.awaitsRoom = demand.rows === 0;
     this.#refresh(endpoint);
+    // A probe in hand may be due by now: what is in the queue is not looked at again.
+    if (endpoint.place !== undefined) this.#serve();
     return demand;
   }
 

@@ -42,14 +42,9 @@ export function deliverersIn(
   };
 }
 
-/** Shows how many deliverers divide the limits of endpoints. */
-export function watchDeliverers(known: { deliverers: number }, metrics: Metrics): void {
-  gaugeOnDemand(
-    metrics,
-    {
-      name: 'waybell_deliverers',
-      help: 'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints',
-    },
-    () => [{ value: known.deliverers }],
-  );
+/** `known`: how many deliver some of the actions of this process, itself included. */
+export function watchDeliverers(known: { readonly deliverers: number }, metrics: Metrics): void {
+  const help =
+    'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints';
+  gaugeOnDemand(metrics, { name: 'waybell_deliverers', help }, () => [{ value: known.deliverers }]);
 }

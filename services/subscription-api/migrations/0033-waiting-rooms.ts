@@ -116,7 +116,7 @@ create table waybell.${service}_waiting_sums (
   bytes bigint not null
 ) with (fillfactor = 50)`;
 
-/** A function, so that its second statement sees what the lock of the first waited for. */
+/** A function, so that its second statement sees what the lock of the first waited for. Limits have each room looked up, not all rows read. */
 const release = (service: string): string => `
 create function waybell.release_${service}_rooms(me uuid, rooms uuid[], after_ms float8[], shut_for_ms float8[])
 returns setof uuid language plpgsql volatile as $$
@@ -124,14 +124,14 @@ begin
   -- Whoever is putting something in holds the key of the room.
   perform from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me order by r.room for update;
   return query delete from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me
-    and not exists (select from waybell.${service}_waiting w where w.room = r.room) returning r.room;
+    and (select true from waybell.${service}_waiting w where w.room = r.room limit 1) is null returning r.room;
   update waybell.${service}_rooms r set claimed_by = null, deaths = 0,
     shut_since = now() - make_interval(secs => k.shut_ms / 1000),
     look_at = case when k.ms is not null then now() + make_interval(secs => k.ms / 1000)
-      when r.changes > 0 or r.over_before is not null or exists (select from waybell.${service}_waiting w
-        where w.room = r.room and (w.due_at is null or w.due_at <= now())) then now()
+      when r.changes > 0 or r.over_before is not null or (select true from waybell.${service}_waiting w
+        where w.room = r.room and (w.due_at is null or w.due_at <= now()) limit 1) then now()
       else coalesce((select min(w.due_at) from waybell.${service}_waiting w where w.room = r.room), now()) end
-  from unnest(rooms, after_ms, shut_for_ms) as k (room, ms, shut_ms) where r.room = k.room and r.claimed_by = me;
+  from unnest(rooms, after_ms, shut_for_ms) as k (room, ms, shut_ms) where r.room = any (array[k.room]) and r.claimed_by = me;
 end $$;
 revoke all on function waybell.release_${service}_rooms(uuid, uuid[], float8[], float8[]) from public`;
 

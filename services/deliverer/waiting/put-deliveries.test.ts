@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { publishInstead } from '@waybell/line/delivery';
+import type { Publication, Waiting } from '@waybell/line/messages';
+import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { aRow } from '../testing/waiting.ts';
+import { PutDeliveries } from './put-deliveries.ts';
+
+const waits = (name = 'one'): Waiting => ({ kind: 'wait', row: aRow(name) });
+
+function setUp() {
+  const clock = new TurnedClock();
+  const waiting = new MemoryWaiting(clock.now);
+  const store = waiting.storeFor('one');
+  const published: Publication[] = [];
+  const broker = { state: () => 'writable' as const, publish: async (each: Publication) => void published.push(each) };
+  const puts: { put: typeof store.put } = { put: store.put };
+  const room: string[] = [];
+  const deliveries = new PutDeliveries({
+    store: { put: (rows) => puts.put(rows), retain: store.retain },
+    broker,
+    clock,
+    onPut: () => undefined,
+    onRoom: (endpoint) => void room.push(endpoint),
+  });
+  return { clock, waiting, published, deliveries, puts, room };
+}
+
+describe('what is to wait for its endpoint', () => {
+  test('is put into its room, and nowhere else', async () => {
+    const { waiting, published, deliveries } = setUp();
+    await deliveries.put(waits());
+    expect([waiting.count, published]).toEqual([1, []]);
+  });
+
+  test('waits in a queue while Postgres is away, as one that may be in its room', async () => {
+    const { waiting, published, deliveries } = setUp();
+    waiting.isAway = true;
+    await deliveries.put(waits());
+    expect([deliveries.isAway, published]).toEqual([true, [publishInstead(waits())]]);
+  });
+
+  test('waits in a queue too where it is not known to be put after a second', async () => {
+    const { clock, published, deliveries, puts } = setUp();
+    puts.put = () => new Promise(() => undefined);
+    const done = deliveries.put(waits());
+    await clock.runFor(999);
+    expect(published).toEqual([]);
+    await clock.runFor(1);
+    expect(published).toHaveLength(1);
+    await done;
+  });
+
+  test('waits in a queue for as long as Postgres stands still, and piles up nowhere else', async () => {
+    const { clock, published, deliveries, puts } = setUp();
+    const answer = Promise.withResolvers<number[]>();
+    let asked = 0;
+    puts.put = async (rows) => {
+      asked += rows.length;
+      return answer.promise;
+    };
+    const first = deliveries.put(waits());
+    await clock.runFor(1_000);
+    await first;
+    for (let second = 0; second < 60; second += 1) {
+      void deliveries.put(waits(`at ${second}`));
+      await clock.runFor(1_000);
+    }
+    expect([asked, published.length, deliveries.isAway]).toEqual([1, 61, true]);
+    answer.resolve([0]);
+    await clock.runFor(1_000);
+    expect(deliveries.isAway).toBe(false);
+  });
+
+  test('is known to be in its room, but while Postgres is away: then it is attempted, and not waited for', async () => {
+    const { clock, waiting, deliveries } = setUp();
+    const { row } = waits();
+    await deliveries.put(waits());
+    expect(await deliveries.retain(row)).toBe(true);
+    waiting.isAway = true;
+    expect(await deliveries.retain(row)).toBe(false);
+    waiting.isAway = false;
+    await clock.runFor(1_000);
+    expect(await deliveries.retain({ ...row, id: 'one 2' })).toBe(false);
+  });
+
+  test('is told of room that its endpoint got while it was being put', async () => {
+    const { deliveries, room } = setUp();
+    const { row } = waits();
+    const [one, other] = [deliveries.put(waits()), deliveries.put(waits('other'))];
+    expect([deliveries.noteRoom(row.room), deliveries.noteRoom('another'), room]).toEqual([true, false, []]);
+    await Promise.all([one, other]);
+    expect(room).toEqual([row.room]);
+    await deliveries.put(waits());
+    expect(room).toEqual([row.room]);
+  });
+});
