@@ -18,8 +18,6 @@ export type Broker = AsyncDisposable & {
   publishing(): PublishingFigures;
   /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
   consume(queues: readonly string[], limit: HeldLimit, callbacks: ConsumeCallbacks): Consumer;
-  /** Pauses all other consumers during the work: if the process dies then, a message of this consumer killed it. */
-  alone(consumer: Consumer, options: AloneOptions, work: () => Promise<void>): Promise<void>;
   /** Returns the messages ready in these queues together. Rejects while the broker is away. */
   depth(queues: readonly string[]): Promise<Depth>;
   /** Lists what is missing for readiness: confirms, queues, consumers. Excludes a blocked broker: each step decides about that. */
@@ -39,9 +37,6 @@ export type ConsumeCallbacks = {
   /** The broker has requeued the message, or will. `onTaken` may not have run for it. */
   onCut: (source: Source) => void;
 };
-
-/** Messages held by others for longer than `oldMs` are not waited for. `hasNew`: whether the caller's step holds a newer one. */
-export type AloneOptions = { oldMs: number; hasNew: (withinMs: number) => boolean };
 
 /** Messages ready in several queues together. If not exact, there may be more. */
 export type Depth = { messages: number; isExact: boolean };

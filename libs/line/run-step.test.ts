@@ -8,7 +8,7 @@ import { aShutdown } from './testing/a-shutdown.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { Detour } from './testing/detour.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
-import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
+import { rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
 type ALine = Awaited<ReturnType<typeof aLine>>;
 
@@ -50,10 +50,10 @@ const deliverInVain = (queue: string, times: number) =>
     await channel.prefetch(1);
   });
 
-/** Puts a message where the hand-over would: into the suspects lane of a service, or into its quarantine. */
-const putAside = (routingKey: string, body: string) =>
+/** Puts messages where the hand-over would: into the suspects lane of a step. */
+const putAside = (step: string, ...bodies: string[]) =>
   broker.on(async (channel) => {
-    channel.publish(suspectsExchange, routingKey, Buffer.from(body));
+    for (const body of bodies) channel.publish(suspectsExchange, step, Buffer.from(body));
     await channel.waitForConfirms();
   });
 
@@ -344,103 +344,31 @@ describe('a handler that throws', () => {
   });
 });
 
-describe('a message that was delivered three times', () => {
+describe('a message that came back five times', () => {
   test('is handled on the suspects lane', async () => {
     const line = await aLine(broker);
     await broker.put(line.input, ['suspicious']);
-    await deliverInVain(line.input, 3);
+    await deliverInVain(line.input, 5);
     await using _running = await line.run();
     expect(await broker.takeBodies(line.output, 1)).toEqual(['suspicious']);
     expect(line.seen).toMatchObject([{ queue: suspectsQueue(line.name), deliveryCount: 0 }]);
   });
 
-  test('once on the suspects lane is not blamed: it is handled with nothing else in hand', async () => {
-    const clock = new TurnedClock();
-    const inHand = new Set<string>();
-    const beside: string[][] = [];
-    const line = await aLine(broker, {
-      broker: { clock },
-      heldLimit: limitOf(5),
-      handle: async (body, { queue }) => {
-        if (queue === quarantineQueue(line.name)) beside.push([...inHand]);
-        inHand.add(body);
-        await clock.sleep(1);
-        inHand.delete(body);
-        return [to(line.output, body)];
-      },
+  test('to the suspects lane is rejected, unhandled, as one that kills its process', async () => {
+    const line = await aLine(broker);
+    await putAside(line.name, 'killer');
+    await deliverInVain(suspectsQueue(line.name), 5);
+    await using _running = await line.run();
+    const [rejected] = await until('it is rejected', async () => {
+      const taken = await broker.take(rejectedQueue);
+      return taken.length > 0 && taken;
     });
-    await putAside(line.name, 'innocent');
-    await deliverInVain(suspectsQueue(line.name), 3);
-    await broker.put(line.input, numbers(60));
-    const running = await line.run();
-    // Turns the clock slowly: the others' time to finish what they hold never runs out.
-    await until('all are handled', async () => {
-      await clock.runFor(2);
-      return line.seen.length === 61;
-    });
-    await clock.runFor(2);
-    expect(await broker.takeBodies(line.output, 61)).toHaveLength(61);
-    expect(beside).toEqual([[]]);
-    expect(await broker.ready(rejectedQueue)).toBe(0);
-    // The step may be about to run the quarantine alone once more, and waits for the other consumers by this clock.
-    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
+    expect(rejected?.properties.headers).toMatchObject({ 'waybell-reason': 'process_killed' });
+    expect(line.seen).toEqual([]);
   });
 
-  test('and waits for an answer keeps others waiting for a while, and no longer', async () => {
-    const clock = new TurnedClock();
-    const answer = Promise.withResolvers<void>();
-    const line = await aLine(broker, {
-      broker: { clock },
-      tools: { clock },
-      handle: async (body, { queue }) => {
-        if (queue === quarantineQueue(line.name)) await answer.promise;
-        return [to(line.output, body)];
-      },
-    });
-    await putAside(quarantineKey(line.name), 'waits');
-    const running = await line.run();
-    await until('it is in hand', async () => {
-      await clock.runFor(200);
-      return line.seen.length === 1;
-    });
-    await broker.put(line.input, numbers(20));
-    await until('the others are handled', async () => {
-      await clock.runFor(200);
-      return line.seen.length === 21;
-    });
-    answer.resolve();
-    expect(await broker.takeBodies(line.output, 21)).toContain('waits');
-    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
-  });
-
-  test('does not wait for others that hang', async () => {
-    const clock = new TurnedClock();
-    const answer = Promise.withResolvers<void>();
-    const line = await aLine(broker, {
-      broker: { clock },
-      tools: { clock },
-      handle: async (body) => {
-        if (body === 'hangs') await answer.promise;
-        return [to(line.output, body)];
-      },
-    });
-    await broker.put(line.input, ['hangs']);
-    const running = await line.run();
-    await until('it hangs', async () => {
-      await clock.runFor(200);
-      return line.seen.length === 1;
-    });
-    await putAside(quarantineKey(line.name), 'innocent');
-    await until('it is handled', async () => {
-      await clock.runFor(200);
-      return line.seen.length === 2;
-    });
-    answer.resolve();
-    expect(await broker.takeBodies(line.output, 2)).toEqual(['innocent', 'hangs']);
-    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
-  });
-
-  test('because its connection broke each time is not suspected', async () => {
+  /** A line on which each message waits for an answer. */
+  const aPatientLine = async () => {
     const answer = Promise.withResolvers<void>();
     const line = await aLine(broker, {
       broker: { url: broker.detour.url },
@@ -449,29 +377,90 @@ describe('a message that was delivered three times', () => {
         return [to(line.output, body)];
       },
     });
-    await broker.put(line.input, ['innocent']);
-    await using _running = await line.run();
-    for (let cut = 1; cut <= 4; cut += 1) {
-      await until('it is in hand', () => line.seen.length === cut);
+    return { line, answer: () => answer.resolve() };
+  };
+
+  /** Breaks the connection this often with the message in hand, which then comes once more. */
+  async function cut({ seen }: ALine, times: number): Promise<void> {
+    for (let each = 1; each <= times; each += 1) {
+      await until('it is in hand', () => seen.length === each);
       broker.detour.cut('consume');
     }
-    await until('it came once more', () => line.seen.length === 5);
-    answer.resolve();
+    await until('it came once more', () => seen.length === times + 1);
+  }
+
+  test('because its connection broke each time is not suspected', async () => {
+    const { line, answer } = await aPatientLine();
+    await broker.put(line.input, ['innocent']);
+    await using _running = await line.run();
+    await cut(line, 6);
+    answer();
     await untilDistinct(line.output, 1);
-    expect(line.seen.map(({ queue }) => queue)).toEqual(Array(5).fill(line.input));
+    expect(line.seen.map(({ queue }) => queue)).toEqual(Array(7).fill(line.input));
   });
 
-  test('with nothing else in hand is rejected, unhandled, as one that kills its process', async () => {
-    const line = await aLine(broker);
-    await putAside(quarantineKey(line.name), 'killer');
-    await deliverInVain(quarantineQueue(line.name), 3);
+  test('to the suspects lane because its connection broke is not counted there, by this process or another', async () => {
+    const { line, answer } = await aPatientLine();
+    await putAside(line.name, 'innocent');
     await using _running = await line.run();
-    const [rejected] = await until('it is rejected', async () => {
-      const taken = await broker.take(rejectedQueue);
-      return taken.length > 0 && taken;
+    await cut(line, 6);
+    answer();
+    await untilDistinct(line.output, 1);
+    expect(line.seen.map(({ queue, deliveryCount }) => `${queue} ${deliveryCount}`)).toEqual(
+      Array(7).fill(`${suspectsQueue(line.name)} 0`),
+    );
+    expect(await broker.ready(rejectedQueue)).toBe(0);
+  });
+});
+
+describe('suspects are not taken', () => {
+  const consumers = ({ name }: ALine) => broker.consumersOf(suspectsQueue(name));
+
+  test('until the process has run for five seconds: what killed the one before kills it sooner', async () => {
+    const clock = new TurnedClock();
+    const line = await aLine(broker, { tools: { clock, suspectsAfterMs: 5_000 } });
+    await putAside(line.name, 'suspect');
+    await broker.put(line.input, ['other']);
+    await using _running = await line.run();
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['other']);
+    await clock.runFor(4_999);
+    expect(await consumers(line)).toBe(0);
+    await clock.runFor(1);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['suspect']);
+  });
+
+  test('while something that came again is in hand: it may be what kills', async () => {
+    const clock = new TurnedClock();
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { url: broker.detour.url },
+      tools: { clock },
+      handle: async (body) => {
+        if (body === 'slow') await answer.promise;
+        return [to(line.output, body)];
+      },
     });
-    expect(rejected?.properties.headers).toMatchObject({ 'waybell-reason': 'process_killed' });
-    expect(line.seen).toEqual([]);
+    await using _running = await line.run();
+    await until('they are taken', async () => {
+      await clock.runFor(200);
+      return (await consumers(line)) === 1;
+    });
+    await broker.put(line.input, ['slow']);
+    await until('it is in hand', () => line.seen.length === 1);
+    expect(await consumers(line)).toBe(1);
+    broker.detour.cut('consume');
+    await until('it came again', () => line.seen.length === 2);
+    await clock.runFor(60_000);
+    await until('they are not taken', async () => (await consumers(line)) === 0);
+    await putAside(line.name, 'suspect');
+    await broker.put(line.input, ['other']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['other']);
+    answer.resolve();
+    await until('it is done with', async () => (await broker.ready(line.output)) > 0);
+    await until('they are taken again', async () => {
+      await clock.runFor(200);
+      return line.seen.some(({ body }) => body.toString() === 'suspect');
+    });
   });
 });
 
@@ -664,7 +653,10 @@ describe('disposing of a running step', () => {
     });
     const running = await connected(line);
     await put(line);
-    await until('it is at work', () => line.seen.length === 1);
+    await until('it is at work', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 1;
+    });
     await broker.put(line.input, ['quick']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['quick']);
     shutdown.begin();

@@ -13,10 +13,9 @@ import type { StepRules } from './hand-over/state.ts';
 import type { Gathering } from './hand-over/run-gatherer.ts';
 import type { Handler } from './messages.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
-import { Quarantine } from './quarantine.ts';
 import { StepReport } from './step-report.ts';
 import { StepSpans, type TracedStep } from './step-spans.ts';
-import { quarantineQueue, suspectsQueue } from './topology.ts';
+import { SuspectsLane } from './suspects-lane.ts';
 
 export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRoom'> &
   TracedStep<M> & {
@@ -54,30 +53,16 @@ export type StepTools<M = unknown> = HandOverTools<M> & {
   /** Records spans; absent if tracing is off. */
   tracer?: Tracer;
   holdMs?: number;
+  /** How long after the start the first suspect is taken. */
+  suspectsAfterMs?: number;
   clock?: Clock;
 };
 
-const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
-/** Limits at the end: to pause the consumers; to publish what is done; to put it into a room instead; to close. */
+/** Limits at the end: to pause the consumers; to publish what is done; to put it into a room instead. */
 const PAUSE_LIMIT_MS = 800;
 const GIVE_BACK_LIMIT_MS = 1_000;
 const PUT_LIMIT_MS = 1_000;
-const CLOSE_LIMIT_MS = 1_000;
-const ALONE = 'another consumer is alone';
-
-/** Adds the table to the consumers that pause while another consumer is alone. */
-function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 'alone' | 'consume' | 'depth'> {
-  const alone: Broker['alone'] = async (...how) => {
-    await rows?.pause(ALONE);
-    try {
-      await broker.alone(...how);
-    } finally {
-      rows?.resume(ALONE);
-    }
-  };
-  return { consume: broker.consume, depth: broker.depth, alone };
-}
 
 /**
  * Takes and handles messages until disposed, or until the process is told to stop: then it takes no more and finishes what it has
@@ -91,14 +76,14 @@ class StepRunner<M> implements RunningStep {
   readonly #clock: Clock;
   readonly #gate: Gate;
   readonly #runner: EffectRunner<M>;
-  readonly #quarantine: Quarantine;
+  readonly #suspects: SuspectsLane;
   readonly #consumers: Consumer[];
   readonly #name: string;
   readonly #tools: StepTools<M>;
   #stopping: Promise<void> | undefined;
 
   constructor(running: Step<M>, tools: StepTools<M>) {
-    const { broker, log, metrics, holdMs = HOLD_MS, clock = systemClock } = tools;
+    const { broker, log, metrics, holdMs = HOLD_MS, suspectsAfterMs, clock = systemClock } = tools;
     const { name, queues, heldLimit } = running;
     this.#clock = clock;
     this.#name = name;
@@ -121,20 +106,13 @@ class StepRunner<M> implements RunningStep {
       report,
       spans: tools.tracer && new StepSpans(running, tools.tracer),
       onUnavailable: (dependency) => this.#gate.shut(dependency),
-      onQuarantined: () => this.#quarantine.look(),
+      onCameAgain: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
     });
     const main = broker.consume(queues, heldLimit, this.#runner.taking('queue'));
-    const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#runner.taking('suspects'));
-    const quarantine = {
-      queue: quarantineQueue(name),
-      clock,
-      hasNew: (withinMs: number) => this.#runner.hasNew(withinMs),
-      onBeside: () => this.#runner.clearAlone(),
-      ...this.#runner.taking('quarantine'),
-    };
     const rows = tools.takeRows?.(this.#runner.taking('queue'));
-    this.#quarantine = new Quarantine(aloneWithout(rows, broker), quarantine);
-    this.#consumers = [main, suspects, this.#quarantine.consumer, ...(rows === undefined ? [] : [rows])];
+    const suspects = { step: name, clock, ...(suspectsAfterMs !== undefined && { afterStartMs: suspectsAfterMs }) };
+    this.#suspects = new SuspectsLane(broker, { ...suspects, ...this.#runner.taking('suspects') });
+    this.#consumers = [main, this.#suspects.consumer, ...(rows === undefined ? [] : [rows])];
     // Not at disposal: other parts of the process, disposed of earlier, may take long.
     tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
     tools.shutdown?.watch(() => this.#runner.inHand);
@@ -165,7 +143,6 @@ class StepRunner<M> implements RunningStep {
     const { shutdown } = this.#tools;
     await Promise.race([this.#runner.untilEmpty(), ...(shutdown === undefined ? [] : [untilGiven(shutdown.due)])]);
     await this.#giveBackRest();
-    await withTimeout({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#quarantine.close());
   }
 
   #stopTaking(): Promise<void> {
@@ -176,8 +153,8 @@ class StepRunner<M> implements RunningStep {
     // First stops taking: messages given back would come again. A broker that hangs must not delay this.
     await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
+    this.#suspects.close();
     this.#runner.apply({ kind: 'closing' });
-    void this.#quarantine.close();
     this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }
 

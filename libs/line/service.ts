@@ -13,7 +13,6 @@ import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
 import type { ClaimedRows } from './claimed/claimed-rows.ts';
 import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './claimed/publish-claimed.ts';
-import { deathsInRedis } from './deaths.ts';
 import { watchPublishing } from './line-metrics.ts';
 import { onceInRedis, type Once } from './once.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from './run-step.ts';
@@ -90,7 +89,6 @@ export async function startService<C extends ServiceConfig>(
   const publications =
     waiting && opened.use(new WaitingPublications({ ...waiting, broker, log, clock: systemClock, now: Date.now }));
   const puts = publications && { putPublication: publications.put };
-  const deaths = redis && deathsInRedis(redis, { log });
   let once: Once | undefined;
 
   const tools = { broker, ...parts };
@@ -105,7 +103,7 @@ export async function startService<C extends ServiceConfig>(
     waiting: waiting as Service<C>['waiting'],
     run(step, own) {
       if (redis !== undefined && step.once !== undefined) once ??= onceInRedis(redis, parts);
-      const running = runStep(step, { ...tools, ...puts, ...(deaths && { deaths }), ...(once && { once }), ...own });
+      const running = runStep(step, { ...tools, ...puts, ...(once && { once }), ...own });
       readiness.watch(() => running.waitingFor());
       return running;
     },

@@ -40,7 +40,7 @@ describe('a line of the log', () => {
     ['message.handled', handled()],
     ['message.rejected', { kind: 'rejected', message, rejection: reject('r', 'd') }],
     ['message.failed', { kind: 'failed', message, error: new Error('e') }],
-    ['message.suspected', { kind: 'put aside', message, isQuarantined: false }],
+    ['message.suspected', { kind: 'put aside', message }],
     ['message.given-back', { kind: 'stuck', message, error: new Error('e') }],
   ] satisfies [string, Report<Message>][])('%s has the trace that upstream gave', (msg, report) => {
     expect(logged(report)).toMatchObject([{ msg, trace_id: TRACE }]);

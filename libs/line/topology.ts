@@ -28,7 +28,7 @@ export const endsExchange = 'waybell.ends';
 /** Leads to one queue, whose messages return with the routing key that they were published with. */
 export const waitingExchange = 'waybell.waiting';
 export const straysExchange = 'waybell.strays';
-export const suspectsExchange = 'waybell.suspects';
+export const suspectsExchange = 'waybell.suspected';
 export const rejectedExchange = 'waybell.rejected';
 /**
  * Carries notices of rejected events to the user that published them or, if that user has no queue, to all others. No queue has
@@ -56,15 +56,13 @@ export const rejectedReader = 'waybell.rejected.reader';
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
 /** Delay before a delivery that cannot be parked, or whose key is missing, is tried again. */
 export const WAITING_MS = 30_000;
-export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
-/** Names the queue of suspects that were in hand when their process died; each is handled alone. */
-export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
-export const quarantineKey = (service: string): string => `${service}.quarantine`;
+export const suspectsQueue = (step: string): string => `waybell.suspected.${step}`;
+export const isSuspectsQueue = (queue = ''): boolean => queue.startsWith(suspectsQueue(''));
 export const retryKey = (actionKey: string, delayMs: number): string => `${actionKey}.${formatDuration(delayMs)}`;
 export const retryQueue = (actionKey: string, delayMs: number): string =>
   `waybell.retry.${retryKey(actionKey, delayMs)}`;
 
-/** The steps of each service, each with a suspects lane and a quarantine of its own. */
+/** The steps of each service, each with a suspects lane of its own. */
 export const STEPS = {
   'event-router': ['event-router', 'strays'],
   'location-tracker': ['location-tracker', 'silent-vehicles'],
@@ -126,10 +124,9 @@ export function topology(options: TopologyOptions): Topology {
       queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
       ...Object.values(STEPS)
         .flat()
-        .flatMap((step) => [
-          queue(suspectsQueue(step), [{ exchange: suspectsExchange, routingKey: step }]),
-          queue(quarantineQueue(step), [{ exchange: suspectsExchange, routingKey: quarantineKey(step) }]),
-        ]),
+        .map((step) =>
+          queue(suspectsQueue(step), [{ exchange: suspectsExchange, routingKey: step }], { 'x-delivery-limit': 20 }),
+        ),
       queue(straysQueue, [{ exchange: straysExchange, routingKey: '' }], {
         'x-dead-letter-exchange': rejectedExchange,
       }),

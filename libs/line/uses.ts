@@ -9,7 +9,6 @@ import {
   logQueue,
   noticesExchange,
   outcomesExchange,
-  quarantineQueue,
   rejectedExchange,
   rejectedQueue,
   rejectedReader,
@@ -40,7 +39,6 @@ const RETRY_QUEUES = `${retryExchange}.*`;
 const QUEUES = [
   deliveryQueue('*'),
   suspectsQueue('*'),
-  quarantineQueue('*'),
   RETRY_QUEUES,
   `${rejectionsQueue}*`,
   routerQueue,
@@ -55,11 +53,11 @@ const DEFAULT_EXCHANGE = 'amq.default';
 
 export type ServiceName = keyof typeof STEPS;
 
-/** Adds that each service consumes the lanes of its steps and publishes to them. */
+/** Adds that each service consumes the suspects lanes of its steps and publishes to them. */
 function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
   return {
     asksAfter,
-    takesFrom: [...takesFrom, ...STEPS[name].flatMap((step) => [suspectsQueue(step), quarantineQueue(step)])],
+    takesFrom: [...takesFrom, ...STEPS[name].map(suspectsQueue)],
     publishesTo: [...publishesTo, suspectsExchange, rejectedExchange],
   };
 }

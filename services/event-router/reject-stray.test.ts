@@ -45,6 +45,11 @@ describe('rejectStray', () => {
     },
   );
 
+  test('names what came back too often to where suspects are taken from as one that kills its process', async () => {
+    const death = { reason: 'delivery_limit', queue: 'waybell.suspected.deliverer', isOfPublisher: false };
+    expect(await rejectStray(aStray({ death }))).toMatchObject([{ kind: 'reject', reason: 'process_killed' }]);
+  });
+
   test('puts back what was rejected before, as it was, and says nothing new of it', async () => {
     const rejected = { reason: 'payload_invalid', detail: '/payload: is missing', at: '2026-11-20T09:30:00.123Z' };
     const death = { reason: 'expired', queue: 'waybell.rejected', isOfPublisher: false, rejected };

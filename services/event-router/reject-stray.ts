@@ -1,7 +1,8 @@
 import { publishRejectedAgain } from '@waybell/line/hand-over/aside';
 import { oneByOne } from '@waybell/line/handlers';
+import { KILLED } from '@waybell/line/hand-over/suspicion';
 import { reject, type Death, type Handler, type Message, type Rejection } from '@waybell/line/messages';
-import { eventsExchange } from '@waybell/line/topology';
+import { eventsExchange, isSuspectsQueue } from '@waybell/line/topology';
 import type { Clock } from '@waybell/runtime/clock';
 import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 
@@ -32,6 +33,7 @@ export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message>
 
 function rejectionOf({ reason, queue, isOfPublisher }: Death): Rejection {
   if (isOfPublisher) return reject('expired', 'its publisher gave it an expiration: publish without one');
+  if (reason === 'delivery_limit' && isSuspectsQueue(queue)) return KILLED;
   if (reason === 'delivery_limit') return reject('delivery_limit', 'it was taken and given back too often');
   const moved = `RabbitMQ moved it out of ${queue} (${reason})`;
   return reject(

@@ -1,15 +1,20 @@
 /** How a replica ends that was told to. */
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { NEW_REPLICA } from './replica.ts';
-import { backInQueues, hearing, replaced, type Move, type Place } from './world.ts';
+import { hearing, renewed, type Move, type Place, type World } from './world.ts';
 
 const OVER = new Unavailable('time', () => Promise.resolve());
 
+/** It releases the room, which is claimed by its own. */
+function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
+  if (claimed === index) return { claimed: undefined, deaths: 0 };
+  return ranOutOf === index ? { ranOutOf: undefined } : {};
+}
+
 export function closingMoves(place: Place): Move[] {
-  const { world, replica, name } = place;
+  const { replica, name } = place;
   if (!replica.state.isClosing) return [];
-  const { state, held } = replica;
-  const ends = () => replaced(place, NEW_REPLICA, backInQueues(world, held.values()));
+  const { state } = replica;
+  const ends = () => ({ ...renewed(place), ...leftBy(place) });
   const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
   // What they come to may still be heard.
   const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);

@@ -1,8 +1,8 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { readDelivery } from '@waybell/line/delivery';
 import { asSent, countMembers, isDeliveryBatch, openBatch, readMembers } from '@waybell/line/delivery-batch';
-import { deathsOf, type Lane } from '@waybell/line/hand-over/suspicion';
-import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
+import type { Lane } from '@waybell/line/hand-over/suspicion';
+import { isRejection, type Message, type Publication, type WaitingRow } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
@@ -12,34 +12,34 @@ import { remembering } from './remembering.ts';
 export type Copy = {
   lane: Lane;
   message: Message;
-  /** It is an open request; late where that is due, and its process does not know. */
-  kept?: 'in time' | 'late';
-  /** What it was taken from, and what is still there, where that is no queue. */
-  row?: ParkedRow;
-  /** From the quarantine, and at work for so long that other things are taken beside it. */
-  isBeside?: boolean;
-  /** How many processes died with it in hand; … */
-  died: number;
-  /** … and after they had said that they have it, or have it with nothing beside it, as far as anything depends on that. */
-  held: number;
-  alone: number;
+  /** What it was taken from, where that is a room; it stays there until it is settled. */
+  row?: WaitingRow;
+  /** It is in a room because it is under way; late where it is not postponed any more, and its process does not know. */
+  lease?: 'in time' | 'late';
+  /** By replica: how often it returned from there, as far as that replica knows. */
+  seen: readonly number[];
 };
 
 /** The state of a copy that nothing has happened to. */
-export const NEW_COPY = { died: 0, held: 0, alone: 0 } as const;
+export const NEW_COPY = { seen: [] } as const;
 
 /** The deliveries there may be, and how laws and stories call them. */
-export const GUIDS = { A: '0b9c2f6e-7d1f-4e57-8f5e-00000000000a', B: '0b9c2f6e-7d1f-4e57-8f5e-00000000000b' };
+export const GUIDS = {
+  A: '0b9c2f6e-7d1f-4e57-8f5e-00000000000a',
+  B: '0b9c2f6e-7d1f-4e57-8f5e-00000000000b',
+  C: '0b9c2f6e-7d1f-4e57-8f5e-00000000000c',
+};
 export type DeliveryName = keyof typeof GUIDS;
-export const DELIVERIES = ['A', 'B'] as const;
+export const DELIVERIES = ['A', 'B', 'C'] as const;
 
-export const nameOfGuid = (guid: string | undefined): DeliveryName => (guid === GUIDS.A ? 'A' : 'B');
+export const nameOfGuid = (guid: string | undefined): DeliveryName =>
+  DELIVERIES.find((name) => GUIDS[name] === guid) ?? 'A';
 
 /** The delivery and attempt that a message is. */
-export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number; hop: number } => {
+export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number } => {
   const read = readDelivery(message);
   if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
-  return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
+  return { delivery: nameOfGuid(read.guid), attempt: read.attempt };
 });
 
 export const isSeveral = (message: Message): boolean => countMembers(message) > 1;
@@ -59,21 +59,20 @@ export function membersOf(message: Message): readonly Message[] {
 const membersIn = remembering((message: Message) => readMembers(message) ?? []);
 
 /** Whether the broker has it, were its process gone. */
-export const isOfBroker = ({ row, kept }: Copy): boolean => row === undefined && kept === undefined;
+export const isOfBroker = ({ row }: Copy): boolean => row === undefined;
 
 export function nameOf({ message }: Pick<Copy, 'message'>): string {
   return membersOf(message).map(nameOfOne).join(' with ');
 }
 
 function nameOfOne(message: Message): string {
-  const { delivery, attempt, hop } = attemptOf(message);
-  const moved = hop === 0 ? '' : `, moved ${hop} times,`;
-  return `attempt ${attempt} of ${delivery}${moved}`;
+  const { delivery, attempt } = attemptOf(message);
+  return `attempt ${attempt} of ${delivery}`;
 }
 
 /** The same for copies with which the same can happen. */
-export const copyKey = remembering(({ lane, message, died, held, alone }: Copy): string => {
-  return `${doorKey({ lane, message })} ${died} ${held} ${alone}`;
+export const copyKey = remembering(({ lane, message, seen }: Copy): string => {
+  return `${doorKey({ lane, message })} ${seen.join()}`;
 });
 
 export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): string {
@@ -83,47 +82,52 @@ export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): stri
 export const messageKey = remembering((message: Message): string => {
   if (isDeliveryBatch(message))
     return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
-  const { delivery, attempt, hop } = attemptOf(message);
-  const { exchange, parked, deliveryCount, deaths, failures, cameBefore } = message;
-  // What was moved differs by where it waited.
-  const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why}`;
-  return `${delivery}${attempt}${moved} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
+  const { delivery, attempt } = attemptOf(message);
+  const { waited, deliveryCount, deaths, failures, cameBefore } = message;
+  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
 });
 
-/** Beyond this nothing depends on how many processes died with a copy in hand; of a batch of several. */
-const COUNTED_DEATHS = 3;
-const COUNTED_OF_SEVERAL = 6;
-/** Nothing depends on how often a copy came again, but on whether it did. */
-const OFTEN = 1_000;
+/** As it is in its queue again, if it returned from that replica. */
+export function takenBack(copy: Copy, index: number): Copy {
+  return (seenAgain(copy)[index] ??= { ...returned(copy), seen: withSeen(copy, index, (copy.seen[index] ?? 0) + 1) });
+}
 
-/** As it is in its queue again. */
-export const takenBack = remembering(({ lane, message, died, held, alone }: Copy): Copy => {
-  return { lane, message: cameAgain(message), died, held, alone };
-});
+const seenAgain = remembering((_: Copy): Copy[] => []);
 
 /** As it is in its queue again once the process is dead that had it. */
-export const orphaned = remembering(({ lane, message, died, held, alone, isBeside }: Copy): Copy => {
-  const most = isSeveral(message) ? COUNTED_OF_SEVERAL : COUNTED_DEATHS;
-  const more = (count: number, by: number) => Math.min(count + by, most);
-  // What comes from its own queue for the first time is not noted.
-  const isNoted = lane !== 'queue' || message.deliveryCount > 0;
-  return {
-    lane,
-    message: cameAgain(message),
-    died: more(died, 1),
-    held: more(held, isNoted ? 1 : 0),
-    alone: more(alone, lane === 'quarantine' && !isBeside ? 1 : 0),
-  };
+export const returned = remembering(({ lane, message, seen }: Copy): Copy => {
+  return { lane, message: { ...message, deliveryCount: message.deliveryCount + 1 }, seen };
 });
 
-const cameAgain = remembering((message: Message): Message => ({ ...message, deliveryCount: 1 }));
+/** As it is once another process is in the place of that replica. */
+export function unseen(copy: Copy, index: number): Copy {
+  if ((copy.seen[index] ?? 0) === 0) return copy;
+  return (forgotten(copy)[index] ??= { ...copy, seen: withSeen(copy, index, 0) });
+}
 
-/** As a process takes it, which has found out what others noted. */
-export const judged = remembering((copy: Copy): Message => {
-  const { lane, message, held, alone, row, kept } = copy;
-  if (row !== undefined || kept !== undefined || (lane === 'queue' && message.deliveryCount === 0)) return message;
-  return { ...message, deaths: deathsOf(lane, message.deliveryCount * OFTEN, { held, alone }) };
-});
+const forgotten = remembering((_: Copy): Copy[] => []);
+
+/** Empty where no replica saw it return. */
+function withSeen({ seen }: Copy, index: number, times: number): number[] {
+  const all = Array.from({ length: Math.max(seen.length, index + 1) }, (_, at) =>
+    at === index ? times : (seen[at] ?? 0),
+  );
+  return all.some((each) => each > 0) ? all : [];
+}
+
+/** As that replica takes it. */
+export function judged(copy: Copy, index: number): Message {
+  const { message, seen, row } = copy;
+  if (row !== undefined || message.deliveryCount === 0) return message;
+  return (judgedBy(copy)[index] ??= { ...message, deaths: message.deliveryCount - (seen[index] ?? 0) });
+}
+
+const judgedBy = remembering((_: Copy): Message[] => []);
+
+/** Whether it may have been in hand when a process died. */
+export function cameAgain({ lane, message }: Copy): boolean {
+  return lane === 'queue' && (message.deliveryCount > 0 || message.cameBefore === true || (message.deaths ?? 0) > 0);
+}
 
 type Stored = { copies: Copy[]; records: string[] };
 
@@ -143,7 +147,7 @@ export const storedOf = remembering((publication: Publication): Stored => {
     case line.waitingExchange:
       return bringing('queue', { ...publication, exchange: line.returnsExchange });
     case line.suspectsExchange:
-      return bringing(routingKey === line.quarantineKey('deliverer') ? 'quarantine' : 'suspects');
+      return bringing('suspects');
     case OTHER_STEP:
       return { copies: [], records: membersOf(arrived(publication)).flatMap(ofOtherStep) };
     case line.outcomesExchange:

@@ -1,31 +1,29 @@
 import type { CallEndpoint } from '@waybell/deliverer/request/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
-import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { StepRules } from '@waybell/line/hand-over/state';
 import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
+import { causedAtOnce } from '@waybell/line/testing/handled';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { DELIVERIES, GUIDS, membersOf, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
-import { copyOf } from './parked.ts';
+import { DELIVERIES, GUIDS, membersOf, storedOf, returned, type Copy, type DeliveryName } from './copies.ts';
+import { copyOf, openRow } from './rows.ts';
 
 /**
  * How handling may go: the receiver takes it or does not; no subscription is to receive it any more; its endpoint has no room; or
- * it is parked already.
+ * it waits in the room already.
  */
 export type AnswerKind = keyof typeof ANSWERS;
 
-/** What handling an attempt costs and causes, perhaps in parts; undefined where it throws. */
-export type Handled = { requests: number; caused: Outgoing[] | { parts: Outgoing[][] } | undefined };
-
-/** `isHeld`: what was parked is this process' still. */
-type How = { isHeld: boolean };
+/** What handling an attempt costs and causes, perhaps in parts. */
+export type Handled = { requests: number; caused: Outgoing[] | { parts: Outgoing[][] } };
 
 /** The deliverer's step as it is in the product, all of whose handling has been done beforehand. */
 export type Deliverer = {
   rules: StepRules<Delivery>;
-  handled: (delivery: Delivery, answer: AnswerKind, how: How) => Handled;
+  handled: (delivery: Delivery, answer: AnswerKind) => Handled;
 };
 
 const ANSWERS = {
@@ -33,22 +31,22 @@ const ANSWERS = {
   failed: {},
   dropped: { hasTarget: false },
   full: { hasRoom: false },
-  'parked already': { isParked: true },
+  'waits already': { isWaiting: true },
 } satisfies Record<string, Surroundings>;
 
 type Surroundings = {
   isDelivered?: boolean;
   hasTarget?: boolean;
   hasRoom?: boolean;
-  isParked?: boolean;
+  isWaiting?: boolean;
 };
 
 const clock = new TurnedClock(0);
 
-/** Has the step handle every attempt that it asks for itself, up to one beyond the last, moved up to `parks` times. */
-export async function readDeliverer({ retries, parks }: { retries: number; parks: number }): Promise<Deliverer> {
+/** Has the step handle every attempt that it asks for itself, up to one beyond the last. */
+export async function readDeliverer({ retries }: { retries: number }): Promise<Deliverer> {
   const config = configWith(retries);
-  const rules = { ...realStep(config, { hasTarget: true }, never), keeps: true, now: clock.now };
+  const rules = { ...realStep(config, { hasTarget: true }, never), hasRoom: true, now: clock.now };
   const known = new Map<string, Handled>();
   const deliveries = DELIVERIES.map(firstAttempt)
     .flatMap((delivery) => comings(storedOf(publishDelivery(delivery)).copies))
@@ -56,20 +54,19 @@ export async function readDeliverer({ retries, parks }: { retries: number; parks
   const seen = new Set<string>();
   // It grows meanwhile.
   for (const delivery of deliveries) {
-    const { attempt, hop = 0 } = delivery;
-    if (seen.has(handledKey(delivery)) || attempt > retries + 2 || hop > parks) continue;
+    if (seen.has(handledKey(delivery)) || delivery.attempt > retries + 2) continue;
     seen.add(handledKey(delivery));
     for (const answer of answerKinds) {
-      for (const isHeld of [true, false]) {
-        const handled = await handle(delivery, config, { ...ANSWERS[answer], isHeld });
-        known.set(handledKey(delivery, answer, isHeld), handled);
-        deliveries.push(...(handled.caused ?? []).flatMap(messagesOf).flatMap((message) => parsed(message, rules)));
-      }
+      const handled = await handle(delivery, config, ANSWERS[answer]);
+      known.set(handledKey(delivery, answer), handled);
+      const waiting: Outgoing = { kind: 'wait', row: openRow(delivery) };
+      const next = [...handled.caused, waiting].flatMap(messagesOf).flatMap((message) => parsed(message, rules));
+      deliveries.push(...next);
     }
   }
-  const handled: Deliverer['handled'] = (delivery, answer, { isHeld }) => {
-    const found = known.get(handledKey(delivery, answer, isHeld));
-    if (found === undefined) throw new Error(`nothing is known of ${handledKey(delivery, answer, isHeld)}`);
+  const handled: Deliverer['handled'] = (delivery, answer) => {
+    const found = known.get(handledKey(delivery, answer));
+    if (found === undefined) throw new Error(`nothing is known of ${handledKey(delivery, answer)}`);
     return found;
   };
   return { rules, handled };
@@ -78,8 +75,8 @@ export async function readDeliverer({ retries, parks }: { retries: number; parks
 // An object has the keys that it was written with.
 const answerKinds = Object.keys(ANSWERS) as AnswerKind[];
 
-function handledKey({ guid, attempt, hop, parked, mayBeParked }: Delivery, ...how: (string | boolean)[]): string {
-  return [guid, attempt, hop, parked?.why, mayBeParked, ...how].join();
+function handledKey({ guid, attempt, waited, mayWait }: Delivery, ...how: string[]): string {
+  return [guid, attempt, waited?.why, mayWait, ...how].join();
 }
 
 function configWith(retries: number): Config {
@@ -87,16 +84,16 @@ function configWith(retries: number): Config {
   return readConfig({ ...SETTINGS, CARRIER_RETRY_DELAYS: delays });
 }
 
-function realStep(config: Config, around: Surroundings & Partial<How>, callEndpoint: CallEndpoint): Step<Delivery> {
-  const { hasTarget = true, hasRoom = true, isParked = false, isHeld = true } = around;
+function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoint): Step<Delivery> {
+  const { hasTarget = true, hasRoom = true, isWaiting = false } = around;
   return deliverStep({
     callEndpoint,
     findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
     admit: (_key, _origin, onAdmitted) =>
       onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
-    isParked: async () => isParked,
-    isHeld: () => isHeld,
-    onRevived: () => undefined,
+    retain: async () => isWaiting,
+    onElsewhere: () => undefined,
+    isHeld: () => true,
     onKeyMissing: () => undefined,
     config,
     clock,
@@ -105,15 +102,15 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
 }
 
 /** As the only one of a batch. */
-async function causedBy({ handle: handler }: Step<Delivery>, delivery: Delivery): Promise<Outgoing[] | undefined> {
+async function causedBy({ handle: handler }: Step<Delivery>, delivery: Delivery): Promise<Outgoing[]> {
   const begin = await handler([delivery]);
   const fate = await new Promise<Fate>((resolve) => begin(0, resolve));
-  return fate.kind === 'failed' || 'next' in fate.caused ? undefined : [...fate.caused];
+  return [...causedAtOnce(fate)];
 }
 
-type HandledAtOnce = Handled & { caused: Outgoing[] | undefined };
+type HandledAtOnce = Handled & { caused: Outgoing[] };
 
-async function handle(delivery: Delivery, config: Config, around: Surroundings & How): Promise<HandledAtOnce> {
+async function handle(delivery: Delivery, config: Config, around: Surroundings): Promise<HandledAtOnce> {
   let requests = 0;
   const step = realStep(config, around, (_, onEnd) => {
     requests += 1;
@@ -128,14 +125,14 @@ function messagesOf(outgoing: Outgoing): Message[] {
     return [outgoing, withDelayElapsed(outgoing).publication].flatMap((publication) =>
       comings(storedOf(publication).copies),
     );
-  if (outgoing.kind !== 'park') return [];
-  const row = copyOf(outgoing.row, 0);
-  const instead = storedOf(outgoing.otherwise).copies;
-  return [row.message, ...comings([...instead, ...storedOf(publishSuspect(row.message, '', 0)).copies])];
+  if (outgoing.kind !== 'wait') return [];
+  const { message } = copyOf(outgoing.row, 0);
+  const instead = storedOf(publishInstead(outgoing)).copies;
+  return [message, ...comings([...instead, ...storedOf(publishSuspect(message, '', 0)).copies])];
 }
 
 function comings(copies: readonly Copy[]): Message[] {
-  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]).flatMap(membersOf);
+  return copies.flatMap((copy) => [copy.message, returned(copy).message]).flatMap(membersOf);
 }
 
 function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {

@@ -76,7 +76,7 @@ function covers(one: Counted, other: Counted): boolean {
 }
 
 function standstill(world: World, moves: Move[]): string | undefined {
-  return moves.length === 0 && !isAtRest(world) ? 'the line stands still' : undefined;
+  return moves.every(({ isRelease }) => isRelease) && !isAtRest(world) ? 'the line stands still' : undefined;
 }
 
 function measure(world: World, most: { requests: number; copies: number }): void {

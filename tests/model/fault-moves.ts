@@ -1,30 +1,23 @@
+import { publishInstead } from '@waybell/line/delivery';
+import type { Waiting } from '@waybell/line/messages';
 import { Unroutable } from '@waybell/line/publish-errors';
-import {
-  attemptOf,
-  distinct,
-  isOfBroker,
-  membersOf,
-  nameOf,
-  NEW_COPY,
-  orphaned as orphanedCopy,
-  type Copy,
-} from './copies.ts';
+import { attemptOf, distinct, isOfBroker, membersOf, nameOf, NEW_COPY, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { handlerFailures } from './handler-failures.ts';
 import { fingerprintsOf } from './handling.ts';
-import { leaseFailures, openFaults } from './open-faults.ts';
-import { cutOff, apply, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import { leaseFailures, leaseFaults } from './leases.ts';
+import { inRoom } from './moves.ts';
+import { cutOff, apply, isIdle, type Asked } from './replica.ts';
+import { ranOut } from './rooms.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
   backInQueues,
   hearing,
   described,
-  keptAs,
-  orphaned,
-  parking,
   placesIn,
   remembered,
+  renewed,
   replaced,
   storing,
   subjectOf,
@@ -36,17 +29,17 @@ export function faultMoves(world: World, setting: Setting): Move[] {
   const faults = [
     ...placesIn(world, setting).flatMap((place) => [
       ...replicaFaults(place),
-      ...openFaults(place),
+      ...leaseFaults(place),
       ...place.replica.inFlight.flatMap((asked) => failures(place, asked)),
     ]),
     ...distinct(world.waiting).flatMap((copy) => expiredTwice(world, copy)),
-    ...[...new Set(world.kept)].map((publication) => {
+    ...[...new Set(world.publications)].map((publication) => {
       const to = () => ({ ...world, ...storing(world, publication) });
-      return fault('unconfirmed', `no confirm comes for what was kept: ${described(publication)}`, to);
+      return fault('unconfirmed', `no confirm comes for what has waited: ${described(publication)}`, to);
     }),
-    ...(world.owner === undefined
+    ...(world.claimed === undefined
       ? []
-      : [fault('lease lost', 'the lease of what is parked is over', () => ({ ...world, ...orphaned(world) }))]),
+      : [fault('claim lost', 'the claim on the room is over', () => ({ ...world, ...ranOut(world) }))]),
     fault('redis forgets', 'Redis forgets everything', () => ({ ...world, remembered: [] })),
   ];
   return faults
@@ -55,11 +48,11 @@ export function faultMoves(world: World, setting: Setting): Move[] {
 }
 
 function replicaFaults(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   if (isIdle(replica) && replica.own.length === 0) return [];
   const cut = () => {
     const left = cutOff(replica, isOfBroker, setting.rules);
-    return replaced(place, left, backInQueues(world, replica.held.values()));
+    return replaced(place, left, backInQueues(place, replica.held.values()));
   };
   const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.rules));
   const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
@@ -74,11 +67,11 @@ function replicaFaults(place: Place): Fault[] {
 
 /** The channel of one of its messages closes. */
 function cutOne(place: Place): Fault[] {
-  const { world, replica, name, setting } = place;
+  const { replica, name, setting } = place;
   return [...replica.held].flatMap(([source, copy]) => {
     if (!isOfBroker(copy)) return [];
     const left = () => cutOff(replica, (_, id) => id === source, setting.rules);
-    const to = () => replaced(place, left(), backInQueues(world, [copy]));
+    const to = () => replaced(place, left(), backInQueues(place, [copy]));
     return [fault('cut one', `the broker takes ${nameOf(copy)} back from ${name}`, to)];
   });
 }
@@ -89,9 +82,10 @@ function closed(place: Place): Fault[] {
 }
 
 function dead(place: Place): World {
-  const { world, index, replica } = place;
-  const back = backInQueues(world, replica.held.values(), orphanedCopy);
-  return replaced(place, NEW_REPLICA, world.owner === index ? { ...back, ...orphaned(world) } : back);
+  const { world, index } = place;
+  const { claimed, ranOutOf } = world;
+  if (claimed === index) return { ...renewed(place), ...ranOut(world, true) };
+  return { ...renewed(place), ...(ranOutOf === index && { ranOutOf: undefined }) };
 }
 
 /** How what a replica asked for may fail. */
@@ -121,17 +115,8 @@ function failures(place: Place, asked: Asked): Fault[] {
         fault('returned', `no queue takes ${what} of ${name}`, () => refused(new Unroutable(publication))),
       ];
     }
-    case 'keep': {
-      const { sending, publication } = asked;
-      const unheard = { kept: [...world.kept, keptAs(publication)] };
-      const failed = (also = {}) => answered(place, asked, [{ kind: 'unconfirmed', sending }], also);
-      return [
-        fault('postgres away', `${name} cannot keep ${what}`, () => failed()),
-        fault('commit unheard', `${name} does not hear that ${what} is kept`, () => failed(unheard)),
-      ];
-    }
-    case 'park':
-      return parkFailures(place, asked, what);
+    case 'put':
+      return asked.what.kind === 'wait' ? notWaiting(place, asked, asked.what) : notPut(place, asked, what);
     case 'remember': {
       return [fault('redis away', `Redis does not take ${what} from ${name}`, () => remembered(place, asked))];
     }
@@ -143,22 +128,37 @@ function failures(place: Place, asked: Asked): Fault[] {
   }
 }
 
-/** It waits in a queue instead. */
-function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[] {
-  const { world, name } = place;
-  const { sending, parked } = asked;
-  const inQueue = storing(world, parked.otherwise);
-  const came = { kind: 'confirmed', sendings: [sending] } as const;
-  const refusal = { kind: 'refused', sending, error: 'no such subscription' } as const;
+function notPut(place: Place, asked: Asked<'put'>, what: string): Fault[] {
+  const failed = (also = {}) => answered(place, asked, [{ kind: 'unconfirmed', sending: asked.sending }], also);
   return [
-    fault('postgres away', `${name} cannot park ${what}`, () => answered(place, asked, [came], inQueue)),
-    fault('commit unheard', `${name} does not hear that ${what} is parked`, () =>
-      answered(place, asked, [came], { ...inQueue, ...parking(world, parked) }),
+    fault('postgres away', `${place.name} cannot put ${what} into a room`, () => failed()),
+    fault('commit unheard', `${place.name} does not hear that ${what} is put into a room`, () =>
+      failed(inRoom(place.world, asked.what)),
     ),
-    fault('unconfirmed', `no confirm comes for ${what}, which ${name} could not park`, () =>
-      answered(place, asked, [{ kind: 'unconfirmed', sending }], inQueue),
+  ];
+}
+
+/** A delivery waits in a queue instead. */
+function notWaiting(place: Place, asked: Asked<'put'>, waiting: Waiting): Fault[] {
+  const { world, name, replica } = place;
+  const { sending } = asked;
+  const what = subjectOf(place, asked);
+  const unheard = [...world.unheard, waiting.row];
+  const refusal = { kind: 'refused', sending, error: 'no such column' } as const;
+  const unconfirmed = { kind: 'unconfirmed', sending } as const;
+  // A broker that takes nothing is not waited for.
+  const isBlocked = replica.state.broker !== 'writable';
+  const came = isBlocked ? unconfirmed : ({ kind: 'confirmed', sendings: [sending] } as const);
+  const inQueue = isBlocked ? {} : storing(world, publishInstead(waiting));
+  return [
+    fault('postgres away', `${name} cannot put ${what} into the room`, () => answered(place, asked, [came], inQueue)),
+    fault('commit unheard', `${name} does not hear that ${what} is put into the room`, () =>
+      answered(place, asked, [came], { ...inQueue, unheard }),
     ),
-    fault('returned', `${what} of ${name} may not be parked`, () => answered(place, asked, [refusal])),
+    fault('unconfirmed', `no confirm comes for ${what}, which ${name} could not put into the room`, () =>
+      answered(place, asked, [unconfirmed], inQueue),
+    ),
+    fault('returned', `no room takes ${what} of ${name}`, () => answered(place, asked, [refusal])),
   ];
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row.ts';
+import { EVERY_FAULT, EVERY_FAULT_OF_ROOMS, exploreRow, type Row } from './row.ts';
 
 const SLOW = { deliveries: 2, isBatched: true, isSlow: true, answers: ['delivered'] } as const;
-const BESIDE_KILLER = { deliveries: 2, isBesideSuspects: true, faults: 4, answers: ['delivered'] } as const;
+const BESIDE_KILLER = { deliveries: 2, isBesideSuspect: true, faults: 4, answers: ['delivered'] } as const;
 const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
-const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
+const WAITING = { answers: ['delivered', 'full'] } as const;
+const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_ROOMS] as const;
 
 describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
   test.each<[string, Row]>([
@@ -12,46 +13,35 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
     ['with a message in hand when its process dies', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [
       'with a message that kills its process each time, beside a suspect',
-      { ...KILLER, deliveries: 2, isBesideSuspects: true, kinds: ['kills'], requests: 2, copies: 7 },
+      { ...KILLER, deliveries: 2, isBesideSuspect: true, kinds: ['kills'], requests: 2, copies: 7 },
     ],
     [
       'with failures, while the broker blocks and a process dies, or its connection is lost',
       { faults: 2, kinds: ['blocked', 'crash', 'cut'], requests: 6, copies: 3 },
     ],
     [
-      'with what is parked after a failure, and any one fault',
-      {
-        parks: 1,
-        answers: ['failed', 'full'],
-        faults: 1,
-        kinds: [...EVERY_FAULT, ...EVERY_FAULT_OF_PARKING, 'late'],
-        requests: 4,
-        copies: 3,
-      },
+      'with what waits, by two replicas with any one fault',
+      { ...WAITING, replicas: 2, faults: 1, kinds: EVERYTHING, requests: 3, copies: 3 },
     ],
     [
-      'with retries, and a lease that is lost while its owner lives',
-      {
-        replicas: 2,
-        parks: 1,
-        answers: ['failed', 'full'],
-        faults: 1,
-        kinds: ['lease lost'],
-        requests: 5,
-        copies: 3,
-      },
+      'with what waits after a failure',
+      { answers: ['failed', 'full'], faults: 1, kinds: ['crash', 'commit unheard'], requests: 4, copies: 3 },
     ],
     [
-      'with an insert by one of two replicas that nobody hears of, or that fails',
-      {
-        replicas: 2,
-        parks: 1,
-        answers: ['delivered', 'failed', 'full'],
-        faults: 1,
-        kinds: ['commit unheard', 'postgres away', 'unconfirmed'],
-        requests: 4,
-        copies: 3,
-      },
+      'with processes that die or are late, by two replicas',
+      { ...WAITING, replicas: 2, faults: 2, kinds: ['crash', 'claim lost'], requests: 4, copies: 2 },
+    ],
+    [
+      'with a crash while Postgres is away, or does what nobody hears of',
+      { ...WAITING, faults: 2, kinds: ['crash', 'postgres away', 'commit unheard'], requests: 3, copies: 4 },
+    ],
+    [
+      'with a put that nobody hears of, a claim that is lost, and Redis away',
+      { ...WAITING, faults: 2, kinds: ['commit unheard', 'claim lost', 'redis away'], requests: 3, copies: 4 },
+    ],
+    [
+      'with a suspect that waits while the settling of its row is late, and a claim that is lost',
+      { ...WAITING, replicas: 2, faults: 2, kinds: ['throws', 'claim lost'], requests: 3, copies: 4 },
     ],
     [
       'with a member of a batch that kills its process four times',
@@ -74,12 +64,12 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
       { ...BESIDE_KILLER, kinds: ['cut', 'kills'], requests: 3, copies: 5 },
     ],
     [
-      'with retries of a batch that no queue takes, and which may not be kept',
+      'with retries of a batch that no queue takes, and which may not wait in a room',
       {
         ...SLOW,
         isSlow: false,
         answers: ['failed'],
-        keeps: false,
+        hasRoom: false,
         faults: 1,
         kinds: ['returned'],
         requests: 3,
@@ -99,39 +89,25 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
       { faults: 2, kinds: ['blocked', 'postgres away', 'commit unheard'], requests: 2, copies: 2 },
     ],
     [
-      'with retries of a batch that no queue takes, and which are kept',
+      'with retries of a batch that no queue takes, and which wait in a room',
       { ...SLOW, isSlow: false, answers: ['failed'], faults: 1, kinds: ['returned'], requests: 2, copies: 1 },
     ],
     ['with a crash while Redis is away', { faults: 2, kinds: ['crash', 'redis away'], requests: 6, copies: 3 }],
-    [
-      'with what is moved twice, and a lease that is lost while its owner lives',
-      { ...ARRIVES, replicas: 2, parks: 2, faults: 1, kinds: ['lease lost'], requests: 3, copies: 3 },
-    ],
     [
       'with a member of a batch that takes long, and comes again',
       { ...SLOW, faults: 2, kinds: ['cut', 'late'], requests: 1, copies: 3 },
     ],
     [
-      'without a fault, by two replicas, with an endpoint that is full',
-      {
-        ...ARRIVES,
-        replicas: 2,
-        parks: 2,
-        answers: ['delivered', 'failed', 'full'],
-        faults: 0,
-        kinds: [],
-        requests: 2,
-        copies: 3,
-      },
-    ],
-    [
       'with two events that come together, of which one is taken back',
       { isRouted: true, retries: 2, deliveries: 2, faults: 2, kinds: ['cut one', 'refused'], requests: 3, copies: 1 },
     ],
-    ['with owners that die again and again', { ...ARRIVES, faults: 4, kinds: ['crash'], requests: 5, copies: 7 }],
+    [
+      'with processes that claim and die again and again',
+      { ...WAITING, faults: 4, kinds: ['crash'], requests: 5, copies: 7 },
+    ],
     [
       'with two deliveries in one or two hands',
-      { ...ARRIVES, deliveries: 2, faults: 1, kinds: ['crash', 'lease lost'], requests: 2, copies: 2 },
+      { ...WAITING, deliveries: 2, faults: 1, kinds: ['claim lost'], requests: 2, copies: 2 },
     ],
   ])(
     '%s',

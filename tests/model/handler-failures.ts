@@ -2,18 +2,18 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { nameOf, nameOfGuid } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
-import { runningIn, withoutRunning, type Running } from './handling.ts';
+import { runningIn, unheardOf, withoutRunning, type Running } from './handling.ts';
 import type { Asked } from './replica.ts';
 import { answered, asking, hearing, subjectOf, type Place, type World } from './world.ts';
 
 const AWAY = new Unavailable('what it needs', () => Promise.resolve());
 
 export function handlerFailures(place: Place, asked: Asked<'run'>, dead: () => World): Fault[] {
-  const { name } = place;
+  const { name, setting } = place;
   const each = runningIn(asked);
-  const killer = each.find(({ message }) => nameOfGuid(message.guid) === 'A');
+  const killers = each.filter(({ message }) => setting.killers.includes(nameOfGuid(message.guid)));
   return [
-    ...(killer === undefined ? [] : [fault('kills', `${name} dies of ${nameIn(place, killer)}`, dead)]),
+    ...killers.map((killer) => fault('kills', `${name} dies of ${nameIn(place, killer)}`, dead)),
     ...each.flatMap((one) => failuresOf(place, one)),
     ...(asked.hasBegun ? [] : failuresOfAll(place, asked)),
   ];
@@ -28,6 +28,12 @@ function failuresOf(place: Place, running: Running): Fault[] {
   return [
     fault('throws', `${name} fails with ${what}`, () => failed('a bug', asking(world, running.message, 1))),
     fault('outage', `${name} cannot handle ${what} for now`, () => failed(AWAY)),
+    ...unheardOf(place, running, { isRetained: false }).map(({ label, to }) =>
+      fault('postgres away', `${label}, and cannot ask for its row`, to),
+    ),
+    ...unheardOf(place, running, { isRetained: true }).map(({ label, to }) =>
+      fault('commit unheard', `${label}, and does not hear of its row`, to),
+    ),
   ];
 }
 

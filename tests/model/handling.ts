@@ -4,18 +4,17 @@ import type { Fate } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { nameOf } from './copies.ts';
 import type { AnswerKind } from './deliverer.ts';
-import { isOpen } from './open.ts';
-import { isAmong } from './parked.ts';
 import { Parts } from './parts.ts';
 import type { Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
-import { asking, hearing, isLate, knowing, type Move, type Place, type World } from './world.ts';
+import { isLate, isWaiting, knowing, retaining } from './rooms.ts';
+import { asking, hearing, type Move, type Place, type World } from './world.ts';
 
 /** Of a batch that runs, one that has not ended. */
 export type Running = { member: number; message: Delivery };
 
 /** One of these, and what is said of it. Fates are made anew each time, as those in parts change. */
-type Ending = Running & { what: string; requests: number; isOver: boolean; fate: () => Fate };
+type Ending = Running & { answer: AnswerKind; what: string; requests: number; isOver: boolean; fate: () => Fate };
 
 export function handlingMoves(place: Place): Move[] {
   const each = place.replica.inFlight
@@ -24,6 +23,16 @@ export function handlingMoves(place: Place): Move[] {
   const alone = each.flat().map((one) => [one]);
   const together = each.length < 2 ? [] : combinationsOf(each);
   return [...[...alone, ...together].map((endings) => ended(place, endings)), ...notBegun(place)];
+}
+
+/** Nothing is heard of whether it waits already, though it does, and it is handled: `isRetained`: the row was found all the same. */
+export function unheardOf(place: Place, running: Running, { isRetained }: { isRetained: boolean }): Move[] {
+  const { world, setting } = place;
+  if (!isWaiting(world, running.message)) return [];
+  const rows = isRetained ? retaining(world, running.message) : {};
+  return setting.answers.map((answer) =>
+    ended({ ...place, world: { ...world, ...rows } }, [ending(place, running)(answer)]),
+  );
 }
 
 /** What was taken back is not begun. */
@@ -62,32 +71,29 @@ function combinationsOf<T>([first = [], ...rest]: readonly (readonly T[])[]): T[
   return first.flatMap((one) => others.map((other) => [one, ...other]));
 }
 
-/** How handling it may go: what is parked already is not handled. */
-function answersTo({ parked, open }: World, delivery: Delivery, { answers, parks }: Setting): readonly AnswerKind[] {
-  if (delivery.mayBeParked && (isAmong(parked, delivery) || isOpen(open, delivery))) return ['parked already'];
-  const isMoved = (delivery.hop ?? 0) >= parks;
-  return answers.filter((answer) => !isMoved || answer !== 'full');
+/** How handling it may go: what waits already is not handled. */
+function answersTo(world: World, delivery: Delivery, { answers }: Setting): readonly AnswerKind[] {
+  return isWaiting(world, delivery) ? ['waits already'] : answers;
 }
 
 function ending(place: Place, running: Running) {
   const { setting, replica } = place;
   const { member, message } = running;
-  const isOver = message.parked !== undefined && isLate(place);
+  const isOver = message.waited !== undefined && isLate(place);
   const copy = replica.state.members.get(member);
   const name = copy === undefined ? 'nothing' : nameOf(copy);
   return (answer: AnswerKind): Ending => {
-    const { requests, caused } = setting.deliverer.handled(message, answer, { isHeld: !isOver });
+    const { requests, caused } = setting.deliverer.handled(message, answer);
     const what = `${name}: ${answer}${isOver ? ', too late' : ''}`;
-    return { ...running, what, requests, isOver, fate: () => fateOf(caused) };
+    return { ...running, answer, what, requests, isOver, fate: () => fateOf(caused) };
   };
 }
 
 function fateOf(caused: ReturnType<Setting['deliverer']['handled']>['caused']): Fate {
-  if (caused === undefined) return { kind: 'failed', error: 'too late' };
   return { kind: 'done', caused: 'parts' in caused ? new Parts(caused.parts) : caused };
 }
 
-/** A replica that finds only now that its lease is over learns it by that. */
+/** A replica that finds only now that its claim is over learns it by that. */
 function ended(place: Place, endings: readonly Ending[]): Move {
   const members = endings.map(({ member }) => member);
   const isOver = endings.some((one) => one.isOver);
@@ -96,16 +102,19 @@ function ended(place: Place, endings: readonly Ending[]): Move {
     return hearing(
       left,
       [{ kind: 'ended', members, fates: endings.map(({ fate }) => fate()) }],
-      requestsOf(place, endings),
+      changesBy(place, endings),
     );
   };
   return { label: `${place.name} handles ${endings.map(({ what }) => what).join(' and ')}`, to };
 }
 
-function requestsOf({ world }: Place, endings: readonly Ending[]): Partial<World> {
+function changesBy({ world }: Place, endings: readonly Ending[]): Partial<World> {
   let after = world;
-  for (const { message, requests } of endings) after = { ...after, ...asking(after, message, requests) };
-  return { requests: after.requests };
+  for (const { message, requests, answer } of endings) {
+    after = { ...after, ...asking(after, message, requests) };
+    if (answer === 'waits already') after = { ...after, ...retaining(after, message) };
+  }
+  return { requests: after.requests, rows: after.rows };
 }
 
 /** The place once nothing more is to be heard of these. */

@@ -1,6 +1,6 @@
 import { attemptOf, DELIVERIES, isOfBroker, membersOf, storedOf, type DeliveryName } from './copies.ts';
-import { copyOf } from './parked.ts';
 import { isIdle, type Replica } from './replica.ts';
+import { copyOf } from './rows.ts';
 import type { World } from './world.ts';
 
 /** What must hold of one delivery, whatever happens. */
@@ -14,11 +14,11 @@ export type Limits = {
   rejectable: readonly DeliveryName[];
 };
 
-const SUSPECT_DEATHS = 3;
+const SUSPECT_DEATHS = 5;
 
 /** Whether nothing is on the line any more. */
-export function isAtRest({ waiting, parked, open, kept, replicas }: World): boolean {
-  return waiting.length + parked.length + open.length + kept.length === 0 && replicas.every(isIdle);
+export function isAtRest({ waiting, rows, unheard, publications, replicas }: World): boolean {
+  return waiting.length + rows.length + unheard.length + publications.length === 0 && replicas.every(isIdle);
 }
 
 /** The first law that does not hold here, in words; undefined where all do. */
@@ -59,12 +59,10 @@ export function figures(
   delivery: DeliveryName,
 ): { attempts: number[]; copies: number; requests: number } {
   const inHand = world.replicas.flatMap(({ held }) => [...held.values()]).filter(isOfBroker);
-  const kept = world.kept.flatMap((publication) => storedOf(publication).copies);
-  const all = [...world.waiting, ...inHand, ...kept, ...world.parked.map((row) => copyOf(row, 0))].map(
-    ({ message }) => message,
-  );
-  const own = [...all, ...world.open]
-    .flatMap((message) => membersOf(message))
+  const toSend = world.publications.flatMap((publication) => storedOf(publication).copies);
+  const inRoom = world.rows.map(({ what }) => copyOf(what, 0));
+  const own = [...world.waiting, ...inHand, ...toSend, ...inRoom]
+    .flatMap(({ message }) => membersOf(message))
     .map(attemptOf)
     .filter((each) => each.delivery === delivery);
   const attempts = own.map(({ attempt }) => attempt);
@@ -85,8 +83,8 @@ function incomplete(world: World, delivery: DeliveryName): string | undefined {
 }
 
 /** What there is on record. */
-function toldOf({ records, kept }: World, delivery: DeliveryName) {
-  const all = new Set([...records, ...kept.flatMap((publication) => storedOf(publication).records)]);
+function toldOf({ records, publications }: World, delivery: DeliveryName) {
+  const all = new Set([...records, ...publications.flatMap((publication) => storedOf(publication).records)]);
   const told = [...all].filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));
   const isRejected = told.includes('rejected');
   return {

@@ -1,12 +1,12 @@
 import { closingMoves } from './closing.ts';
-import { copyKey, distinct, nameOf, type Copy } from './copies.ts';
+import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
 import { fingerprintsOf, handlingMoves } from './handling.ts';
-import { keeping, openMoves, withoutOpen } from './open.ts';
-import { copyOf, withoutRow } from './parked.ts';
+import { leaseMoves, leasing } from './leases.ts';
 import { apply, sourcesOf, take, without, type Asked, type Replica } from './replica.ts';
+import { putting, roomMoves, settling, timeMoves } from './rooms.ts';
 import type { Setting } from './setting.ts';
-import { answered, backInQueues, described, isLate, keptAs, knowing, parking, placesIn, remembered } from './world.ts';
-import { replaced, storing, subjectOf, withMarks } from './world.ts';
+import { answered, backInQueues, described, placesIn, remembered } from './world.ts';
+import { replaced, storing, subjectOf, waitedAs, withMarks } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -14,45 +14,35 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   const waiting = distinct(world.waiting);
   return placesIn(world, setting)
     .flatMap((place) => [
-      ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, [copy])),
+      ...waiting.filter((copy) => mayTake(place, copy)).map((copy) => taken(place, [copy])),
       ...takenTogether(place),
       ...handlingMoves(place),
       ...closingMoves(place),
-      ...ownerMoves(place),
-      ...openMoves(place),
+      ...roomMoves(place),
+      ...leaseMoves(place),
       ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
-      ...besideMoves(place),
       ...outageMoves(place),
       ...blockedMoves(place),
     ])
-    .concat(keptMoves(world));
+    .concat(timeMoves(world), sendingMoves(world));
 }
 
-/** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
-function mayTake({ held, state }: Replica, { lane }: Copy): boolean {
+/**
+ * Suspects are taken one at a time, with nothing in hand that came again, by a new replica only once all of that was taken; and nothing
+ * in a long outage.
+ */
+function mayTake({ world, replica: { held, state, isNew } }: Place, { lane }: Copy): boolean {
   if (state.outage === 'long' || state.isClosing) return false;
-  const copies = [...held.values()];
-  const doors = copies.map((copy) => copy.lane);
-  if (lane === 'quarantine') return doors.length === 0;
-  const isAlone = copies.some((copy) => copy.lane === 'quarantine' && !copy.isBeside);
-  return !isAlone && (lane === 'queue' || !doors.includes('suspects'));
-}
-
-/** What is alone is so for a while at most. */
-function besideMoves(place: Place): Move[] {
-  const { replica, name, setting } = place;
-  if (!setting.isSlow) return [];
-  return [...replica.held].flatMap(([source, copy]) => {
-    if (copy.lane !== 'quarantine' || copy.isBeside) return [];
-    const held = new Map([...replica.held, [source, { ...copy, isBeside: true }]]);
-    return [{ label: `${name} goes on beside ${nameOf(copy)}`, to: () => replaced(place, { ...replica, held }) }];
-  });
+  if (lane === 'queue') return true;
+  const inHand = [...held.values()];
+  if (inHand.some((copy) => copy.lane === 'suspects' || cameAgain(copy))) return false;
+  return !isNew || !world.waiting.some(cameAgain);
 }
 
 /** The socket brings two messages at once. */
 function takenTogether(place: Place): Move[] {
   const { waiting } = place.world;
-  const all = waiting.filter((copy) => copy.lane === 'queue' && mayTake(place.replica, copy));
+  const all = waiting.filter((copy) => copy.lane === 'queue' && mayTake(place, copy));
   const pairs = all.flatMap((one, index) => all.slice(index + 1).map((other) => [one, other] as const));
   return [...new Map(pairs.map((pair) => [pair.map(copyKey).toSorted().join(), pair])).values()].map((pair) =>
     taken(place, pair),
@@ -60,37 +50,15 @@ function takenTogether(place: Place): Move[] {
 }
 
 function taken(place: Place, copies: readonly Copy[]): Move {
-  const { world, replica, name, setting } = place;
+  const { world, name } = place;
   // Of those that are alike, as many as are taken.
   const waiting = [...world.waiting];
   for (const copy of copies) waiting.splice(waiting.indexOf(copy), 1);
   const what = copies.map((copy) => `${nameOf(copy)} from the ${copy.lane}`).join(' and ');
   return {
     label: `${name} takes ${what}`,
-    to: () => replaced(place, take(replica, copies, setting.rules), { waiting }),
+    to: () => replaced(place, take(place, copies), { waiting }),
   };
-}
-
-/** The owner of what is parked takes it, unless it has it in hand; what has no owner is leased. */
-function ownerMoves(place: Place): Move[] {
-  const { world, replica, name, index, setting } = place;
-  if (isLate(place)) {
-    const known = () => replaced(place, knowing(place).replica);
-    return [{ label: `${name} learns that its lease is over`, to: known }];
-  }
-  if (world.parked.length === 0) return [];
-  if (world.owner === undefined) {
-    return [{ label: `${name} leases what is parked`, to: () => ({ ...world, owner: index }) }];
-  }
-  if (world.owner !== index || replica.state.outage === 'long' || replica.state.isClosing) return [];
-  const inHand = new Set([...replica.held.values()].map(({ row }) => row));
-  return world.parked
-    .filter((row) => !inHand.has(row))
-    .map((row) => {
-      const copy = copyOf(row, world.deaths);
-      const to = () => replaced(place, take(replica, [copy], setting.rules));
-      return { label: `${name} takes ${nameOf(copy)} from what is parked`, to };
-    });
 }
 
 /** What was away is back, or has been away for too long. */
@@ -112,13 +80,17 @@ function blockedMoves(place: Place): Move[] {
   return [{ label: `the broker takes what ${name} publishes again`, to }];
 }
 
-/** Any process sends what was kept. */
-function keptMoves(world: World): Move[] {
-  return [...new Set(world.kept)].map((publication) => {
-    const kept = world.kept.toSpliced(world.kept.indexOf(publication), 1);
+/** Any process sends what waits in the room of its destination. */
+function sendingMoves(world: World): Move[] {
+  return [...new Set(world.publications)].map((publication) => {
+    const publications = world.publications.toSpliced(world.publications.indexOf(publication), 1);
     const change = storing(world, publication);
-    const to = () => ({ ...world, kept, ...change });
-    return { label: `what was kept is sent on: ${described(publication)}`, to, isQuiet: change.records !== undefined };
+    const to = () => ({ ...world, publications, ...change });
+    return {
+      label: `what has waited is sent on: ${described(publication)}`,
+      to,
+      isQuiet: change.records !== undefined,
+    };
   });
 }
 
@@ -143,23 +115,17 @@ function answers(place: Place, asked: Asked): Move[] {
       const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], change);
       return [{ label: `the broker confirms ${what} to ${name}`, to, isQuiet: change.records !== undefined }];
     }
-    case 'keep': {
-      const { sending, publication } = asked;
-      const kept = [...world.kept, keptAs(publication)];
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], { kept });
-      return [{ label: `${name} keeps ${what}`, to }];
-    }
-    case 'park': {
-      const { sending, parked } = asked;
-      const to = () => answered(place, asked, [{ kind: 'confirmed', sendings: [sending] }], parking(world, parked));
-      return [{ label: `${name} parks ${what}`, to }];
+    case 'put': {
+      const put = { kind: 'confirmed', sendings: [asked.sending] } as const;
+      const to = () => answered(place, asked, [put], inRoom(world, asked.what));
+      return [{ label: `${name} puts ${what} into a room`, to }];
     }
     case 'remember': {
       const to = () => remembered(place, asked, { remembered: withMarks(world.remembered, asked.marks) });
       return [{ label: `${name} remembers ${what}`, to }];
     }
     case 'lease':
-      return [{ label: `${name} keeps ${what} elsewhere`, to: () => keeping(place, asked) }];
+      return [{ label: `${name} puts ${what} into the room while it is under way`, to: () => leasing(place, asked) }];
     case 'acknowledge':
       return [{ label: `${name} acknowledges ${what}`, to: () => released(place, asked) }];
     case 'give back':
@@ -168,17 +134,23 @@ function answers(place: Place, asked: Asked): Move[] {
 }
 
 function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): World {
-  const { world, replica } = place;
+  const { replica } = place;
   const [source = 0] = sourcesOf(asked);
   const copy = replica.held.get(source);
-  const change = copy === undefined ? {} : releasing(world, asked.kind, copy);
+  const change = copy === undefined ? {} : releasing(place, asked.kind, copy);
   return answered({ ...place, replica: without(replica, source) }, asked, [], change);
 }
 
-/** A row stays where it is until its source is acknowledged. */
-function releasing(world: World, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
-  if (kind === 'give back') return backInQueues(world, [copy]);
-  if (copy.kept !== undefined) return { open: withoutOpen(world, copy.message) };
+/** A row stays where it is until its source is acknowledged. That says that the claim's process lives. */
+function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
+  const { world, index } = place;
+  if (kind === 'give back') return backInQueues(place, [copy]);
   if (copy.row === undefined) return {};
-  return { parked: withoutRow(world.parked, copy.row), deaths: 0 };
+  return { ...settling(world, copy.row), ...(world.claimed === index ? { deaths: 0 } : {}) };
+}
+
+/** What a put changes once it is committed. */
+export function inRoom(world: World, what: Asked<'put'>['what']): Partial<World> {
+  if (what.kind === 'wait') return putting(world, what.row);
+  return { publications: [...world.publications, waitedAs(what)] };
 }

@@ -1,6 +1,13 @@
 import type { Delivery } from '@waybell/line/delivery';
 import { step } from '@waybell/line/hand-over/hand-over';
-import { emptyState, type Effect, type Input, type StepRules, type State } from '@waybell/line/hand-over/state';
+import {
+  emptyState,
+  type Effect,
+  type Input,
+  type Member,
+  type StepRules,
+  type State,
+} from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { judged, messagesOf, type Copy } from './copies.ts';
@@ -12,19 +19,19 @@ export type Replica = {
   /** What the broker takes to be in its hands, and rows that it took, by source. */
   held: ReadonlyMap<number, Copy>;
   inFlight: readonly Asked[];
-  /** Open requests of others that it sent to their queue, and has yet to remove. */
-  sent: readonly Message[];
   /** What it remembered itself. */
   own: readonly Mark[];
   /** Sources with a member that was handled. */
   done: ReadonlySet<number>;
   /** What its messages cause in parts, until no more of it is wanted. */
   parts: readonly Parts[];
+  /** It has taken no suspect yet. */
+  isNew: boolean;
   /** What it did, and no hand-over may do. */
   broken?: string | undefined;
 };
 
-const ASKED = ['recall', 'run', 'publish', 'keep', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
+const ASKED = ['recall', 'run', 'publish', 'put', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 /** `hasBegun`: of a batch that runs, something has ended. */
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K; hasBegun?: true };
@@ -33,14 +40,14 @@ export const NEW_REPLICA: Replica = {
   state: { ...emptyState(), broker: 'writable' },
   held: new Map(),
   inFlight: [],
-  sent: [],
   own: [],
   done: new Set(),
   parts: [],
+  isNew: true,
 };
 
-export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
-  return state.sources.size + held.size + inFlight.length + sent.length === 0;
+export function isIdle({ state, held, inFlight }: Replica): boolean {
+  return state.sources.size + held.size + inFlight.length === 0;
 }
 
 /** The replica once it has heard all that. Records leave at once. */
@@ -118,27 +125,31 @@ function askedBy(effect: Effect<Delivery>): readonly Asked[] {
 }
 
 /** The replica with copies in its hands, which came together. */
-export function take(replica: Replica, copies: readonly Copy[], rules: StepRules<Delivery>): Replica {
+export function take({ replica, index, setting: { rules } }: Taking, copies: readonly Copy[]): Replica {
   let id = replica.state.lastId + 1;
   const taken = copies.map((copy) => {
-    const source = { id, lane: copy.lane, messages: messagesOf(judged(copy)) };
+    const source = { id, lane: copy.lane, messages: messagesOf(judged(copy, index)) };
     id += source.messages.length;
     return { copy, source };
   });
   const held = new Map([...replica.held, ...taken.map(({ copy, source }) => [source.id, copy] as const)]);
   const sources = taken.map(({ source }) => source);
-  const after = apply({ ...replica, held }, [{ kind: 'came', sources }], rules);
-  if (!taken.some(({ copy, source }) => isInnocentBlamed(after, source.id, copy))) return after;
+  const isNew = replica.isNew && copies.every(({ lane }) => lane === 'queue');
+  const after = apply({ ...replica, held, isNew }, [{ kind: 'came', sources }], rules);
+  if (!taken.some(({ copy, source }) => isInnocentBlamed(after, source.id, judged(copy, index)))) return after;
   return { ...after, broken: after.broken ?? 'blamed though no process died of it' };
 }
 
-/** So many processes died with it at least that a message is blamed for. One more, the first, may have been a connection. */
-const LEAST_DEATHS = { queue: 2, suspects: 1, quarantine: 3 } as const;
-const BLAMES = new Set(['put aside', 'send alone', 'quarantine', 'reject']);
+type Taking = { replica: Replica; index: number; setting: { rules: StepRules<Delivery> } };
 
-function isInnocentBlamed({ state }: Replica, source: number, { lane, died, row }: Copy): boolean {
-  if (row !== undefined || died >= LEAST_DEATHS[lane]) return false;
-  return [...state.members.values()].some((member) => member.source === source && BLAMES.has(member.purpose));
+/** Whether it is blamed for returns of which the process saw every one. */
+function isInnocentBlamed({ state }: Replica, source: number, { deliveryCount, deaths }: Message): boolean {
+  if (deliveryCount === 0 || deaths !== 0) return false;
+  return [...state.members.values()].some((member) => member.source === source && isBlamed(member));
+}
+
+function isBlamed({ lane, purpose }: Member<Delivery>): boolean {
+  return purpose === 'reject' || (lane === 'queue' && (purpose === 'put aside' || purpose === 'send alone'));
 }
 
 export function without(replica: Replica, source: number): Replica {
@@ -159,11 +170,6 @@ export function cutOff(
     [...cut].map((source) => ({ kind: 'cut', source }) as const),
     rules,
   );
-}
-
-/** Whether it holds what was parked. */
-export function hasRows({ held }: Replica): boolean {
-  return [...held.values()].some(({ row }) => row !== undefined);
 }
 
 /** What else there is needs no answer here: it tells people, or lets go of what the broker has. */

@@ -10,7 +10,7 @@ export function routerFrom({ rules, handled }: Deliverer): Deliverer {
   return {
     rules,
     handled: (event) => {
-      const { caused } = handled(event, 'failed', { isHeld: true });
+      const { caused } = handled(event, 'failed');
       const records = Array.isArray(caused) ? caused.filter(({ kind }) => kind === 'outcome') : [];
       const parts = PARTS.map((attempt) => [{ ...publishDelivery({ ...event, attempt }), exchange: OTHER_STEP }]);
       return { requests: 1, caused: { parts: [...parts, records] } };

@@ -8,15 +8,15 @@ import type { FaultKind } from './setting.ts';
 export type Row = {
   deliveries?: number;
   retries?: number;
-  parks?: number;
   replicas?: number;
   isBatched?: boolean;
   isSlow?: boolean;
   /** What handles messages is a router, of events in two parts. */
   isRouted?: boolean;
-  /** What the broker does not take may be kept. */
-  keeps?: boolean;
-  isBesideSuspects?: boolean;
+  /** What the broker does not take may wait in a room. */
+  hasRoom?: boolean;
+  isBesideSuspect?: boolean;
+  killers?: readonly DeliveryName[];
   faults: number;
   kinds: readonly FaultKind[];
   answers?: readonly AnswerKind[];
@@ -29,17 +29,17 @@ export const EVERY_FAULT: readonly FaultKind[] = [
   ...(['crash', 'cut', 'cut one', 'closing', 'refused', 'unconfirmed', 'returned', 'stalled', 'blocked'] as const),
   ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'throws for all', 'outage'] as const),
 ];
-/** All else that can go wrong with what is parked. */
-export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'postgres away', 'commit unheard'];
+/** All else that can go wrong with what waits in rooms. */
+export const EVERY_FAULT_OF_ROOMS: readonly FaultKind[] = ['claim lost', 'late', 'postgres away', 'commit unheard'];
 
 export async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
-  const { parks = 0, isBatched = false, isSlow = false, isBesideSuspects = false } = row;
-  const { kinds: faultKinds, faults: faultLimit, isRouted = false, keeps = true } = row;
-  const real = await readDeliverer({ retries, parks });
+  const { isBatched = false, isSlow = false, isBesideSuspect = false, killers = ['A'] } = row;
+  const { kinds: faultKinds, faults: faultLimit, isRouted = false, hasRoom = true } = row;
+  const real = await readDeliverer({ retries });
   const deliverer = isRouted ? routerFrom(real) : real;
-  const rules = { ...deliverer.rules, keeps };
-  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspects };
-  const setting = { ...who, parks, answers, faultKinds, faultLimit };
+  const rules = { ...deliverer.rules, hasRoom };
+  const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspect, killers };
+  const setting = { ...who, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
 }

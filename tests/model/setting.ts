@@ -1,5 +1,6 @@
 import type { Delivery } from '@waybell/line/delivery';
 import type { StepRules } from '@waybell/line/hand-over/state';
+import type { DeliveryName } from './copies.ts';
 import type { AnswerKind, Deliverer } from './deliverer.ts';
 
 /** What happens in a model: the replicas, and what may go wrong how often. */
@@ -10,12 +11,12 @@ export type Setting = {
   replicas: number;
   /** All deliveries come in one batch. */
   isBatched: boolean;
-  /** Attempts may take so long that they are kept somewhere else, if they came in a batch, or have others taken beside them. */
+  /** Attempts may take so long that they are put into the room, if they came in a batch. */
   isSlow: boolean;
-  /** Every delivery but the first is a suspect at the start. */
-  isBesideSuspects: boolean;
-  /** How often an attempt may be moved to where it waits. */
-  parks: number;
+  /** The last delivery is a suspect at the start. */
+  isBesideSuspect: boolean;
+  /** Those that may kill. */
+  killers: readonly DeliveryName[];
   /** How attempts may end. */
   answers: readonly AnswerKind[];
   /** What may go wrong, and how often all of it together. */
@@ -26,7 +27,7 @@ export type Setting = {
 export type FaultKind =
   /** A replica dies, between any two of its moves, and a new one is there at once. */
   | 'crash'
-  /** So does one that handles the first delivery, and of that. */
+  /** So does one that handles what may kill, and of that. */
   | 'kills'
   /** A replica's connection for consuming breaks: the broker takes back what it held. */
   | 'cut'
@@ -46,13 +47,13 @@ export type FaultKind =
   | 'returned'
   /** A delay queue brings a message twice. */
   | 'expired twice'
-  /** The lease of the owner of what is parked is over, and it does not know yet. */
-  | 'lease lost'
-  /** An open request is due, and sent by others, and its process does not know yet. */
+  /** The claim on the room is over, and whose it was does not know yet. */
+  | 'claim lost'
+  /** What is under way is due in the room, and its process does not know yet. */
   | 'late'
-  /** One insert or removal fails. */
+  /** One statement fails. */
   | 'postgres away'
-  /** What was to be kept there is there, and no replica was told. */
+  /** What was to be put there is there, at once or later, and no replica was told. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

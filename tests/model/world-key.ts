@@ -1,45 +1,50 @@
 import type { Delivery } from '@waybell/line/delivery';
 import type { Member, Sending, HeldSource } from '@waybell/line/hand-over/state';
-import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { copyKey, doorKey, messageKey, storedOf } from './copies.ts';
-import { openKey } from './open.ts';
-import { rowKey } from './parked.ts';
+import { copyKey, doorKey, messageKey, storedOf, type Copy } from './copies.ts';
 import { Parts } from './parts.ts';
 import { sourcesOf, type Asked, type Replica } from './replica.ts';
+import { isCurrent, rowKey } from './rows.ts';
 import type { World } from './world.ts';
 
-/** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
-export function worldKey({ waiting, parked, owner, deaths, open, kept, remembered, records, replicas }: World): string {
-  const doing = replicas.map((replica, index) => {
-    return replicaKey(replica) + goneKey(replica, open) + (index === owner ? ' owns' : '');
-  });
-  const rows = [...parked.map(rowKey), ...open.map(openKey), ...kept.map((what) => `kept ${sentKey(what)}`)];
-  const keys = [waiting.map(copyKey), rows, [String(deaths)], remembered.map(markKey), records, doing];
+/**
+ * The same for worlds in which the same can happen: no ids, no delays, and no order of replicas unless one knows what another does not. Counts
+ * are not in it.
+ */
+export function worldKey(world: World): string {
+  const { waiting, rows, unheard, publications, deaths, remembered, records, replicas } = world;
+  const copies = [...waiting, ...replicas.flatMap(({ held }) => [...held.values()])];
+  const hasOrder = replicas.length > 1 && copies.some(({ seen }) => seen.length > 0);
+  const doing = replicas.map(
+    (replica, index) => replicaKey(replica, world) + claimKey(world, index) + (hasOrder ? ` at ${index}` : ''),
+  );
+  const inRooms = [
+    ...rows.map(({ what, isDue }) => `${rowKey(what)} ${isDue}`),
+    ...unheard.map((row) => `unheard ${rowKey(row)}`),
+    ...publications.map((what) => `to send ${sentKey(what)}`),
+  ];
+  const claims = [`${deaths} ${world.isRanOut}`];
+  const keys = [waiting.map(copyKey), inRooms, claims, remembered.map(markKey), records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }
 
 const markKey = ({ key, fingerprint }: Mark) => `${key} ${fingerprint}`;
 
-/** Those of its open requests that another replica has removed. */
-function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
-  const kept = [...held.values()].flatMap((copy) => (copy.kept === undefined ? [] : [copy.message]));
-  const gone = [...kept, ...sent].filter((row) => !open.includes(row));
-  return gone.length === 0 ? '' : ` without ${gone.map(openKey).join()}`;
+function claimKey({ claimed, ranOutOf }: World, index: number): string {
+  return `${index === claimed ? ' has claimed' : ''}${index === ranOutOf ? ' had claimed' : ''}`;
 }
 
-function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica): string {
+function replicaKey({ state, held, inFlight, own, done, isNew, broken }: Replica, world: World): string {
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
   for (const id of state.waiting) works.of(id, 'waits');
-  for (const { what, shares, isKept, asked } of state.sendings.values()) {
-    for (const { member } of shares) works.of(member, `${isKept ? `keeps ${asked}` : 'sends'} ${sentKey(what)}`);
+  for (const { what, shares, isPut, asked } of state.sendings.values()) {
+    for (const { member } of shares) works.of(member, `${isPut ? `puts ${asked}` : 'sends'} ${sentKey(what)}`);
   }
   const sources = new Works();
   const late: Asked[] = [];
-  for (const [id, copy] of held)
-    sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}${copy.isBeside ? 'beside' : ''}`);
+  for (const [id, copy] of held) sources.of(id, `held ${heldKey(copy, world)}`);
   for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
   for (const id of done) sources.of(id, 'done');
   for (const { id, parts: left } of state.members.values())
@@ -55,9 +60,15 @@ function replicaKey({ state, held, inFlight, sent, own, done, broken }: Replica)
   // A member is part of its source's.
   const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
   for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
-  const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey), ...late.map(lateKey)].toSorted();
-  const is = [state.outage, state.broker, state.isClosing, broken];
+  const others = [...own.map(markKey), ...late.map(lateKey)].toSorted();
+  const is = [state.outage, state.broker, state.isClosing, isNew, broken];
   return [...is, ...works.all(), ...sources.all(), ...others].join('+');
+}
+
+function heldKey(copy: Copy, world: World): string {
+  const { row, lease = '' } = copy;
+  const isThere = row !== undefined && isCurrent(world.rows, row);
+  return `${copyKey(copy)} ${row === undefined ? '' : rowKey(row)} ${isThere} ${lease}`;
 }
 
 /** With which others it is asked for. */
@@ -72,7 +83,8 @@ function togetherKey(
 
 /** Asked for, and no longer waited for. */
 function lateKey(asked: Asked): string {
-  if (asked.kind === 'publish' || asked.kind === 'keep') return `late ${asked.kind} ${sentKey(asked.publication)}`;
+  if (asked.kind === 'publish') return `late ${asked.kind} ${sentKey(asked.publication)}`;
+  if (asked.kind === 'put') return `late ${asked.kind} ${sentKey(asked.what)}`;
   return `late ${asked.kind}`;
 }
 
@@ -98,7 +110,7 @@ class Works {
 }
 
 function sentKey(what: Sending['what']): string {
-  if (what.kind === 'park') return rowKey(what.row);
+  if (what.kind === 'wait') return rowKey(what.row);
   const { copies, records } = storedOf(what);
   return [...copies.map(copyKey), ...records].join('&');
 }

@@ -2,13 +2,24 @@ import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
-import { withDelayElapsed, type Message, type Parked, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { withDelayElapsed, type Publication, type WaitingRow } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { DELIVERIES, isOfBroker, membersOf, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
+import {
+  DELIVERIES,
+  isOfBroker,
+  membersOf,
+  nameOf,
+  nameOfGuid,
+  returned,
+  storedOf,
+  takenBack,
+  unseen,
+  type Copy,
+} from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
-import { copyOf, oneMoreDeath, withRow } from './parked.ts';
-import { cutOff, apply, hasRows, NEW_REPLICA, sourcesOf, type Asked, type Replica } from './replica.ts';
+import { apply, NEW_REPLICA, sourcesOf, type Asked, type Replica } from './replica.ts';
 import { remembering } from './remembering.ts';
+import { copyOf, type RoomRow } from './rows.ts';
 import type { Setting } from './setting.ts';
 
 /** The state of the world between two moves: what the broker and Redis have, what replicas are at, what was done. */
@@ -16,16 +27,19 @@ export type World = {
   /** In queues, and held by no replica. */
   waiting: readonly Copy[];
   replicas: readonly Replica[];
-  /** In Postgres, in hand or not. */
-  parked: readonly ParkedRow[];
-  /** The replica that may take from there. */
-  owner?: number | undefined;
-  /** Owners that died since a row was deleted last. */
+  /** In the room of the endpoint, in hand or not. */
+  rows: readonly RoomRow[];
+  /** To be put there by statements whose answer nobody awaits. */
+  unheard: readonly WaitingRow[];
+  /** The replica that has claimed the room. */
+  claimed?: number | undefined;
+  /** A claim ran out, and nobody has claimed the room since. Of which replica, if that one lives. */
+  isRanOut: boolean;
+  ranOutOf?: number | undefined;
+  /** Claims in a row that ran out and were followed by another's. */
   deaths: number;
-  /** Open requests in Postgres, in hand or not: each is a message as its process had it. */
-  open: readonly Message[];
-  /** Kept in Postgres until the broker takes it. */
-  kept: readonly Publication[];
+  /** In the rooms of their destinations until the broker takes them. */
+  publications: readonly Publication[];
   /** In Redis. */
   remembered: readonly Mark[];
   /** What is safely recorded. */
@@ -39,21 +53,23 @@ export type World = {
 export type Move = {
   label: string;
   to: () => World;
+  /** It gets nothing done by itself. */
+  isRelease?: boolean;
   /** It neither keeps anything else from happening nor lets anything happen that could not before. */
   isQuiet?: boolean;
 };
 
 /**
- * Each delivery on its way to its first attempt, all in one batch or each by itself, and those after the first already
- * suspects where the setting says so.
+ * Each delivery on its way to its first attempt, all in one batch or each by itself, and the last already a suspect where
+ * the setting says so.
  */
-export function start({ deliveries, replicas, isBatched, isBesideSuspects, rules }: Setting): World {
+export function start({ deliveries, replicas, isBatched, isBesideSuspect, rules }: Setting): World {
   const names = DELIVERIES.slice(0, deliveries);
   const first = names.map((name) => ({ publication: publishDelivery(firstAttempt(name)) }));
   const sent = isBatched ? joinDeliveries(first) : first;
   const waiting = sent.flatMap(({ publication }, place) => {
     const { copies } = storedOf(publication);
-    if (!isBesideSuspects || place === 0) return copies;
+    if (!isBesideSuspect || place < deliveries - 1) return copies;
     return copies
       .flatMap(({ message }) => membersOf(message))
       .flatMap((message) => storedOf(publishSuspect(message, rules.name, 0)).copies);
@@ -61,10 +77,11 @@ export function start({ deliveries, replicas, isBatched, isBesideSuspects, rules
   return {
     waiting,
     replicas: Array.from({ length: replicas }, () => NEW_REPLICA),
-    parked: [],
+    rows: [],
+    unheard: [],
+    isRanOut: false,
     deaths: 0,
-    open: [],
-    kept: [],
+    publications: [],
     remembered: [],
     records: [],
     requests: Object.fromEntries(names.map((name) => [name, 0])),
@@ -125,38 +142,31 @@ export function asking({ requests }: World, { guid }: Delivery, more: number): P
   return { requests: { ...requests, [delivery]: (requests[delivery] ?? 0) + more } };
 }
 
-/** The broker has taken them back. */
-export function backInQueues({ waiting }: World, copies: Iterable<Copy>, how = takenBack): Partial<World> {
-  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(how)] };
+/** The broker has taken them back from the replica. */
+export function backInQueues({ world: { waiting }, index }: Place, copies: Iterable<Copy>): Partial<World> {
+  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map((copy) => takenBack(copy, index))] };
 }
 
-/** A publication as it is to be sent once it was kept. */
-export const keptAs = remembering((publication: Publication): Publication => withDelayElapsed(publication).publication);
-
-export function parking({ parked }: World, { row }: Parked): Partial<World> {
-  return { parked: withRow(parked, row) };
+/** The process is gone, with what it saw, and a new one is in its place. */
+export function renewed({ world, index, replica }: Place): World {
+  const back = [...replica.held.values()].filter(isOfBroker).map(returned);
+  const waiting = [...world.waiting, ...back].map((copy) => unseen(copy, index));
+  const others = world.replicas.map((other): Replica => {
+    return { ...other, held: new Map([...other.held].map(([source, copy]) => [source, unseen(copy, index)])) };
+  });
+  return { ...world, waiting, replicas: others.with(index, NEW_REPLICA) };
 }
 
-/** What is parked has no owner any more. */
-export function orphaned({ parked, deaths }: World): Partial<World> {
-  return { owner: undefined, deaths: parked.length === 0 ? 0 : oneMoreDeath(deaths) };
-}
-
-/** Whether the lease of the replica is over, and it does not know yet. */
-export function isLate({ world, index, replica }: Place): boolean {
-  return world.owner !== index && hasRows(replica);
-}
-
-/** The place once the replica has learned that. */
-export function knowing(place: Place): Place {
-  const replica = cutOff(place.replica, ({ row }) => row !== undefined, place.setting.rules);
-  return { ...place, replica };
-}
+/** A publication as it is to be sent once it has waited. */
+export const waitedAs = remembering(
+  (publication: Publication): Publication => withDelayElapsed(publication).publication,
+);
 
 /** The subject of what a replica asked for. */
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
-  if (asked.kind === 'publish' || asked.kind === 'keep') return described(asked.publication);
-  if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));
+  if (asked.kind === 'publish') return described(asked.publication);
+  if (asked.kind === 'put')
+    return asked.what.kind === 'wait' ? nameOf(copyOf(asked.what.row, 0)) : described(asked.what);
   if (asked.kind === 'acknowledge' || asked.kind === 'give back')
     return namesOf(sourcesOf(asked).map((source) => held.get(source)));
   const members = 'members' in asked ? asked.members : [asked.member];

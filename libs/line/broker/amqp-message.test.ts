@@ -62,11 +62,20 @@ describe('readMessage', () => {
     });
   });
 
+  test('knows of a suspect that the broker moved out of its lane where it came from', () => {
+    const origin = { 'waybell-queue': 'q', 'waybell-exchange': 'waybell.returns', 'waybell-routing-key': 'k' };
+    const died = { reason: 'delivery_limit', exchange: 'waybell.suspected', queue: 'waybell.suspected.deliverer' };
+    const headers = { ...origin, 'x-death': [died] };
+    const moved = readMessage('waybell.strays', aMessage('waybell.strays', { headers }));
+    expect(moved).toMatchObject({ queue: 'waybell.strays', exchange: 'waybell.returns', routingKey: 'k' });
+    expect(moved).not.toHaveProperty('isSuspect');
+  });
+
   test('knows who published it from the broker, and of a suspect from whoever put it aside', () => {
     const headers = { 'waybell-user': 'forged' };
     expect(readMessage('q', aMessage('waybell.events', { headers, userId: 'orders' })).userId).toBe('orders');
     expect(readMessage('q', aMessage('waybell.events', { headers }))).not.toHaveProperty('userId');
-    const suspect = aMessage('waybell.suspects', { headers: { 'waybell-user': 'orders' } });
+    const suspect = aMessage('waybell.suspected', { headers: { 'waybell-user': 'orders' } });
     expect(readMessage('q', suspect).userId).toBe('orders');
   });
 

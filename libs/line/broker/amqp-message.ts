@@ -3,7 +3,7 @@ import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
 import { asideHeaders } from '../aside-headers.ts';
 import { structuredContent } from './binary-cloud-event.ts';
-import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
+import { isSuspectsQueue, rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Reads the parts of a message that the line needs. Ignores headers that any publisher could have written. */
 export function readMessage(queue: string, { content, fields, properties }: ReadParts): Message {
@@ -13,7 +13,7 @@ export function readMessage(queue: string, { content, fields, properties }: Read
   const wasRejected = death?.queue === rejectedQueue;
   // The broker itself dead-lettered it into the rejected queue.
   const before = wasRejected ? deathIn(headers['x-death'], 1) : undefined;
-  const wasAside = isSuspect || wasRejected;
+  const wasAside = isSuspect || wasRejected || isSuspectsQueue(death?.queue);
   const message: Message = {
     queue: wasRejected ? text(headers[asideHeaders.queue]) || (before?.queue ?? '') : queue,
     exchange: wasAside

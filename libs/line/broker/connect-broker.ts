@@ -56,7 +56,6 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     publishing: publisher.publishing,
     stalled: publisher.stalled,
     consume: consumers.consume,
-    alone: consumers.alone,
     depth: consumers.depth,
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),

@@ -1,5 +1,4 @@
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
-import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBatch } from '../delivery-batch.ts';
 import { readMessage } from './amqp-message.ts';
@@ -10,7 +9,6 @@ export type ConsumedChannelOptions = {
   prefetches: Prefetches;
   onSettled: (source: ConsumedMessage) => void;
   weigh?: Weigh | undefined;
-  clock: Pick<Clock, 'now'>;
 };
 
 /** One channel that consumes one queue. It settles each message at most once. */
@@ -20,19 +18,17 @@ export class ConsumedChannel {
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #weigh: Weigh;
-  readonly #clock: Pick<Clock, 'now'>;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, prefetches, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, prefetches, onSettled, weigh = bytesOf }: ConsumedChannelOptions) {
     this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
     this.prefetches = prefetches;
-    this.#clock = clock;
   }
 
   get isOpen(): boolean {
@@ -46,16 +42,9 @@ export class ConsumedChannel {
       tag: raw.fields.deliveryTag,
       prefetch,
       weigh: this.#weigh,
-      takenAt: this.#clock.now(),
     });
     this.#held.add(taken);
     return taken;
-  }
-
-  takenLastAt(): number {
-    let last = -Infinity;
-    for (const { takenAt } of this.#held) last = Math.max(last, takenAt);
-    return last;
   }
 
   /** Marks the channel as closed and returns the messages it held: the broker has requeued them. */
@@ -112,7 +101,6 @@ type ConsumedMessageOptions = {
   tag: number;
   prefetch: Prefetch;
   weigh: Weigh;
-  takenAt: number;
 };
 
 /** One AMQP message. If it is a batch of deliveries, reading `messages` opens it. */
@@ -124,16 +112,14 @@ export class ConsumedMessage implements Source {
   readonly prefetch: Prefetch;
   /** Memory that it takes once it is parsed, in bytes. */
   readonly weight: number;
-  readonly takenAt: number;
   raw?: Message;
   readonly #channel: ConsumedChannel;
 
-  constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: ConsumedMessageOptions) {
+  constructor(message: Message, { channel, tag, prefetch, weigh }: ConsumedMessageOptions) {
     this.count = countMembers(message);
     this.weight = weigh(message);
     this.tag = tag;
     this.prefetch = prefetch;
-    this.takenAt = takenAt;
     this.raw = message;
     this.#channel = channel;
   }

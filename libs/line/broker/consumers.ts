@@ -3,7 +3,7 @@ import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { Broker, ConsumeCallbacks, Consumer } from '../broker.ts';
+import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import { depthOf } from './depth.ts';
 import { CLOSE_LIMIT_MS } from './broker-connection.ts';
 import { keepConnected } from './keep-connected.ts';
@@ -13,7 +13,7 @@ import { QueueConsumer } from './queue-consumer.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
 export type Consumers = AsyncDisposable &
-  Pick<Broker, 'consume' | 'alone' | 'depth'> & {
+  Pick<Broker, 'consume' | 'depth'> & {
     isConnected(): boolean;
     /** Lists queues that should be consumed and are not at the moment. */
     waitingFor(): string[];
@@ -31,9 +31,6 @@ export type ConsumersOptions = ServerAddress & {
   onDisconnected?: () => void;
 };
 
-const ALONE = 'another consumer is alone';
-const LOOK_MS = 20;
-
 /**
  * Opens one connection to consume by, with a channel for each queue: an error of one queue (deleted, refused, an acknowledgement
  * too late) closes its channel and no other.
@@ -41,8 +38,6 @@ const LOOK_MS = 20;
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
   const { clock, log, closeLimitMs = CLOSE_LIMIT_MS, onConnected, onDisconnected } = options;
   const all: QueueConsumer[] = [];
-  const groups = new Map<Consumer, QueueGroup>();
-  let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
   const reconnecting = keepConnected({
     ...options,
@@ -64,30 +59,11 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       const consumed = group.queues;
       all.push(...consumed);
       if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
-      const consumer: Consumer = {
+      return {
         pause: (reason) => group.pause(reason),
         resume: (reason) => group.resume(reason),
         held: () => heldBy(consumed),
       };
-      groups.set(consumer, group);
-      return consumer;
-    },
-    // One after the other.
-    alone: (consumer, { oldMs, hasNew }, work) => {
-      const turn = async () => {
-        const others = [...groups].filter(([other]) => other !== consumer).map(([, group]) => group);
-        const isNewInHand = () => hasNew(oldMs) || others.some((group) => group.hasNew(oldMs));
-        try {
-          await Promise.all(others.map((group) => group.pause(ALONE)));
-          while (isNewInHand()) await clock.sleep(LOOK_MS);
-          await work();
-        } finally {
-          for (const group of others) group.resume(ALONE);
-        }
-      };
-      const ended = last.then(turn);
-      last = ended.catch(() => undefined);
-      return ended;
     },
     async depth(queues) {
       if (connection === undefined) throw new Error('the broker is away');
@@ -163,12 +139,6 @@ class QueueGroup {
 
   resume(reason: string): void {
     for (const queue of this.queues) queue.resume(reason);
-  }
-
-  /** Whether it holds a message taken within the last `withinMs`. */
-  hasNew(withinMs: number): boolean {
-    const since = this.#clock.now() - withinMs;
-    return this.queues.some((queue) => queue.takenLastAt() > since);
   }
 
   get #mayGrow(): boolean {

@@ -76,11 +76,6 @@ export class QueueConsumer {
     return this.#prefetches.held;
   }
 
-  /** Time at which the newest held message was taken; -Infinity if none is held. */
-  takenLastAt(): number {
-    return this.#consumed?.takenLastAt() ?? -Infinity;
-  }
-
   isWaiting(): boolean {
     return this.#isWanted && !this.#prefetches.isConsuming;
   }
@@ -172,8 +167,8 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    const { onSettled, weigh, clock } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, prefetches: this.#prefetches, onSettled, weigh, clock });
+    const { onSettled, weigh } = this.#options;
+    return new ConsumedChannel(channel, { queue: this.queue, prefetches: this.#prefetches, onSettled, weigh });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {

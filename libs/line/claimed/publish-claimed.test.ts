@@ -46,7 +46,7 @@ function someRows(queue: string, names: readonly string[], claimMs = LONG_MS) {
 }
 
 async function aProcess(rows: ReturnType<typeof someRows>, shutdown = aShutdown()) {
-  const name = await broker.service();
+  const name = await broker.step();
   const connected = await connectBroker({
     url: broker.detour.url,
     name: 'test',

@@ -1,6 +1,6 @@
 import { asideHeaders } from '../aside-headers.ts';
 import { publishAgain, type Death, type Message, type Publication, type Rejection } from '../messages.ts';
-import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
+import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
@@ -19,14 +19,9 @@ export function publishRejectedAgain(
   });
 }
 
-/** Publishes to the suspects lane of a service, where messages are taken one at a time. */
-export function publishSuspect(message: Message, service: string, failures: number): Publication {
-  return aside(message, suspectsExchange, service, { [asideHeaders.failures]: failures });
-}
-
-/** Publishes to the quarantine of a service, where a message is handled with nothing else in hand. */
-export function publishQuarantined(message: Message, service: string): Publication {
-  return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
+/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
+export function publishSuspect(message: Message, step: string, failures: number): Publication {
+  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
 }
 
 /** Publishes to the message's own queue; a delivery leaves in a batch of its own. */

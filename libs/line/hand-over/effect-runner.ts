@@ -2,14 +2,14 @@ import type { Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ConsumeCallbacks } from '../broker.ts';
 import { Stalled, Unconfirmed } from '../publish-errors.ts';
-import type { Handler, Source } from '../messages.ts';
+import type { Handler, Message, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { OnceBatcher } from './once-batcher.ts';
-import { CrashCounter } from './crash-counter.ts';
 import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import type { Gathering } from './run-gatherer.ts';
+import { SeenReturns } from './seen-returns.ts';
 import { SlowBatches, type InHand } from './slow-batches.ts';
 import { TurnGatherer } from './turn-gatherer.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
@@ -32,7 +32,9 @@ export class EffectRunner<M> {
   readonly #tools: EffectTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, InHand>();
-  readonly #crashes: CrashCounter;
+  readonly #returns = new SeenReturns();
+  /** Sources of its queues and rooms that came again. */
+  readonly #cameAgain = new Set<number>();
   readonly #once: OnceBatcher;
   readonly #runs: HandlerRuns<M>;
   readonly #slow: SlowBatches;
@@ -61,7 +63,6 @@ export class EffectRunner<M> {
       onUnavailable: tools.onUnavailable,
       onDone: (message) => tools.spans?.returned(message),
     });
-    this.#crashes = new CrashCounter(tools.deaths);
     const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
     this.#slow = new SlowBatches({ inHand: this.#inHand, clock: tools.clock, onSlow });
     this.#state.broker = tools.broker.state();
@@ -73,10 +74,11 @@ export class EffectRunner<M> {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#crashes.count(source, lane, () => this.#take(source, lane));
+        this.#returns.judge(source);
+        this.#take(source, lane);
       },
       onCut: (source) => {
-        this.#crashes.noteReturn(source);
+        this.#returns.note(source);
         if (this.#arrived.includes(source.id)) this.#release(source.id);
         this.apply({ kind: 'cut', source: source.id });
       },
@@ -94,7 +96,7 @@ export class EffectRunner<M> {
 
   /** Number of messages taken and not yet acknowledged, given back or forgotten. */
   get inHand(): number {
-    return this.#inHand.size + this.#crashes.counting;
+    return this.#inHand.size;
   }
 
   /** At the end: gives back the messages whose handlers are at work; their results are ignored. Returns how many. */
@@ -113,17 +115,6 @@ export class EffectRunner<M> {
       this.apply({ kind: 'cut', source });
     }
     return left.length;
-  }
-
-  /** True if it holds a message taken within the last `withinMs`, except from the quarantine. */
-  hasNew(withinMs: number): boolean {
-    const since = this.#tools.clock.now() - withinMs;
-    return [...this.#inHand.values()].some(({ lane, at }) => lane !== 'quarantine' && at > since);
-  }
-
-  /** Notes that a quarantined message that is still at work is no longer alone. */
-  clearAlone(): void {
-    this.#crashes.clearAlone();
   }
 
   untilEmpty(): Promise<void> {
@@ -145,6 +136,7 @@ export class EffectRunner<M> {
       if (taken === undefined) continue;
       let { messages } = taken.source;
       taken.size = messages.length;
+      if (taken.lane === 'queue' && messages.some(cameAgain)) this.#holdAgain(id);
       if (this.#tools.spans !== undefined) messages = taken.traced = this.#tools.spans.begin(messages);
       sources.push({ id, lane: taken.lane, messages });
       if (taken.size > 1 && this.#tools.lease !== undefined) this.#slow.watch();
@@ -152,10 +144,14 @@ export class EffectRunner<M> {
     if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
 
+  #holdAgain(id: number): void {
+    if (this.#cameAgain.add(id).size === 1) this.#tools.onCameAgain(true);
+  }
+
   #giveBack(id: number): void {
     const source = this.#release(id);
     if (source === undefined) return;
-    this.#crashes.noteReturn(source);
+    this.#returns.note(source);
     source.giveBack();
   }
 
@@ -179,7 +175,7 @@ export class EffectRunner<M> {
       case 'publish':
         return this.#publish(effect);
       case 'acknowledge':
-        for (const source of effect.sources) this.#release(source)?.acknowledge();
+        for (const source of effect.sources) this.#acknowledge(source);
         return;
       case 'give back':
         return this.#giveBack(effect.source);
@@ -253,20 +249,29 @@ export class EffectRunner<M> {
   }
 
   #report(report: Report<M>): void {
-    if (report.kind === 'put aside' && report.isQuarantined) this.#tools.onQuarantined();
     this.#tools.spans?.record(report);
     const now = this.#tools.clock.now();
     this.#tools.report.record(report, ({ source }) => now - (this.#inHand.get(source)?.at ?? now));
   }
 
+  #acknowledge(id: number): void {
+    const source = this.#release(id);
+    if (source === undefined) return;
+    this.#returns.forget(source);
+    source.acknowledge();
+  }
+
   #release(id: number): Source | undefined {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
-    if (taken !== undefined) {
-      this.#crashes.done(taken.source);
-      if (taken.traced !== undefined) this.#tools.spans?.release(taken.traced);
-    }
+    if (taken?.traced !== undefined) this.#tools.spans?.release(taken.traced);
+    if (this.#cameAgain.delete(id) && this.#cameAgain.size === 0) this.#tools.onCameAgain(false);
     this.#conditions.look();
     return taken?.source;
   }
+}
+
+/** Whether it may have been in hand when a process died. */
+function cameAgain({ deliveryCount, cameBefore, deaths = 0 }: Message): boolean {
+  return deliveryCount > 0 || cameBefore === true || deaths > 0;
 }

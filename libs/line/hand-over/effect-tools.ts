@@ -1,7 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker.ts';
-import type { Deaths } from '../deaths.ts';
 import type { Message, Publication, Source, Waiting } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
@@ -10,8 +9,6 @@ import type { StepSpans } from '../step-spans.ts';
 export type HandOverTools<M = unknown> = {
   broker: Broker;
   once?: Once;
-  /** If absent, each return from another process may have been a crash. */
-  deaths?: Deaths;
   /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
   putDelivery?: (waiting: Waiting) => Promise<void>;
   /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
@@ -28,8 +25,8 @@ export type EffectTools<M> = HandOverTools<M> & {
   spans?: StepSpans<M> | undefined;
   /** Runs when a dependency is away and the step has to wait. */
   onUnavailable: (error: Unavailable) => void;
-  /** Runs when a message was put into the quarantine. */
-  onQuarantined: () => void;
+  /** Runs when something that came again is in hand, and when nothing is any more. */
+  onCameAgain: (isInHand: boolean) => void;
 };
 
 /**

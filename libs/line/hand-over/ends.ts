@@ -103,7 +103,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
   report(turn, { kind: 'failed', message, error });
   const failures = failuresAfter(lane, message.failures, error);
   if (failures === undefined) rejectIt(turn, member, rejectionFor(error));
-  else putAside(turn, member, failures, lane === 'queue' ? 0 : SUSPECT_PAUSE_MS);
+  else putAside(turn, member, failures, lane === 'suspects' ? SUSPECT_PAUSE_MS : 0);
 }
 
 export function rejectIt<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
@@ -120,7 +120,7 @@ export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, 
 export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   report(turn, { kind: 'given back' });
   // A suspect that is given back would soon look like one that kills its process: it goes to the end of the lane instead.
-  if (member.lane !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
+  if (member.lane === 'suspects' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
   else close(turn, member, 0);
 }
 
@@ -193,7 +193,7 @@ function reportOf<M>(member: Member<M>): Report<M> {
   const [rejection] = caused;
   if (purpose === 'send alone') return { kind: 'given back' };
   if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
-  return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };
+  return { kind: 'put aside', message };
 }
 
 function report<M>({ effects }: Turn<M>, what: Report<M>): void {

@@ -11,7 +11,7 @@
  *
  * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
- * A suspect that was in hand when its process died is handled once more alone, so that no message is blamed for another.
+ * Suspects are taken one at a time, and only while nothing else in hand is likely to kill: so that none is blamed for another.
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Fate } from '../messages.ts';

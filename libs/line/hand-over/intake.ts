@@ -1,14 +1,10 @@
 /** How messages enter the step: which are to be handled, and which of those are to be recalled first. */
 import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
-import { isRejection, reject } from '../messages.ts';
-import { publishQuarantined } from './aside.ts';
+import { isRejection } from '../messages.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
-import { sendOne } from './sendings.ts';
 import type { Arrived, Member } from './state.ts';
 import { addMember, newSource, type Turn } from './turn.ts';
-import { intakeOf } from './suspicion.ts';
-
-const KILLED = reject('process_killed', 'the process that handled it died, each time');
+import { intakeOf, KILLED } from './suspicion.ts';
 
 /** Adds to `fresh` what may begin without a recall. */
 export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: Member<M>[]): void {
@@ -25,9 +21,8 @@ export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: M
 /** Whether it is to be handled; else it goes elsewhere. */
 function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
   const { lane, message } = member;
-  const { deaths = 0 } = message;
   // Still a batch: it could not be opened.
-  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, deaths, size);
+  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, message, size);
   switch (intake) {
     case 'handle':
       return true;
@@ -35,14 +30,14 @@ function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean 
       sendAlone(turn, member);
       return false;
     case 'put aside':
-      putAside(turn, member, 0);
-      return false;
-    case 'quarantine':
-      member.purpose = 'quarantine';
-      sendOne(turn, member, publishQuarantined(message, turn.rules.name));
+      putAside(turn, member, message.failures);
       return false;
     case 'reject':
-      rejectIt(turn, member, isDeliveryBatch(message) && deaths < UNOPENED ? rejectBatch(message) : KILLED);
+      rejectIt(
+        turn,
+        member,
+        isDeliveryBatch(message) && (message.deaths ?? 0) < UNOPENED ? rejectBatch(message) : KILLED,
+      );
       return false;
   }
 }

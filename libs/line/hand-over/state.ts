@@ -58,7 +58,7 @@ export type Member<M> = {
   /** A lease was requested: another store is to hold it instead of its batch. */
   isLeaseAsked: boolean;
   /** The purpose of its effects under way. */
-  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
+  purpose: 'handle' | 'reject' | 'put aside' | 'send alone';
   caused: readonly Outgoing[];
   /** The parts still to send, for effects in parts. */
   parts?: InParts;
@@ -177,7 +177,7 @@ export type Report<M> =
   | { kind: 'handled'; members: readonly Member<M>[] }
   | { kind: 'rejected'; message: Message; rejection: Rejection }
   | { kind: 'failed'; message: Message; error: unknown }
-  | { kind: 'put aside'; message: Message; isQuarantined: boolean }
+  | { kind: 'put aside'; message: Message }
   | { kind: 'given back' }
   /** Not even the suspects lane takes it: the topology is broken. */
   | { kind: 'stuck'; message: Message; error: unknown };

@@ -1,49 +1,30 @@
 import { TooLarge, Unroutable } from '../publish-errors.ts';
-import { reject, type Rejection } from '../messages.ts';
+import { reject, type Message, type Rejection } from '../messages.ts';
 
-/** Where a message was taken from: its own queue, the suspects lane, or the quarantine, where it is alone. */
-export type Lane = 'queue' | 'suspects' | 'quarantine';
+/** Where a message was taken from: its own queue or a waiting room, or the suspects lane. */
+export type Lane = 'queue' | 'suspects';
 
-export type Intake = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
+export type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
-const DEATHS = 3;
-/** When a process that held others beside a suspect dies, a quarter of a death is counted: another message may have killed it. */
-const SHARED_DEATHS = 4;
+/** So many processes may have died with a message in hand that it is suspected; as many more, and it is rejected. */
+const DEATHS = 5;
+/** A batch is taken apart sooner: each of its members that kills may do so `DEATHS` times more while the batch is in hand. */
+const DEATHS_OF_BATCH = 3;
+/** Deaths of those that claimed a waiting room are counted as such: no lost connection is among them. */
+const DEATHS_OF_ROOM = 3;
 const FAILURES = 5;
 
-/** Numbers of other processes whose notes stay: of holding the message, and of holding it alone. */
-export type DeathNotes = { held: number; alone: number };
+export const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
-/**
- * Returns the number of processes that may have died with the message in hand. `returns`: how often processes other than this one
- * gave it back to its queue. If the notes of others are unknown, each return may be a death.
- */
-export function deathsOf(lane: Lane, returns: number, noted: DeathNotes | undefined): number {
-  if (noted === undefined) return returns;
-  const { held, alone } = noted;
-  switch (lane) {
-    case 'queue':
-      // A first delivery is not noted.
-      return Math.min(returns, held + 1);
-    case 'suspects':
-      return Math.min(returns, held);
-    case 'quarantine':
-      return Math.min(returns, alone + (held - alone) / SHARED_DEATHS);
+/** Decides how to treat a message that came in a source of so many. */
+export function intakeOf(lane: Lane, { deaths = 0, deliveryCount, waited }: Message, size: number): Intake {
+  if (lane === 'queue') {
+    if (size > 1) return deaths < DEATHS_OF_BATCH ? 'handle' : 'send alone';
+    return deaths < (waited === undefined ? DEATHS : DEATHS_OF_ROOM) ? 'handle' : 'put aside';
   }
-}
-
-/** Decides how to treat a message after so many deaths. Any member of a batch may have killed, so they are sent one by one. */
-export function intakeOf(lane: Lane, deaths: number, batchSize: number): Intake {
-  switch (lane) {
-    case 'queue':
-      if (deaths < DEATHS) return 'handle';
-      return batchSize > 1 ? 'send alone' : 'put aside';
-    case 'suspects':
-      // It was in hand at least at one death, and so was what its process held of the other queues.
-      return deaths > 0 ? 'quarantine' : 'handle';
-    case 'quarantine':
-      return deaths >= DEATHS ? 'reject' : 'handle';
-  }
+  // This process saw it return and lives. Another that took it next would take that for a death: it is to begin anew.
+  if (deaths < deliveryCount) return 'put aside';
+  return deaths < DEATHS ? 'handle' : 'reject';
 }
 
 /** Returns how often it has now failed as a suspect; undefined if too often, or if the error is final. */

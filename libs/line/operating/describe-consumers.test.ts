@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { deactivatorQueue, quarantineQueue, retryQueue, waitingQueue } from '../topology.ts';
+import { deactivatorQueue, retryQueue, suspectsQueue, waitingQueue } from '../topology.ts';
 import { mayHoldMore, describeConsumers } from './describe-consumers.ts';
 
 test.each([
   ['waybell.events.router', '0 consumers'],
   [retryQueue('shipper.order.paid', 60_000), 'until their next attempt'],
   [waitingQueue, 'until they are looked at again'],
-  [quarantineQueue('deliverer'), 'until their service has nothing else in hand'],
+  [suspectsQueue('deliverer'), 'while their service holds what came again'],
   ['waybell.rejected', 'see ./waybell rejected list'],
 ])('counts the consumers of a queue only where there should be some: %s', (queue, told) => {
   expect(describeConsumers(queue, 0)).toBe(told);
@@ -18,12 +18,12 @@ test.each([
   ['that no service takes from', { messages: 0, consumers: 0, isKnown: true }, true],
   [
     'that no service is to take from',
-    { name: quarantineQueue('deliverer'), messages: 0, consumers: 0, isKnown: true },
+    { name: suspectsQueue('deliverer'), messages: 0, consumers: 0, isKnown: true },
     false,
   ],
   [
     'of which nothing was heard in time',
-    { name: quarantineQueue('deliverer'), messages: 0, consumers: 0, isKnown: false },
+    { name: suspectsQueue('deliverer'), messages: 0, consumers: 0, isKnown: false },
     true,
   ],
 ])('a queue %s may hold more than it says', (_what, state, may) => {

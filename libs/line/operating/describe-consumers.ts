@@ -1,5 +1,5 @@
 import type { NamedState } from '../broker/depth.ts';
-import { isForUpstream, quarantineQueue, rejectedQueue, retryExchange, waitingQueue } from '../topology.ts';
+import { isForUpstream, isSuspectsQueue, rejectedQueue, retryExchange, waitingQueue } from '../topology.ts';
 
 /** Describes the consumers of a queue. Some queues have none by design. */
 export function describeConsumers(queue: string, consumers: number): string {
@@ -16,7 +16,7 @@ function whyNoConsumer(queue: string): string | undefined {
   if (queue === rejectedQueue) return 'see ./waybell rejected list';
   if (isForUpstream(queue)) return 'for upstream, which was told so of its events';
   if (queue.startsWith(`${retryExchange}.`)) return 'until their next attempt';
-  if (queue.startsWith(quarantineQueue(''))) return 'until their service has nothing else in hand';
+  if (isSuspectsQueue(queue)) return 'while their service holds what came again';
   if (queue === waitingQueue) return 'until they are looked at again';
   return undefined;
 }

@@ -6,8 +6,8 @@ import type { BrokerUser } from '../uses.ts';
 import { brokerUser, permissions } from './permissions.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 
-const ASIDE = ['waybell.rejected', 'waybell.suspects'];
-const lanes = (step: string) => [`waybell.quarantine.${step}`, `waybell.suspects.${step}`];
+const ASIDE = ['waybell.rejected', 'waybell.suspected'];
+const lanes = (step: string) => [`waybell.suspected.${step}`];
 const exchanges = smallTopology.exchanges.map(({ name }) => name);
 const queues = smallTopology.queues.map(({ name }) => name);
 

@@ -39,7 +39,7 @@ export type ALineOptions = Partial<Omit<Step<Message>, 'handle' | 'queues'>> & {
  */
 export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) {
   const { tools, broker: brokerOptions, handle, moreQueues, ...stepOptions } = options;
-  const [input, output, name] = [await testBroker.queue(), await testBroker.queue(), await testBroker.service()];
+  const [input, output, name] = [await testBroker.queue(), await testBroker.queue(), await testBroker.step()];
   const seen: Message[] = [];
   const step: Step<Message> = {
     name,
@@ -74,7 +74,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
         ...brokerOptions,
         ...way.broker,
       });
-      const running = runStep(step, { broker, log, metrics, ...tools, ...way.tools });
+      const running = runStep(step, { broker, log, metrics, suspectsAfterMs: 0, ...tools, ...way.tools });
       return {
         broker,
         waitingFor: () => running.waitingFor(),

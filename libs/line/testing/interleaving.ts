@@ -13,7 +13,7 @@ const CHANGES: Input[] = [
   { kind: 'outlasted' },
   { kind: 'closing' },
 ];
-const DOORS = ['queue', 'queue', 'suspects', 'quarantine'] as const;
+const DOORS = ['queue', 'queue', 'suspects'] as const;
 const KEYS = 4;
 const MOST_TOGETHER = 4;
 /** How many things a message causes. */

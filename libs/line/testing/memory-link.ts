@@ -109,14 +109,6 @@ export class MemoryLink {
         held: () => heldBy(consumers),
       };
     },
-    /** Pauses all consumers that are not paused; the caller is. */
-    alone: async (_consumer, _among, work) => {
-      const others = this.#consumers.filter(({ pauses }) => pauses.size === 0);
-      for (const { pauses } of others) pauses.add('alone');
-      while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
-      await work();
-      for (const { pauses } of others) pauses.delete('alone');
-    },
     /** For a queue without a consumer, answers only once it holds something: polling would cost simulated days thousands of steps. */
     depth: async ([queue = '']) => {
       const isTaken = this.#consumers.some((consumer) => consumer.queue === queue && consumer.pauses.size === 0);

@@ -6,14 +6,7 @@ import { openBatch } from '../delivery-batch.ts';
 import type { Message } from '../messages.ts';
 import { declareTopology } from '../operating/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
-import {
-  deliveriesExchange,
-  quarantineKey,
-  quarantineQueue,
-  suspectsExchange,
-  suspectsQueue,
-  topology,
-} from '../topology.ts';
+import { deliveriesExchange, suspectsExchange, suspectsQueue, topology } from '../topology.ts';
 import { Detour } from './detour.ts';
 import { until } from '@waybell/runtime/testing/until';
 
@@ -77,19 +70,15 @@ export class TestBroker implements AsyncDisposable {
     });
   }
 
-  /** A new service with its suspects lane and its quarantine. */
-  async service(): Promise<string> {
-    const service = `service-${(named += 1)}`;
+  /** A new step with its suspects lane. */
+  async step(): Promise<string> {
+    const step = `step-${(named += 1)}`;
+    const queue = suspectsQueue(step);
     await this.on(async (channel) => {
-      for (const [queue, key] of [
-        [suspectsQueue(service), service],
-        [quarantineQueue(service), quarantineKey(service)],
-      ] as const) {
-        await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
-        await channel.bindQueue(queue, suspectsExchange, key);
-      }
+      await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+      await channel.bindQueue(queue, suspectsExchange, step);
     });
-    return service;
+    return step;
   }
 
   async delete(queue: string): Promise<void> {

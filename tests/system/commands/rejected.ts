@@ -92,7 +92,7 @@ export function rejected(): void {
       const event = created(carrier.account);
       const routingKey = 'carrier.order.created';
       await failed(
-        { queue: 'waybell.suspects.event-router', exchange: 'waybell.events' },
+        { queue: 'waybell.suspected.event-router', exchange: 'waybell.events' },
         { kind: 'publish', exchange: '', routingKey, body: Buffer.from(JSON.stringify(event)), messageId: event.guid },
       );
       const { code, stdout } = await waybell(`rejected retry ${event.guid}`);
@@ -121,7 +121,7 @@ export function rejected(): void {
         beganAt: wallClockMs(),
         body: Buffer.from('{"action":"order.created"}'),
       });
-      await failed({ queue: 'waybell.suspects.deliverer', exchange: 'waybell.returns' }, delivery);
+      await failed({ queue: 'waybell.suspected.deliverer', exchange: 'waybell.returns' }, delivery);
       expect((await waybell('rejected retry --reason handler_failed')).code).toBe(0);
       const [request] = await receiver.untilReceived('/retried-delivery', 1);
       expect(request?.headers['x-webhook-attempt']).toBe('2');

@@ -1,0 +1,52 @@
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
+import { suspectsQueue } from './topology.ts';
+
+export type SuspectsLaneOptions = ConsumeCallbacks & { step: string; clock: Clock; afterStartMs?: number };
+
+/** What killed a process comes again to the one in its place, and kills it within this time. */
+const AFTER_START_MS = 5_000;
+/** A consumer is not opened and cancelled for each of many that come again one after the other. */
+const REST_MS = 200;
+const MAY_BE_BLAMED = 'what came again may kill';
+
+/**
+ * Takes suspects one at a time, and only while nothing else is likely to kill the process: a suspect that is in hand then is blamed. So
+ * it takes none for a while after the start of the process, and none while anything that came again from elsewhere is in hand.
+ */
+export class SuspectsLane {
+  readonly consumer: Consumer;
+  readonly #clock: Clock;
+  readonly #opensAt: number;
+  #opening: Timer | undefined;
+  #isClosed = false;
+
+  constructor(broker: Pick<Broker, 'consume'>, options: SuspectsLaneOptions) {
+    const { step, clock, afterStartMs = AFTER_START_MS, ...consuming } = options;
+    this.#clock = clock;
+    this.#opensAt = clock.now() + afterStartMs;
+    this.consumer = broker.consume([suspectsQueue(step)], ONE_AT_A_TIME, consuming);
+    this.pause();
+    this.resume();
+  }
+
+  /** Something that came again is in hand. */
+  pause(): void {
+    this.#opening?.[Symbol.dispose]();
+    void this.consumer.pause(MAY_BE_BLAMED);
+  }
+
+  /** Nothing that came again is in hand any more. */
+  resume(): void {
+    const afterMs = Math.max(REST_MS, this.#opensAt - this.#clock.now());
+    if (!this.#isClosed) this.#opening = this.#clock.after(afterMs, () => this.consumer.resume(MAY_BE_BLAMED));
+  }
+
+  /** Takes no more suspects. */
+  close(): void {
+    this.#isClosed = true;
+    this.pause();
+  }
+}
+
+const ONE_AT_A_TIME = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
