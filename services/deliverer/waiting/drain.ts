@@ -47,7 +47,7 @@ const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
  */
 export class Drain {
   readonly #options: DrainOptions;
-  readonly #rooms: ClaimedRooms;
+  readonly rooms: ClaimedRooms;
   readonly #inHand: RowsInHand;
   readonly #take: TakeWhereRoom;
   readonly #ends: EndRows;
@@ -70,7 +70,7 @@ export class Drain {
     this.#options = options;
     const { store, broker, held, clock, log } = options;
     this.#onFailed = throttledWarning(log, COMPLAINT, clock);
-    this.#rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
+    this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
     const onDone = (row: RowInHand) => {
       this.#toSettle.push(row);
       this.#work();
@@ -78,7 +78,7 @@ export class Drain {
     this.#inHand = new RowsInHand({ consuming, onDone, onFreed: (room) => this.#freed(room) });
     const common = {
       ...options,
-      rooms: this.#rooms,
+      rooms: this.rooms,
       inHand: this.#inHand,
       limit: held,
       isPaused: () => this.#isPaused,
@@ -109,7 +109,7 @@ export class Drain {
     return {
       pause: async (reason) => {
         this.#pausedFor.add(reason);
-        for (const own of this.#rooms.all()) this.#take.want(own);
+        for (const own of this.rooms.all()) this.#take.want(own);
       },
       resume: (reason) => {
         this.#pausedFor.delete(reason);
@@ -121,42 +121,34 @@ export class Drain {
 
   /** Called when an endpoint has room: its room is claimed, due or not. */
   hasRoom(endpoint: string): void {
-    const own = this.#rooms.get(endpoint);
+    const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
     this.#work();
   }
 
-  hasClaimed(endpoint: string): boolean {
-    return this.#rooms.get(endpoint) !== undefined;
-  }
-
-  hasClaimedOf(account: string): boolean {
-    return this.#rooms.hasAccount(account);
-  }
-
   /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
   shutForMs(endpoint: string): number | undefined {
-    const own = this.#rooms.get(endpoint);
+    const own = this.rooms.get(endpoint);
     if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
     return own.shutForMs + this.#options.clock.now() - own.claimedAt;
   }
 
   /** Looks through a room of which a row leads elsewhere, or nowhere. */
   lookThrough(room: string): void {
-    const own = this.#rooms.get(room);
+    const own = this.rooms.get(room);
     if (own !== undefined) this.#look.want(own, true);
   }
 
   /** Whether this process still has the row, and so may publish its effects. */
   holds(key: RowKey): boolean {
-    this.#rooms.expire();
+    this.rooms.expire();
     return this.#inHand.has(key);
   }
 
   figures(): { claimed: number; shut: number } {
     const { endpoints } = this.#options;
-    const rooms = [...this.#rooms.all()];
+    const rooms = [...this.rooms.all()];
     return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnasked || endpoints.isHung(own.room)).length };
   }
 
@@ -168,9 +160,9 @@ export class Drain {
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     this.#work();
     await this.#worked();
-    for (const own of this.#rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
+    for (const own of this.rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
     await this.#worked();
-    this.#rooms.close();
+    this.rooms.close();
   }
 
   get #isPaused(): boolean {
@@ -178,11 +170,11 @@ export class Drain {
   }
 
   async #renew(): Promise<void> {
-    for (const own of await this.#rooms.renew()) this.#meet(own);
+    for (const own of await this.rooms.renew()) this.#meet(own);
   }
 
   async #poll(): Promise<void> {
-    for (const own of this.#rooms.all()) this.#take.want(own);
+    for (const own of this.rooms.all()) this.#take.want(own);
     this.#claimSoon();
     await this.#working;
   }
@@ -198,7 +190,7 @@ export class Drain {
   }
 
   #freed(room: string): void {
-    const own = this.#rooms.get(room);
+    const own = this.rooms.get(room);
     if (own === undefined) return;
     this.#take.want(own);
     this.#due.hasRoom();
@@ -267,7 +259,7 @@ export class Drain {
       throw error;
     }
     for (const { room } of rows) {
-      const own = this.#rooms.get(room);
+      const own = this.rooms.get(room);
       if (own !== undefined) Object.assign(own, { isUnasked: false, deaths: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
@@ -278,7 +270,7 @@ export class Drain {
     this.#toRelease.clear();
     if (leaving.length === 0) return;
     try {
-      await this.#rooms.release(leaving.map(([, released]) => released));
+      await this.rooms.release(leaving.map(([, released]) => released));
     } catch (error) {
       // They are left when they are looked at again.
       for (const [own] of leaving) own.isLeaving = false;
@@ -288,10 +280,10 @@ export class Drain {
   }
 
   async #claimNamed(): Promise<void> {
-    const left = this.#isPaused ? 0 : MOST_ROOMS - this.#rooms.count;
-    const rooms = [...this.#named].filter((room) => !this.hasClaimed(room)).slice(0, Math.max(0, left));
+    const left = this.#isPaused ? 0 : MOST_ROOMS - this.rooms.count;
+    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
     this.#named.clear();
-    if (rooms.length > 0) for (const own of await this.#rooms.claim({ kind: 'named', rooms })) this.#meet(own);
+    if (rooms.length > 0) for (const own of await this.rooms.claim({ kind: 'named', rooms })) this.#meet(own);
   }
 
   async #claimDue(): Promise<void> {
