@@ -191,12 +191,13 @@ describe('what waits', () => {
   });
 
   test('is counted once, however often it is', async () => {
-    const { clock, putAll } = aProcess({ mostBytes: 1_500 });
+    const { clock, room, putAll } = aProcess({ mostBytes: 1_500 });
     await clock.runFor(0);
     await putAll('a', ['x'.repeat(600)]);
     await clock.runFor(20_000);
     await putAll('a', ['x'.repeat(600)]);
     await putAll('a', ['x']);
+    expect(room.count).toBe(3);
   });
 
   test('counts with what other processes put, as long as it waits', async () => {

@@ -46,7 +46,7 @@ export class RowsInHand {
     const source: Source = {
       id: newSourceId(),
       messages: [asWaited(row, how)],
-      acknowledge: () => this.holds(inHand) && this.#options.onDone(inHand),
+      acknowledge: () => this.#options.onDone(inHand),
       giveBack: () => this.free(inHand),
     };
     const inHand: RowInHand = { room, madeAt, id, no, bytes: row.publication.body.length, source };
