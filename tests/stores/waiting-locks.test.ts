@@ -24,8 +24,7 @@ const ORPHANS = `select from waybell.deliverer_waiting w where not exists (
 /** Resolves also if the work is done without waiting. */
 async function untilItWaits(work: Promise<unknown>): Promise<void> {
   let isDone = false;
-  const done = () => void (isDone = true);
-  void work.then(done, done);
+  void Promise.allSettled([work]).then(() => (isDone = true));
   const areLocksWaitedFor = async () => (await stand.sql('select from pg_locks where not granted')).length > 0;
   await until('it waits for a lock', async () => isDone || (await areLocksWaitedFor()));
 }
