@@ -60,7 +60,7 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
     ],
     [
       'with such a member, in a process that dies or comes to it again',
-      { ...SLOW, faults: 2, kinds: ['crash', 'cut'], requests: 3, copies: 5 },
+      { ...SLOW, faults: 2, kinds: ['crash', 'cut'], requests: 3, copies: 2 },
     ],
     [
       'with a suspect beside what kills, and connections that break',
