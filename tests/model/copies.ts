@@ -92,7 +92,7 @@ export function takenBack(copy: Copy, index: number): Copy {
   return (seenAgain(copy)[index] ??= { ...returned(copy), seen: withSeen(copy, index, (copy.seen[index] ?? 0) + 1) });
 }
 
-const seenAgain = remembering((_: Copy): Copy[] => []);
+const seenAgain = remembering<Copy, Copy[]>(() => []);
 
 /** As it is in its queue again once the process is dead that had it. */
 export const returned = remembering(({ lane, message, seen }: Copy): Copy => {
@@ -105,7 +105,7 @@ export function unseen(copy: Copy, index: number): Copy {
   return (forgotten(copy)[index] ??= { ...copy, seen: withSeen(copy, index, 0) });
 }
 
-const forgotten = remembering((_: Copy): Copy[] => []);
+const forgotten = remembering<Copy, Copy[]>(() => []);
 
 /** Empty where no replica saw it return. */
 function withSeen({ seen }: Copy, index: number, times: number): number[] {
@@ -122,7 +122,7 @@ export function judged(copy: Copy, index: number): Message {
   return (judgedBy(copy)[index] ??= { ...message, deaths: message.deliveryCount - (seen[index] ?? 0) });
 }
 
-const judgedBy = remembering((_: Copy): Message[] => []);
+const judgedBy = remembering<Copy, Message[]>(() => []);
 
 /** Whether it may have been in hand when a process died. */
 export function cameAgain({ lane, message }: Copy): boolean {
@@ -133,7 +133,7 @@ type Stored = { copies: Copy[]; records: string[] };
 
 /** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 export const storedOf = remembering((publication: Publication): Stored => {
-  const { exchange, routingKey, type = '', body } = publication;
+  const { exchange, type = '', body } = publication;
   const bringing = (lane: Lane, to = publication) => ({
     copies: [{ ...NEW_COPY, lane, message: arrived(to) }],
     records: [],

@@ -2,7 +2,7 @@ import { closingMoves } from './closing.ts';
 import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
 import { fingerprintsOf, handlingMoves } from './handling.ts';
 import { leaseMoves, leasing } from './leases.ts';
-import { apply, sourcesOf, take, without, type Asked, type Replica } from './replica.ts';
+import { apply, sourcesOf, take, without, type Asked } from './replica.ts';
 import { putting, roomMoves, settling, timeMoves } from './rooms.ts';
 import type { Setting } from './setting.ts';
 import { answered, backInQueues, described, placesIn, remembered } from './world.ts';

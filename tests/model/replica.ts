@@ -8,7 +8,6 @@ import {
   type StepRules,
   type State,
 } from '@waybell/line/hand-over/state';
-import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { isSeveral, judged, messagesOf, type Copy } from './copies.ts';
 import { misusedParts, type Parts, partsIn, partsOf, withParts } from './parts.ts';
