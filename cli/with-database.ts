@@ -31,7 +31,7 @@ export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.P
   // The statement that fails reports it; without a listener a lost idle connection would end the process as well.
   postgres.on('error', () => undefined);
   try {
-    await postgres.query(SET_ACTOR_OF_SESSION, [JSON.stringify(thisCommand())]);
+    await postgres.query(SET_SESSION, [JSON.stringify(thisCommand())]);
     return await work(postgres);
   } catch (error) {
     throw explained(error instanceof Unavailable ? error.cause : error, { ...server, server: 'Postgres' });
@@ -40,8 +40,8 @@ export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.P
   }
 }
 
-// The audit log names it for what this changes.
-const SET_ACTOR_OF_SESSION = `select set_config('waybell.actor', $1, false)`;
+// The audit log names the actor for what this changes. To compile what reads little of large tables takes longer than to read that.
+const SET_SESSION = `select set_config('waybell.actor', $1, false), set_config('jit', 'off', false)`;
 
 function thisCommand(): Actor {
   return { who: 'command line', origin: `${callerName()}@${hostname()}`, requestId: null };

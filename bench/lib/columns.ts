@@ -20,7 +20,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'table, rows, GB': 'a table of the delivery log, and its size with its indexes',
   'of that indexes': 'the part of the column before it',
   'bytes per row, bytes on disk': 'with indexes',
-  'parked/s, sent/s': 'deliveries put aside for an endpoint that hangs, and sent once it answers, per second',
+  'put/s, sent/s': 'deliveries put aside for an endpoint that hangs, and sent once it answers, per second',
   'reports/s, CPU per report, µs': 'location reports read per second, and what one costs',
   'vehicles/s': 'states of vehicles kept, per second',
   'vehicles, silent, seconds': 'all, those that fell silent, and the time until all of these were announced',

@@ -7,13 +7,13 @@ import { evenly, smallActionKeys } from '../lib/workload.ts';
 const ENDPOINT = { from: 0, to: 1, actionKeys: smallActionKeys };
 /** Parts of the deliveries: the deliverer starts in the first, and comes to its end in the last. */
 const [FROM, TO] = [0.1, 0.9];
-const LEAST_PARKED = 5_000;
+const LEAST_PUT = 5_000;
 const LEAST_DRAINED = 2_000;
 const LIMIT_MS = 300_000;
 
 export const parking: Scenario = {
   name: 'parking',
-  description: 'how fast the deliverer parks what waits for one endpoint, and sends it once that answers',
+  description: 'how fast the deliverer puts what waits for one endpoint into its room, and sends it once that answers',
   async run({ isQuick, tell }) {
     const deliveries = isQuick ? 20_000 : 100_000;
     // All of them are routed before the first is delivered.
@@ -24,20 +24,20 @@ export const parking: Scenario = {
     try {
       tell(`${deliveries} deliveries, routed`);
       await route(stand, deliveries);
-      tell('parked');
+      tell('put');
       await stand.stack.service('deliverer').start();
-      const parked = await perSecond(() => parkedIn(stand), deliveries);
+      const put = await perSecond(() => waitingIn(stand), deliveries);
       tell('drained');
       const before = await stand.receiver.call('requests');
       await stand.receiver.call('hang', false);
       const drained = await perSecond(async () => (await stand.receiver.call('requests')) - before, deliveries);
       return {
-        workload: `${deliveries} deliveries of 300 bytes wait in one queue, for one endpoint that hangs; one deliverer parks them. Then the endpoint answers at once. Each rate is that between the first tenth and the last.`,
+        workload: `${deliveries} deliveries of 300 bytes wait in one queue, for one endpoint that hangs; one deliverer puts them into its room. Then the endpoint answers at once. Each rate is that between the first tenth and the last.`,
         settings: { deliveries },
-        rounds: { waybell: [{ parked, drained }] },
-        tables: [{ title: 'One endpoint', columns: ['parked/s', 'sent/s'], rows: [[parked, drained]] }],
+        rounds: { waybell: [{ put, drained }] },
+        tables: [{ title: 'One endpoint', columns: ['put/s', 'sent/s'], rows: [[put, drained]] }],
         checks: [
-          { what: 'parked a second', figure: parked, bar: { atLeast: LEAST_PARKED } },
+          { what: 'put a second', figure: put, bar: { atLeast: LEAST_PUT } },
           { what: 'sent a second', figure: drained, bar: { atLeast: LEAST_DRAINED } },
         ],
       };
@@ -63,8 +63,8 @@ async function route({ stack, publisher, postgres }: Stand, events: number): Pro
   await timeBetween(routed, { from: 0, least: events, limitMs: LIMIT_MS });
 }
 
-async function parkedIn({ postgres }: Stand): Promise<number> {
-  const { rows } = await postgres.query<{ count: number }>('select count(*)::int from waybell.parked');
+async function waitingIn({ postgres }: Stand): Promise<number> {
+  const { rows } = await postgres.query<{ count: number }>('select count(*)::int from waybell.deliverer_waiting');
   return rows[0]?.count ?? 0;
 }
 

@@ -4,14 +4,14 @@ import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
-import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
+import { watchDeliverers } from '@waybell/deliverer/waiting/deliverers';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
-import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';
 import { countOnceFailures } from '@waybell/line/once';
+import { WaitingMetrics } from '@waybell/line/waiting-room/waiting-metrics';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness-metrics';
 import { countSpans } from '@waybell/runtime/span-metrics';
@@ -34,14 +34,10 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'event-router, location-tracker', register: unknownMembersMetric },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, { now: neverAsked }) },
-  { by: 'event-router, deliverer', register: (metrics) => watchKept({ figures: neverAsked }, metrics) },
+  { by: 'event-router, deliverer', register: (metrics) => new WaitingMetrics(metrics) },
   { by: 'deliverer', register: countCallbacks },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
-  {
-    by: 'deliverer',
-    register: (metrics) =>
-      watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, busy: 0, egress: 0 } }, metrics),
-  },
+  { by: 'deliverer', register: (metrics) => watchDeliverers({ deliverers: 1 }, metrics) },
   { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },

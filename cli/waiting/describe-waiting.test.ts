@@ -29,7 +29,7 @@ describe('describeEndpoint', () => {
   test('says of many that there are more, and of what a process has in hand no time', () => {
     const many = { ...endpoint, deliveries: 10_000, isComplete: false, shutSince: null, isClaimed: true };
     expect(describeEndpoint({ ...many, why: ['full', 'open'], subscriptions: ['s', 't'] }, nameOf)).toContain(
-      'more than 10000 deliveries, 300 bytes, oldest since 2026-11-20T09:01:00.000Z  full, open  open  in the hands of a process  subscriptions s, t',
+      'more than 10000 deliveries, 300 bytes, oldest since 2026-11-20T09:01:00.000Z  full, open  in the hands of a process  subscriptions s, t',
     );
   });
 });

@@ -46,9 +46,11 @@ function amountOf(count: string, { bytes, oldestAt }: { bytes: number; oldestAt:
 }
 
 function stateOf({ shutSince, isClaimed, nextTryAt }: WaitingEndpoint | WaitingDestination): string[] {
+  const isInHand = isClaimed || nextTryAt === null;
+  // Whether it has taken anything since it was claimed, its process alone knows.
   return [
-    shutSince === null ? 'open' : `shut since ${timeOf(shutSince)}`,
-    isClaimed || nextTryAt === null ? 'in the hands of a process' : `next try ${timeOf(nextTryAt)}`,
+    ...(shutSince === null ? (isInHand ? [] : ['open']) : [`shut since ${timeOf(shutSince)}`]),
+    isInHand ? 'in the hands of a process' : `next try ${timeOf(nextTryAt)}`,
   ];
 }
 

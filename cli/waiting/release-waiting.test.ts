@@ -65,7 +65,7 @@ const release = async (subscription?: string, chosen = [ROOM, OTHER]) =>
   });
 /** The bodies of the deliveries that were published. */
 const bodies = () =>
-  sent.flatMap(({ kind: _, ...each }) => {
+  sent.flatMap((each) => {
     const message = { ...each, queue: '', deliveryCount: 0, failures: 0, note: each.note ?? '' };
     return isDeliveryBatch(each) ? openBatch(message).map(({ body }) => body.toString()) : [];
   });

@@ -118,7 +118,7 @@ describe('a delivery', () => {
     expect(row).toMatchObject({ ...ROOM, subscription, madeAt, id: `${guid} 2`, why: 'hung', afterMs: 4_000 });
     const taken = asWaited({ ...row, no: 7 }, { deaths: 2, isOverLimit: true });
     expect(taken).toMatchObject({ queue: 'waybell.deliveries.carrier.order.created', deaths: 2 });
-    expect(readDelivery(taken)).toEqual({ ...delivery, waited: { why: 'hung', isOverLimit: true } });
+    expect(readDelivery(taken)).toEqual({ ...delivery, waited: { room: ROOM.room, why: 'hung', isOverLimit: true } });
   });
 
   test('whose endpoint is not known has no room to wait in', () => {

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import type { Log } from '@waybell/runtime/log';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';

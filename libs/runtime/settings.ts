@@ -84,7 +84,7 @@ export const postgresSettings = {
   DATABASE_POOL_SIZE: count({
     per: 'process',
     default: 5,
-    desc: 'connections to Postgres, at most; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
+    desc: 'connections to Postgres, at most; subscription-api has two at least; event-router and deliverer up to four more for what waits',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
   CLOCK_LIMIT: duration({

@@ -5,7 +5,6 @@ import type { Service } from '@waybell/line/service';
 import { systemClock } from '@waybell/runtime/clock';
 import { allowsAny } from '@waybell/runtime/forbidden-address';
 import { withLastKnown } from '@waybell/runtime/last-known';
-import { gaugeOnDemand } from '@waybell/runtime/metrics';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
 import type { DeliverOptions } from './deliver.ts';
@@ -19,7 +18,7 @@ import { MissingKeys } from './missing-keys.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
 import { judgeOwnFault } from './request/judge-own-fault.ts';
-import { deliverersIn } from './waiting/deliverers.ts';
+import { deliverersIn, watchDeliverers } from './waiting/deliverers.ts';
 import { Flow, type FlowOptions } from './waiting/flow.ts';
 import { OpenRequests } from './waiting/open-requests.ts';
 
@@ -82,14 +81,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   });
   watchEndpoints(flow.endpoints, metrics);
   waiting.metrics.show(() => flow.figures());
-  gaugeOnDemand(
-    metrics,
-    {
-      name: 'waybell_deliverers',
-      help: 'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints',
-    },
-    () => [{ value: flow.deliverers }],
-  );
+  watchDeliverers(flow, metrics);
   closing.use(flow.released);
   const { store } = waiting;
   const { limits } = config.endpoints;

@@ -22,7 +22,7 @@ export type WaitingEndpoint = WaitingRoom & {
   /** The subscriptions that something waits for. */
   subscriptions: string[];
   deliveries: number;
-  /** False: there are more deliveries, and the other members are those of the oldest. */
+  /** False: there are more deliveries than `MOST_COUNTED`, and what is told is of so many of them. */
   isComplete: boolean;
   why: WaitingReason[];
 };
@@ -34,7 +34,7 @@ export type WaitingDestination = WaitingRoom & {
   publications: number;
 };
 
-/** Rows of an endpoint that are looked at, at most: it may have millions. */
+/** Rows of an endpoint that are looked at, at most: it may have millions. In no order, as to put them into one reads them all. */
 const MOST_COUNTED = 10_000;
 
 /** Rooms in which something waits, the oldest first; `$1`: how many at most. */
@@ -59,9 +59,8 @@ const ENDPOINTS = `
       array_agg(distinct subscription::text) as subscriptions
     from (
       select subscription, why, octet_length(properties) + coalesce(octet_length(body), 0) as size
-      from waybell.waiting w where w.service = 'deliverer' and w.room = listed.room
-      order by w.made_at, w.id limit ${MOST_COUNTED}
-    ) oldest
+      from waybell.waiting w where w.service = 'deliverer' and w.room = listed.room limit ${MOST_COUNTED}
+    ) looked_at
   ) counted
   left join lateral (
     select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s

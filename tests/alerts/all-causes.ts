@@ -2,15 +2,7 @@ import { addressesMissing, rejected, suspects } from './causes/messages.ts';
 import { diskReplaced, majorityLost, nodeKilled, nodeReplaced, twoNodesKilled } from './causes/nodes.ts';
 import { deliverersBehind, deliverersStopped, eventLoopBusy } from './causes/processes.ts';
 import { noWayOut, receiverDead, receiversFail } from './causes/receivers.ts';
-import {
-  brokerAlarm,
-  logBehind,
-  outcomesLost,
-  postgresAway,
-  queueStalled,
-  redisAway,
-  tableLocked,
-} from './causes/servers.ts';
+import { brokerAlarm, logBehind, outcomesLost, postgresAway, queueStalled, redisAway } from './causes/servers.ts';
 import { changedDelays } from './tasks/changed-delays.ts';
 import { keyRotation } from './tasks/key-rotation.ts';
 import { postgresFailover } from './tasks/postgres-failover.ts';
@@ -34,7 +26,6 @@ export const causes: readonly Cause[] = [
   deliverersStopped,
   logBehind,
   receiverDead,
-  tableLocked,
   outcomesLost,
 ];
 

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { describe, test } from '@jest/globals';
+import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { ask } from '../testing/told.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, browser, operatorsUrl, operatorToken, subscribed } from './stand.ts';
+import { anAccount, browser, operatorsUrl, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
 export function operatorPages(): void {
   describe('the console of operators', () => {
@@ -35,6 +39,24 @@ export function operatorPages(): void {
       });
     });
 
+    test('shows what waits for an endpoint and for RabbitMQ, why, and who sees to it', async () => {
+      const { client, hung } = await deadShipper({ stack, receiver, waiting: 3 });
+      await putPublication('x k.l');
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await page.getByRole('link', { name: 'Queues' }).click();
+      const endpoint = page.getByRole('row').filter({ hasText: hung.path });
+      await endpoint.filter({ hasText: 'it does not answer' }).filter({ hasText: '3' }).waitFor();
+      const destination = page
+        .getByRole('region', { name: 'Buffered in Postgres (RabbitMQ not accepting)' })
+        .getByRole('row')
+        .filter({ hasText: 'k.l' });
+      await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'next try' }).waitFor();
+      await stack.postgres.query(`delete from waybell.router_waiting; delete from waybell.router_rooms`);
+      await client.unsubscribe(DEAD_ACTION);
+      hung.answer(500);
+      await endpoint.waitFor({ state: 'detached' });
+    });
+
     test('is closed to a token of a client', async () => {
       const { token } = await anAccount('carrier');
       const opened = await browser.newPage({ origin: operatorsUrl(), timezone: 'UTC' });
@@ -45,6 +67,15 @@ export function operatorPages(): void {
       await opened.untilTrouble(/403/);
     });
   });
+}
+
+/** One that is due in an hour. */
+async function putPublication(name: string): Promise<void> {
+  const [exchange = '', routingKey = ''] = name.split(' ');
+  const publication = { kind: 'publish', exchange, routingKey, body: Buffer.from('{}') } as const;
+  const room = randomUUID().replaceAll('-', '');
+  const store = waitingIn(stack.postgres, { service: 'router', process: randomUUID() });
+  await store.put([{ room, name, madeAt: wallClockMs(), id: 'p', why: 'broker', afterMs: 3_600_000, publication }]);
 }
 
 async function rejectedAbout(guid: string, token: string): Promise<number> {

@@ -4,7 +4,7 @@ import { positions } from './rows/g01-positions.ts';
 import { servicesKilled } from './rows/l01-services-killed.ts';
 import { servicesStopped } from './rows/l02-services-stopped.ts';
 import { brokerAway } from './rows/l03-broker-away.ts';
-import { cannotPark } from './rows/l04-cannot-park.ts';
+import { cannotPut } from './rows/l04-cannot-put.ts';
 import { postgresAway } from './rows/l04-postgres-away.ts';
 import { postgresFailover } from './rows/l04-postgres-failover.ts';
 import { redisAway } from './rows/l05-redis-away.ts';
@@ -21,7 +21,7 @@ import { topologyBroken } from './rows/l14-topology.ts';
 import { deactivation } from './rows/l15-deactivation.ts';
 import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
-import { parked } from './rows/l18-parked.ts';
+import { waiting } from './rows/l18-waiting.ts';
 import { alarmRecords } from './rows/l19-alarm-records.ts';
 import { missingQueue } from './rows/l19-missing-queue.ts';
 import { stalledQueue } from './rows/l19-stalled-queue.ts';
@@ -43,7 +43,7 @@ export const allFaults: readonly Fault[] = [
   ...brokerAway,
   ...postgresAway,
   ...postgresFailover,
-  ...cannotPark,
+  ...cannotPut,
   ...redisAway,
   ...redisFailover,
   ...alarms,
@@ -58,7 +58,7 @@ export const allFaults: readonly Fault[] = [
   ...deactivation,
   ...soak,
   ...clocks,
-  ...parked,
+  ...waiting,
   ...stalledQueue,
   ...missingQueue,
   ...alarmRecords,

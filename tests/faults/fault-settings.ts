@@ -7,7 +7,7 @@ const HELD_NOW = 128;
 
 /**
  * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. It counts members
- * of batches until their batch is acknowledged. On top come those that were parked, half as many, and requests under way
+ * of batches until their batch is acknowledged. On top come those from waiting rooms, half as many, and requests under way
  * for so long that their batch went without them.
  */
 export const HELD = 1.5 * HELD_NOW + SLOTS;

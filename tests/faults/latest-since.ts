@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts';
 
 /**
  * The longest, in seconds, that a first attempt came after the publishing of its event, or a retry after its delay: of the
- * requests that were due from `since` on. Endpoints that never answer with success are left out, as their deliveries are parked.
+ * requests that were due from `since` on. Endpoints that never answer with success are left out, as their deliveries wait.
  */
 export function latestSince(since: number, { stack, receiver }: Stage, ledger: Ledger): number {
   const schedule = scheduleOf(stack);

@@ -7,7 +7,7 @@ const ENDS = 'libs/line/delivery-ends.ts';
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
-  { file: NOTE, from: 'due + moved + hand;', to: "due + moved + hand + ' lane hot';" },
+  { file: NOTE, from: 'plain + due + hand;', to: "plain + due + hand + ' lane hot';" },
   { file: BATCH, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
   {
     file: BATCH,
@@ -25,7 +25,7 @@ export const addsToAll: readonly Edit[] = [
     to: "{ lane: 'hot', version: VERSION, outcomes: rows.map((row) => ({ ...row, lane: 'hot' })) }",
   },
   {
-    file: 'libs/line/kept/kept-store.ts',
+    file: 'libs/line/waiting-room/publication-properties.ts',
     from: 'JSON.stringify({ ...publication,',
     to: "JSON.stringify({ lane: 'hot', ...publication,",
   },

@@ -9,8 +9,8 @@ settings:
   LOG_LEVEL: debug
   CALLBACK_DENY_NETWORKS: [198.18.0.0/15, '2001:db8:64::/96']
   CARRIER_RETRY_DELAYS: 1s,2s
-  PARKED_ALL_MAX_ROWS: 20000000
   TRUSTED_PROXIES: 10.0.0.0/8
+  WAITING_MAX_ROWS: 20000000
 settingsFrom:
   - { configMap: servers-ca, keys: { AMQP_CA: ca.crt, DATABASE_CA: ca.crt, REDIS_CA: ca.crt } }
 operators:

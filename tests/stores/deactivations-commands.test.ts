@@ -6,7 +6,7 @@ import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { runWaybellOn } from '../testing/run-waybell.ts';
-import { subscribeTo } from './park-rows.ts';
+import { subscribeTo } from './waiting-deliveries.ts';
 
 const RULES: SwitchOffRules = {
   offOnExhausted: ['carrier'],

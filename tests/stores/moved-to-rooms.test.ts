@@ -152,11 +152,8 @@ test('what was parked, under way or kept before waits in its room, as it would h
       .map(({ room: of, name }) => ({ room: of, name }))
       .toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1)),
   ).toEqual(named);
-  const [first, second] = await everyRow(store, hash('waybell.outcomes k'));
-  expect([first?.publication, second?.publication].map((publication) => publication?.messageId).toSorted()).toEqual([
-    'a',
-    'b\0',
-  ]);
+  const moved = await everyRow(store, hash('waybell.outcomes k'));
+  expect(new Set(moved.map(({ publication }) => publication.messageId))).toEqual(new Set(['a', 'b\0']));
 
   await using ofRouter = stand.connect(1, 'waybell_router');
   const router = waitingIn(ofRouter, { service: 'router', process: randomUUID() });

@@ -14,6 +14,9 @@ import {
   type TestDatabase,
 } from '@waybell/subscription-api/testing/database';
 
+/** Of every process's clock, in milliseconds since the epoch. */
+const START = Date.UTC(2026, 0);
+
 /** A database with the routers' waiting room, and connections to it as processes have them. */
 export class PublicationsStand implements AsyncDisposable {
   readonly database: TestDatabase;
@@ -33,9 +36,9 @@ export class PublicationsStand implements AsyncDisposable {
     const postgres = connectPostgres({ url, role, poolSize: 2, settings, timeoutMs, log });
     this.#opened.push(postgres);
     const store = waitingIn(postgres, { service: 'router', process: randomUUID() });
-    const clock = new TurnedClock();
+    const clock = new TurnedClock(START);
     const metrics = new WaitingMetrics(createMetrics('test'));
-    const how = { store, broker, mostBytes: 2 ** 30, metrics, log, clock, now: Date.now };
+    const how = { store, broker, mostBytes: 2 ** 30, metrics, log, clock, now: clock.now };
     const publications = new WaitingPublications(how);
     const putAll = (key: string, bodies: readonly string[]) =>
       Promise.all(bodies.map((body) => publications.put(aPublication(key, body))));

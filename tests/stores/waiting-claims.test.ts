@@ -176,7 +176,7 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       await at(mine).claim(ALL);
       await stand.later(CLAIM_MS);
       expect(await at(other).claim(ALL)).toMatchObject([{ deaths: 1 }]);
-      expect(await at(mine).renew([{ room, lives: true }])).toEqual([]);
+      expect(await at(mine).renew([{ room, lives: false }])).toEqual([]);
       expect(await stand.room(room)).toMatchObject({ deaths: 0 });
       expect(await at(other).renew([{ room, lives: false }])).toMatchObject([{ deaths: 0 }]);
     });
@@ -230,6 +230,16 @@ describe.each(STANDS)('rooms %s', (_, start) => {
         expect(await at(mine).renew([{ room: claimed.room, lives: false }])).toHaveLength(1);
       }
       expect(roomsOf(await at(other).claim(ALL))).toEqual([open.room]);
+    });
+
+    test('is woken by a row that is given back before its time', async () => {
+      const place = aPlace();
+      const [no = 0] = await at(mine).put([aRow(place, 'a', { why: 'open', afterMs: HOUR_MS })]);
+      const key = { ...aRow(place, 'a'), no };
+      await at(mine).postpone([key], 2 * HOUR_MS);
+      expect(await at(other).claim(ALL)).toEqual([]);
+      await at(mine).postpone([key], 0);
+      expect(roomsOf(await at(other).claim(ALL))).toEqual([place.room]);
     });
 
     test('with changes nobody looked at is due at once', async () => {

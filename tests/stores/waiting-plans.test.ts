@@ -72,3 +72,17 @@ test.each<[string, (store: WaitingStore) => Promise<unknown>, number]>([
   expect(plans.rowsLookedAt()).toBeGreaterThan(_.startsWith('look for') ? -1 : 0);
   expect(plans.rowsLookedAt()).toBeLessThanOrEqual(most);
 });
+
+test('release looks at no more than it must', async () => {
+  // What a function does is in no plan, but counted in its transaction.
+  const looked = `select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::int as rows from pg_stat_xact_user_tables`;
+  const releasing = await stand.inOpenTransaction(async (mine, client) => {
+    await mine.claim({ kind: 'named', rooms: small });
+    const before = (await client.query<{ rows: number }>(looked)).rows[0]?.rows ?? 0;
+    await mine.release(small.map((room) => ({ room })));
+    const after = (await client.query<{ rows: number }>(looked)).rows[0]?.rows ?? 0;
+    expect(after - before).toBeGreaterThan(SOME);
+    expect(after - before).toBeLessThanOrEqual(12 * SOME);
+  });
+  await releasing.commit();
+});

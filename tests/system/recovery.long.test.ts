@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@waybell/runtime/testing/until';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { hang } from '../testing/hang.ts';
-import { parkedOf } from '../testing/park-by-hand.ts';
+import { waitingOf } from '../testing/put-by-hand.ts';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 
-const PARKED = 100_000;
+const WAITING = 100_000;
 const HEARD = 40;
 const HUNG_FOR_MS = 8_000;
 const RECOVERED_WITHIN_MS = 5_000;
@@ -26,8 +26,8 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-test(`a carrier that hung for 8 s has all of its own within 5 s, beside ${PARKED} parked for a dead shipper`, async () => {
-  const dead = await deadShipper({ stack, receiver, parked: PARKED });
+test(`a carrier that hung for 8 s has all of its own within 5 s, beside ${WAITING} that wait for a dead shipper`, async () => {
+  const dead = await deadShipper({ stack, receiver, waiting: WAITING });
   const carrier = await stack.client('carrier');
   const hung = hang(receiver, '/carrier');
   await carrier.subscribe('order.created', receiver.url(hung.path));
@@ -43,7 +43,7 @@ test(`a carrier that hung for 8 s has all of its own within 5 s, beside ${PARKED
     return first.size === HEARD && Math.max(...[...first.values()].map(([each]) => each?.at ?? Infinity));
   });
   expect(lastAt - recoveredAt).toBeLessThan(RECOVERED_WITHIN_MS);
-  expect(await parkedOf(stack.postgres, dead.subscription)).toBeGreaterThan(PARKED / 2);
+  expect(await waitingOf(stack.postgres, dead.subscription)).toBeGreaterThan(WAITING / 2);
   await dead.client.unsubscribe(DEAD_ACTION);
   dead.hung.answer(500);
 });

@@ -4,7 +4,7 @@ import { readFigures } from '@waybell/stack/read-figures';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';
-import { parkedOf } from '../testing/park-by-hand.ts';
+import { waitingOf } from '../testing/put-by-hand.ts';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
@@ -45,8 +45,8 @@ test.each([1, 2, 4, MANY])(
     await haveDeliverers(count);
     const { slow, subscription } = await hear(EVENTS);
     await until(
-      'what has no room is parked',
-      async () => slow.open() + (await parkedOf(stack.postgres, subscription)) === EVENTS,
+      'what has no room waits',
+      async () => slow.open() + (await waitingOf(stack.postgres, subscription)) === EVENTS,
     );
     tell(
       `${count} deliverers: ${slow.open()} requests at once to a new endpoint, ${count * START_SIZE} if each had a window of its own`,

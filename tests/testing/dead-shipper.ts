@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@waybell/runtime/testing/until';
 import { hang, type Hang } from './hang.ts';
-import { parkByHand } from './park-by-hand.ts';
+import { putByHand } from './put-by-hand.ts';
 import type { Receiver } from './receiver.ts';
 import type { Client, TestStack } from './test-stack.ts';
 
 /** What a dead shipper is subscribed to. */
 export const DEAD_ACTION = 'order.paid';
 
-/** A shipper whose endpoint hangs, and so many deliveries that are parked for it. */
+/** A shipper whose endpoint hangs, and so many deliveries that wait for it. */
 export type DeadShipper = { client: Client; subscription: string; hung: Hang };
 
 export async function deadShipper({
   stack,
   receiver,
-  parked,
+  waiting,
 }: {
   stack: TestStack;
   receiver: Receiver;
-  parked: number;
+  waiting: number;
 }): Promise<DeadShipper> {
   const client = await stack.client('shipper');
   const hung = hang(receiver, `/${randomUUID()}`);
   await client.subscribe(DEAD_ACTION, receiver.url(hung.path));
   const subscription = await stack.subscriptionAt(receiver.url(hung.path));
   const body = JSON.stringify({ action: DEAD_ACTION, order_guid: randomUUID() });
-  const deliveries = Array.from({ length: parked }, () => ({ delivery: randomUUID(), event: randomUUID(), body }));
-  await parkByHand(stack.postgres, {
+  const deliveries = Array.from({ length: waiting }, () => ({ delivery: randomUUID(), event: randomUUID(), body }));
+  await putByHand(stack.postgres, {
     subscription,
     interface: 'shipper',
     action: DEAD_ACTION,

@@ -118,7 +118,7 @@ export class Ledger {
     );
   }
 
-  /** Waits until everything has come to an end, every queue is empty, nothing is kept and no request is open; or nothing moves any more. */
+  /** Waits until everything has come to an end, every queue is empty, nothing waits for RabbitMQ and no request is open; or nothing moves any more. */
   async untilSettled(): Promise<void> {
     await this.#untilStill(0);
   }
@@ -187,12 +187,12 @@ export class Ledger {
       const counts = [received.length, unanswered, this.#outcomes.length, this.#rejections.length].join();
       // To ask for every queue costs much, and what moves is not at rest.
       const isMoving = counts !== this.#counts;
-      const [waiting, kept] = isMoving ? [[], undefined] : [await this.#waiting(), await this.#kept()];
-      const signs = [counts, kept, ...waiting].join();
+      const [waiting, buffered] = isMoving ? [[], undefined] : [await this.#waiting(), await this.#publications()];
+      const signs = [counts, buffered, ...waiting].join();
       if (isMoving || signs !== this.#signs) this.#stillSince = performance.now();
       [this.#counts, this.#signs] = [counts, signs];
       const stillForMs = performance.now() - this.#stillSince;
-      const isIdle = waiting.length === 0 && unanswered === 0 && kept === 0;
+      const isIdle = waiting.length === 0 && unanswered === 0 && buffered === 0;
       if (isIdle && stillForMs >= stillMs && this.#hasAllEnded()) return;
       if (stillForMs >= STALL_MS) return assertEmpty(waiting);
       await sleep(LOOK_PAUSE_MS);
@@ -211,12 +211,12 @@ export class Ledger {
     });
   }
 
-  /** What a process kept that died comes again when its lease is over. */
-  async #kept(): Promise<number | undefined> {
-    const { rows } = await this.#stack.postgres.query<{ kept: number }>(
-      'select count(*)::int as kept from waybell.kept_publications',
+  /** Publications in waiting rooms: those that a process had that died come again when its claim is over. */
+  async #publications(): Promise<number | undefined> {
+    const { rows } = await this.#stack.postgres.query<{ waiting: number }>(
+      'select count(*)::int as waiting from waybell.rooms join waybell.waiting using (service, room) where name is not null',
     );
-    return rows[0]?.kept;
+    return rows[0]?.waiting;
   }
 
   #hasAllEnded(): boolean {

@@ -149,7 +149,7 @@ function readRow(text: string): unknown {
   const publication = { ...readProperties(JSON.stringify(properties)), body: asBytes(body) };
   return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { deaths: 0, isOverLimit: false }));
 }
-const waited = { ...full, waited: { why: 'egress' } };
+const waited = { ...full, waited: { room: ROOM.room, why: 'egress' } };
 
 const only = (text: string): Message => {
   const [message] = openBatch(arrived(text));

@@ -156,7 +156,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     deliveries: count,
     is_complete: {
       type: 'boolean',
-      description: 'False: there are more deliveries. What is told is then of the 10,000 oldest.',
+      description: 'False: there are more than 10,000. What is told is then of 10,000 of them.',
     },
     why: { type: 'array', items: waitingReason, description: waitingReason.description },
     ...room,

@@ -44,6 +44,16 @@ export class ClaimedDestinations {
     return this.#all.has(room) && this.#clock.now() < until;
   }
 
+  bytesUnderWay(): number {
+    const rows = this.all.flatMap(({ underWay }) => underWay?.rows ?? []);
+    return rows.reduce((sum, { publication }) => sum + publication.body.length, 0);
+  }
+
+  figures(): { claimed: number; shut: number } {
+    const shut = this.all.filter(({ shutAt }) => shutAt !== undefined);
+    return { claimed: this.#all.size, shut: shut.length };
+  }
+
   wasUsed(destination: ClaimedDestination): void {
     if (this.#all.delete(destination.room)) this.#all.set(destination.room, destination);
   }

@@ -11,7 +11,7 @@ const move = (service: WaitingService): string => `
     select room from waybell.${service}_rooms where room = $3 for key share
   ), few as materialized (
     select w.room, w.made_at, w.id from waybell.${service}_waiting w
-    where w.room = $1 and w.subscription = $2 and exists (select from held)
+    where w.room = $1 and w.subscription = $2 and exists (select from held) and (w.why <> 'open' or w.due_at <= now())
       and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))
     order by w.made_at, w.id limit ${MOST_MOVED} for update
   ), gone as (

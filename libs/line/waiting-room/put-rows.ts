@@ -43,9 +43,10 @@ const make = (service: WaitingService): string => `
 
 /** A room that is claimed meanwhile need not be woken: who claims it reads from its first row. */
 const wake = (service: WaitingService): string => `
-  update waybell.${service}_rooms r set look_at = least(look_at, now() + make_interval(secs => after_ms / 1000))
+  update waybell.${service}_rooms r set look_at = now() + make_interval(secs => after_ms / 1000)
   from (select * from unnest($1::uuid[], $2::float8[]) as k (room, after_ms) order by room) k
-  where r.room = any (array[k.room]) and claimed_by is null and shut_since is null`;
+  where r.room = any (array[k.room]) and claimed_by is null and shut_since is null
+    and look_at > now() + make_interval(secs => after_ms / 1000)`;
 
 type PutRow = RowKey & { no: number; lookedAtInMs: null };
 type FreeRoom = { room: string; lookedAtInMs: number };

@@ -5,6 +5,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { Unroutable } from '../publish-errors.ts';
 import { MemoryWaiting } from './testing/memory-waiting-store.ts';
 import { aPublication, SomeBroker } from './testing/some-broker.ts';
+import type { WaitingStore } from './waiting-store.ts';
 import { WaitingMetrics } from './waiting-metrics.ts';
 import { roomOf, WaitingPublications, type WaitingPublicationsOptions } from './waiting-publications.ts';
 
@@ -88,18 +89,23 @@ describe('a destination that takes nothing', () => {
 
   test('is not asked while the broker is away, and at once when it comes back', async () => {
     const { clock, broker, putAll } = aProcess();
-    await putAll('a', ['1']);
+    await putAll('a', ['1', '2', '3']);
     broker.refused.set('a', missing);
     broker.become('writable');
-    await clock.runFor(40_000);
-    const before = broker.asked.length;
+    await clock.runFor(60_000);
     broker.become('away');
-    await clock.runFor(40_000);
+    const before = broker.asked.length;
+    await clock.runFor(60_000);
     expect(broker.asked).toHaveLength(before);
+    broker.become('writable');
+    await clock.runFor(0);
+    expect(broker.asked).toHaveLength(before + 1);
+    broker.become('blocked');
     broker.refused.clear();
     broker.become('writable');
     await clock.runFor(0);
-    expect(broker.bodies).toEqual(['1']);
+    // One of them is postponed: it failed alone.
+    expect(broker.bodies).toHaveLength(2);
   });
 
   test('is not what one message is that no queue takes: the others of its destination go', async () => {
@@ -184,6 +190,16 @@ describe('what waits', () => {
     await publications.put(aPublication('a', 'x'));
   });
 
+  test('is counted once, however often it is', async () => {
+    const { clock, room, putAll } = aProcess({ mostBytes: 1_500 });
+    await clock.runFor(0);
+    await putAll('a', ['x'.repeat(600)]);
+    await clock.runFor(20_000);
+    await putAll('a', ['x'.repeat(600)]);
+    await putAll('a', ['x']);
+    expect(room.count).toBe(3);
+  });
+
   test('counts with what other processes put, as long as it waits', async () => {
     const { clock, start } = aService();
     const [one, other] = [start(), start({ mostBytes: 1_000 })];
@@ -193,6 +209,41 @@ describe('what waits', () => {
     one.broker.become('writable');
     await clock.runFor(20_000);
     await other.putAll('a', ['y']);
+  });
+});
+
+describe('what a minute costs', () => {
+  /** Counts what the process asks its store. */
+  const asked = (store: WaitingStore) => {
+    const calls: Record<string, number> = {};
+    for (const [name, ask] of Object.entries(store)) {
+      Object.assign(store, {
+        [name]: (...given: never[]) => {
+          calls[name] = (calls[name] ?? 0) + 1;
+          return Reflect.apply(ask, store, given);
+        },
+      });
+    }
+    return calls;
+  };
+
+  test('is one look in ten seconds while nothing waits', async () => {
+    const { clock, store } = aProcess({ broker: new SomeBroker() });
+    await clock.runFor(60_000);
+    const calls = asked(store);
+    await clock.runFor(60_000);
+    expect(calls).toEqual({ claim: 6, figures: 1, flushSums: 1 });
+  });
+
+  test('is no more where what waits is not due', async () => {
+    const { clock, room, store, broker, publications } = aProcess();
+    const later = { afterMs: 3_600_000, exchange: 'waybell.deliveries', routingKey: 'a' };
+    await publications.put(aPublication('a.later', '1', { ifKept: later }));
+    broker.become('writable');
+    await clock.runFor(60_000);
+    const calls = asked(store);
+    await clock.runFor(60_000);
+    expect([calls, room.count]).toEqual([{ claim: 6, figures: 6, flushSums: 6 }, 1]);
   });
 });
 
@@ -241,6 +292,24 @@ describe('of two processes', () => {
     never.resolve();
     await clock.runFor(60_000);
     expect([still.broker.asked, room.count]).toEqual([['0'], 0]);
+    expect(await still.registry.metrics()).toMatch(/waybell_waiting_rooms\{state="claimed",.*\} 0\n/);
+  });
+
+  test('the one sends nothing of what it took, if it has lost that by the time Postgres answers', async () => {
+    const { clock, room, start } = aService();
+    const slow = start();
+    await slow.putAll('a', ['1', '2']);
+    const { take } = slow.store;
+    slow.store.take = async (wanted) => {
+      const taken = await take(wanted);
+      await clock.sleep(21_000);
+      return taken;
+    };
+    slow.broker.become('writable');
+    await clock.runFor(0);
+    const other = start({ broker: new SomeBroker() });
+    await clock.runFor(60_000);
+    expect([slow.broker.asked, other.broker.bodies, room.count]).toEqual([[], ['1', '2'], 0]);
   });
 
   test('the other tries a destination when the one has said, and finds it open again', async () => {

@@ -50,7 +50,6 @@ export class SendWaiting implements AsyncDisposable {
   #isDue = false;
   #going: Promise<void> | undefined;
   #isClosing = false;
-  #isClosed = false;
 
   constructor(options: SendWaitingOptions) {
     const { store, broker, log, clock } = options;
@@ -60,16 +59,15 @@ export class SendWaiting implements AsyncDisposable {
     broker.onState((state) => {
       if (state !== 'writable') return;
       this.#isAnyDue = true;
-      this.#lookNow();
+      void this.look();
     });
   }
 
   figures(): { claimed: number; shut: number } {
-    const { all } = this.#claimed;
-    return { claimed: all.length, shut: all.filter(({ shutAt }) => shutAt !== undefined).length };
+    return this.#claimed.figures();
   }
 
-  /** Claims destinations that no process has, and sends what waits for them. */
+  /** Claims destinations that no process has, and begins to send what waits for them. Never rejects. */
   look(): Promise<void> {
     this.#mayClaim = true;
     return this.#go();
@@ -85,13 +83,14 @@ export class SendWaiting implements AsyncDisposable {
     this.#isClosing = true;
     this.#renewing?.[Symbol.dispose]();
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
-    this.#isClosed = true;
   }
 
   async #close(): Promise<void> {
     const { clock, broker } = this.#options;
-    await this.#going?.catch(this.#complain);
-    const done = Promise.all(this.#claimed.all.map(({ underWay }) => underWay?.done));
+    await this.#going;
+    const done = Promise.all(
+      this.#claimed.all.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay.done])),
+    );
     if (broker.state() === 'writable') await withTimeout({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
     await this.#settle().catch(this.#complain);
     await this.#claimed.release(this.#claimed.all).catch(this.#complain);
@@ -104,37 +103,29 @@ export class SendWaiting implements AsyncDisposable {
     this.#looks.add(tick);
     const look = () => {
       this.#looks.delete(tick);
-      this.#lookNow();
+      void this.look();
     };
     clock.after(tick * TICK_MS - clock.now(), look).unref();
-  }
-
-  #lookNow(): void {
-    this.look().catch(this.#complain);
   }
 
   /** Runs one round at a time; a call during a round causes another one. */
   #go(): Promise<void> {
     this.#isDue = true;
-    this.#going ??= this.#goWhileDue().finally(() => (this.#going = undefined));
+    this.#going ??= this.#goWhileDue();
     return this.#going;
   }
 
   async #goWhileDue(): Promise<void> {
-    try {
-      while (this.#isDue && !this.#isClosing) {
-        this.#isDue = false;
-        await this.#round();
-      }
-    } finally {
-      if (this.#claimed.all.length > 0 && !this.#isClosing) this.#renewLater();
+    while (this.#isDue && !this.#isClosing) {
+      this.#isDue = false;
+      await this.#round().catch(this.#complain);
     }
-  }
-
-  #renewLater(): void {
+    // In the same turn, so that no call comes between.
+    this.#going = undefined;
+    if (this.#claimed.all.length === 0 || this.#isClosing) return;
     this.#renewing ??= this.#options.clock.after(RENEW_MS, () => {
       this.#renewing = undefined;
-      this.#go().catch(this.#complain);
+      void this.#go();
     });
     this.#renewing.unref();
   }
@@ -182,8 +173,7 @@ export class SendWaiting implements AsyncDisposable {
 
   /** Takes from destinations with nothing under way, and begins to send that. */
   async #take(): Promise<void> {
-    const underWay = this.#claimed.all.flatMap((each) => each.underWay?.rows ?? []);
-    let free = Math.ceil((MOST_BYTES_UNDER_WAY - weigh(underWay)) / MOST_BYTES);
+    let free = Math.ceil((MOST_BYTES_UNDER_WAY - this.#claimed.bytesUnderWay()) / MOST_BYTES);
     const asked = this.#claimed.idle.filter(({ isProven }) => !isProven || (free -= 1) >= 0);
     if (asked.length === 0) return;
     const taken = await this.#options.store.take(
@@ -217,7 +207,6 @@ export class SendWaiting implements AsyncDisposable {
     };
     onTaken(rows);
     await Promise.all(joinDeliveries(rows).map(send));
-    if (this.#isClosed) return;
     destination.underWay = undefined;
     if (failed.length < rows.length) {
       destination.isProven = true;
@@ -225,7 +214,7 @@ export class SendWaiting implements AsyncDisposable {
     }
     if (failed.length > 0) this.#failed(destination, { failed, of: rows.length, reason });
     this.#claimed.wasUsed(destination);
-    this.#go().catch(this.#complain);
+    void this.#go();
   }
 
   #failed(destination: ClaimedDestination, { failed, of, reason }: Failed): void {
@@ -253,8 +242,4 @@ export class SendWaiting implements AsyncDisposable {
     // What was postponed alone is due after twice that time.
     for (const { tryAfterMs } of released) if (tryAfterMs) [1, 2].forEach((times) => this.#lookIn(times * tryAfterMs));
   }
-}
-
-function weigh(rows: readonly TakenRow[]): number {
-  return rows.reduce((sum, { publication }) => sum + publication.body.length, 0);
 }

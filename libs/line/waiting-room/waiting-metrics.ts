@@ -27,8 +27,8 @@ export class WaitingMetrics {
         KINDS.map((of) => ({ labels: { of }, value: value(this.figures[of]) })),
       );
     gauge('waybell_waiting_rows', 'What waits in Postgres, of all processes of the service', ({ rows }) => rows);
-    gauge('waybell_waiting_bytes', 'Its total size', ({ bytes }) => bytes);
-    gauge('waybell_waiting_oldest_seconds', 'Time since the oldest of it was made', ({ oldestAt }) =>
+    gauge('waybell_waiting_bytes', 'Total size of what waits in Postgres, bodies and properties', ({ bytes }) => bytes);
+    gauge('waybell_waiting_oldest_seconds', 'Time since the oldest of what waits in Postgres was made', ({ oldestAt }) =>
       oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000,
     );
     gaugeOnDemand(

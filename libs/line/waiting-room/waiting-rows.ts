@@ -1,6 +1,6 @@
 import type { WaitingReason } from '../outcomes.ts';
 import { readProperties } from './publication-properties.ts';
-import { BY_KEY, columnsOf, placeOf, putIn, SAME_KEY } from './put-rows.ts';
+import { BY_KEY, columnsOf, placeOf, putIn, SAME_KEY, wakeRooms } from './put-rows.ts';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import {
   MOST_BYTES,
@@ -109,6 +109,11 @@ export function rowsIn(
       if (keys.length === 0) return [];
       const numbers = keys.map(({ no }) => no);
       const found = await ask<RowKey>('postpone', postpone(service), [...columnsOf(keys), numbers, afterMs]);
+      if (found.length > 0)
+        await wakeRooms(
+          connection,
+          found.map(({ room }) => ({ room, afterMs })),
+        );
       const there = new Set(found.map(placeOf));
       return keys.map((key) => there.has(placeOf(key)));
     },

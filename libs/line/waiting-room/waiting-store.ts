@@ -110,8 +110,8 @@ export type WaitingStore = {
   /** Subscriptions with rows in a room. Reads all of them. */
   subscriptionsIn(room: string): Promise<string[]>;
   /**
-   * Moves rows of a subscription to the room of another endpoint, except these, some at a time. Resolves with how many it moved: 0 when
-   * none is left.
+   * Moves rows of a subscription to the room of another endpoint, except these and open requests under way, some at a time. Resolves with
+   * how many it moved: 0 when none is left.
    */
   move(what: {
     from: string;

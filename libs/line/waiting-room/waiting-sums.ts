@@ -141,8 +141,8 @@ export function sumsIn(
   };
 }
 
-const columnsOf = (sums: readonly SumChange[]): unknown[] => [
-  sums.map(({ holder }) => holder),
-  sums.map(({ rows }) => rows),
-  sums.map(({ bytes }) => bytes),
+const columnsOf = (changes: readonly SumChange[]): unknown[] => [
+  changes.map(({ holder }) => holder),
+  changes.map(({ rows }) => rows),
+  changes.map(({ bytes }) => bytes),
 ];

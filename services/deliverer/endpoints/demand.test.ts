@@ -42,6 +42,19 @@ describe('room', () => {
     expect(some.endpoints.demand(one)).toEqual({ rows: 4 });
   });
 
+  test('of one that others found to hang is asked for at once, and after a quarter of that time', async () => {
+    const some = new SomeEndpoints({ slots: 10 });
+    some.knownHung(one, 45_000);
+    expect(some.endpoints.probeSlots()).toBe(1);
+    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
+    await some.begun(one, 'waited');
+    expect(some.endpoints.probeSlots()).toBe(0);
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 15_000 });
+    // The probe is under way, and no other may begin beside it: a pause more, as its end is told.
+    await some.clock.runFor(15_000);
+    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 30_000 });
+  });
+
   test('is told to each that was told that there is none in hand, when a request has ended', async () => {
     const some = new SomeEndpoints({ maxInHandEach: 1 });
     const ends = await some.begin(one, 4);

@@ -1,5 +1,5 @@
 import type { Demand } from './endpoint.ts';
-import { PROBE_LEAST_MS, type KnownEndpoint } from './known-endpoint.ts';
+import type { KnownEndpoint } from './known-endpoint.ts';
 
 const MOST_ROWS = 64;
 
@@ -15,8 +15,7 @@ export function demandOf(endpoint: KnownEndpoint, { now, maySeveralProbe, hasSlo
   const inHand = waiting.countOf('waited');
   if (inHand >= (hungSince === undefined ? window.size : 1)) return { rows: 0 };
   if (hungSince !== undefined && !endpoint.mayBegin(now, maySeveralProbe)) {
-    const dueAt = endpoint.probeDueAt();
-    return { rows: 0, askAt: dueAt > now ? dueAt : now + PROBE_LEAST_MS };
+    return { rows: 0, askAt: endpoint.askForProbeAt(now) };
   }
   if (!hasSlot(endpoint)) return { rows: 0, lacksSlot: true };
   return { rows: hungSince === undefined ? Math.min(2 * window.size - inHand, MOST_ROWS) : 1 };

@@ -56,7 +56,7 @@ const NOBODY: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Wai
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
 const PROBE_PART = 1 / 4;
 /** … and its bounds. */
-export const PROBE_LEAST_MS = 1_000;
+const PROBE_LEAST_MS = 1_000;
 const PROBE_MOST_MS = 60_000;
 
 /**
@@ -152,8 +152,13 @@ export class KnownEndpoint implements LimitShare {
     if (this.#mayProbeSoon) return -Infinity;
     const since = this.#hungSince ?? this.#lastBegan;
     // Solves pause = part × (last + pause - since).
-    const pauseMs = ((this.#lastBegan - since) * PROBE_PART) / (1 - PROBE_PART);
-    return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS) / this.part, PROBE_MOST_MS);
+    return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PART));
+  }
+
+  /** When to ask again for a probe that may not begin now: one pause later, where others than its last one forbid it. */
+  askForProbeAt(now: number): number {
+    const dueAt = this.probeDueAt();
+    return dueAt > now ? dueAt : now + this.#probePauseMs(now - (this.#hungSince ?? now));
   }
 
   probeSoon(): void {
@@ -245,6 +250,10 @@ export class KnownEndpoint implements LimitShare {
     if (this.#hungSince === undefined || this.waiting.count === 0 || this.place !== undefined) return nextAt;
     const dueAt = this.probeDueAt();
     return Math.min(nextAt, dueAt > now ? dueAt : now + PROBE_LEAST_MS);
+  }
+
+  #probePauseMs(hungForMs: number): number {
+    return Math.min(Math.max(hungForMs * PROBE_PART, PROBE_LEAST_MS) / this.part, PROBE_MOST_MS);
   }
 
   #hang(beganAt: number): void {

@@ -72,6 +72,17 @@ describe('a delivery is attempted at once', () => {
     expect(other).toEqual({ due: 279, unattempted: 0, late: 0 });
   });
 
+  test('or within a second, after a restart, when 10,000 accounts are new at one host that answers after 0.3 s', async () => {
+    const all = new Admission();
+    all.every(1, (turn) => {
+      const name = `${(turn * 7_919) % 10_000}`;
+      all.arrive(to(name, { host: 'shared', kind: 'all', answerMs: after(300) }));
+    });
+    await all.run(20_000);
+    const each = all.lateness('all', { from: 0, until: 18_000, mayWaitMs: 1_000 });
+    expect(each).toEqual({ due: 17_999, unattempted: 0, late: 0 });
+  });
+
   test('or within 300 ms, beside 1,000 late ones of one account', async () => {
     const all = new Admission();
     all.every(2, (turn) => all.arrive(to('one', { host: `${turn % 1_000}`, kind: 'one', answerMs: after(1_500) })));

@@ -55,6 +55,17 @@ describe('an endpoint that answers', () => {
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
   });
 
+  test('is called at once beside 4,000 deliveries of another account that come at once', async () => {
+    const { longestMs } = await simulated([
+      aReceiver({ ...oneHost, kind: 'bursting', burst: 4_000, everyMs: 10_000 }),
+      ...Array.from({ length: 10 }, () => aReceiver({})),
+    ]);
+    // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
+    expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
+    // The burst itself has to wait, for all its endpoint's requests.
+    expect(longestMs('bursting')).toBeGreaterThan(AT_ONCE_MS);
+  });
+
   test('is called at once beside 3,000 of one account that hang, all new after a restart', async () => {
     const { longestMs } = await simulated([
       ...Array.from({ length: 100 }, () => aReceiver({})),

@@ -16,8 +16,8 @@ export class SomeEndpoints {
   readonly clock = new TurnedClock();
   /** Endpoints whose room was notified of a place. */
   readonly notified: string[] = [];
-  /** Endpoints that others found to hang. */
-  readonly hungElsewhere = new Set<string>();
+  /** Endpoints that others found to hang, and for how long. */
+  readonly hungElsewhere = new Map<string, number>();
   readonly endpoints: Endpoints;
 
   constructor(what: Partial<ConstructorParameters<typeof Endpoints>[0]> = {}) {
@@ -33,14 +33,14 @@ export class SomeEndpoints {
       maxEndpoints: 1_000,
       forgetAfterMs: 3_600_000,
       onRoom: (endpoint) => this.notified.push(endpoint),
-      hungForMs: (endpoint) => (this.hungElsewhere.has(endpoint) ? 0 : undefined),
+      hungForMs: (endpoint) => this.hungElsewhere.get(endpoint),
       ...what,
     });
   }
 
   /** Has others find that an endpoint hangs. */
-  knownHung(key: EndpointKey): EndpointKey {
-    this.hungElsewhere.add(key.endpoint);
+  knownHung(key: EndpointKey, forMs = 0): EndpointKey {
+    this.hungElsewhere.set(key.endpoint, forMs);
     return key;
   }
 

@@ -1,4 +1,5 @@
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The deliverers that live. Both reject with `Unavailable` while Postgres is away. */
@@ -39,4 +40,11 @@ export function deliverersIn(
       await whenAvailable(postgres, () => postgres.query({ ...LEAVE, values: [id] }));
     },
   };
+}
+
+/** `known`: how many deliver some of the actions of this process, itself included. */
+export function watchDeliverers(known: { readonly deliverers: number }, metrics: Metrics): void {
+  const help =
+    'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints';
+  gaugeOnDemand(metrics, { name: 'waybell_deliverers', help }, () => [{ value: known.deliverers }]);
 }

@@ -7,13 +7,14 @@ import {
   type WaitingLimits,
   type WaitingStore,
 } from '@waybell/line/waiting-room/waiting-store';
-import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { ClaimedRooms, MOST_ROOMS, type OwnRoom } from './claimed-rooms.ts';
+import { DueRooms } from './due-rooms.ts';
 import { EndRows } from './end-rows.ts';
 import { LookThrough } from './look-through.ts';
 import { RowsInHand, type RowInHand } from './rows-in-hand.ts';
@@ -36,10 +37,7 @@ export type DrainOptions = {
 };
 
 const LOOK_MS = 1_000;
-/** While more rooms wait than were claimed at once, the next are claimed after this pause. */
-const MORE_MS = 100;
-/** Open rooms claimed at once; and rows settled at once. */
-const MOST_CLAIMED = 50;
+/** Rows settled at once. */
 const MOST_SETTLED = 500;
 const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
 
@@ -49,11 +47,12 @@ const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
  */
 export class Drain {
   readonly #options: DrainOptions;
-  readonly #rooms: ClaimedRooms;
+  readonly rooms: ClaimedRooms;
   readonly #inHand: RowsInHand;
   readonly #take: TakeWhereRoom;
   readonly #ends: EndRows;
   readonly #look: LookThrough;
+  readonly #due: DueRooms;
   readonly #pausedFor = new Set<string>();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
@@ -64,9 +63,6 @@ export class Drain {
   /** Rooms to be claimed by name. */
   readonly #named = new Set<string>();
   #isPollDue = false;
-  /** More shut rooms may be due than were claimed. */
-  #areMoreShut = false;
-  #more: Timer | undefined;
   #isWorking = false;
   #working: Promise<void> | undefined;
 
@@ -74,7 +70,7 @@ export class Drain {
     this.#options = options;
     const { store, broker, held, clock, log } = options;
     this.#onFailed = throttledWarning(log, COMPLAINT, clock);
-    this.#rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
+    this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
     const onDone = (row: RowInHand) => {
       this.#toSettle.push(row);
       this.#work();
@@ -82,7 +78,7 @@ export class Drain {
     this.#inHand = new RowsInHand({ consuming, onDone, onFreed: (room) => this.#freed(room) });
     const common = {
       ...options,
-      rooms: this.#rooms,
+      rooms: this.rooms,
       inHand: this.#inHand,
       limit: held,
       isPaused: () => this.#isPaused,
@@ -100,6 +96,7 @@ export class Drain {
       onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
       onLooked: (own) => this.#take.want(own),
     });
+    this.#due = new DueRooms({ ...common, onDue: () => this.#claimSoon() });
     broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
@@ -112,7 +109,7 @@ export class Drain {
     return {
       pause: async (reason) => {
         this.#pausedFor.add(reason);
-        for (const own of this.#rooms.all()) this.#take.want(own);
+        for (const own of this.rooms.all()) this.#take.want(own);
       },
       resume: (reason) => {
         this.#pausedFor.delete(reason);
@@ -124,56 +121,48 @@ export class Drain {
 
   /** Called when an endpoint has room: its room is claimed, due or not. */
   hasRoom(endpoint: string): void {
-    const own = this.#rooms.get(endpoint);
+    const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
     this.#work();
   }
 
-  hasClaimed(endpoint: string): boolean {
-    return this.#rooms.get(endpoint) !== undefined;
-  }
-
-  hasClaimedOf(account: string): boolean {
-    return this.#rooms.hasAccount(account);
-  }
-
   /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
   shutForMs(endpoint: string): number | undefined {
-    const own = this.#rooms.get(endpoint);
+    const own = this.rooms.get(endpoint);
     if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
     return own.shutForMs + this.#options.clock.now() - own.claimedAt;
   }
 
   /** Looks through a room of which a row leads elsewhere, or nowhere. */
   lookThrough(room: string): void {
-    const own = this.#rooms.get(room);
+    const own = this.rooms.get(room);
     if (own !== undefined) this.#look.want(own, true);
   }
 
   /** Whether this process still has the row, and so may publish its effects. */
   holds(key: RowKey): boolean {
-    this.#rooms.expire();
+    this.rooms.expire();
     return this.#inHand.has(key);
   }
 
   figures(): { claimed: number; shut: number } {
     const { endpoints } = this.#options;
-    const shut = [...this.#rooms.all()].filter(({ room, isUnasked }) => isUnasked || endpoints.isHung(room));
-    return { claimed: this.#rooms.count, shut: shut.length };
+    const rooms = [...this.rooms.all()];
+    return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnasked || endpoints.isHung(own.room)).length };
   }
 
   /** Gives up its rooms. To be disposed of once nothing is in hand. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pausedFor.add('closing');
-    this.#more?.[Symbol.dispose]();
+    this.#due.close();
     this.#ends.close();
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     this.#work();
     await this.#worked();
-    for (const own of this.#rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
+    for (const own of this.rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
     await this.#worked();
-    this.#rooms.close();
+    this.rooms.close();
   }
 
   get #isPaused(): boolean {
@@ -181,14 +170,18 @@ export class Drain {
   }
 
   async #renew(): Promise<void> {
-    for (const own of await this.#rooms.renew()) this.#meet(own);
+    for (const own of await this.rooms.renew()) this.#meet(own);
   }
 
   async #poll(): Promise<void> {
-    for (const own of this.#rooms.all()) this.#take.want(own);
+    for (const own of this.rooms.all()) this.#take.want(own);
+    this.#claimSoon();
+    await this.#working;
+  }
+
+  #claimSoon(): void {
     this.#isPollDue = true;
     this.#work();
-    await this.#working;
   }
 
   #meet(own: OwnRoom): void {
@@ -197,10 +190,10 @@ export class Drain {
   }
 
   #freed(room: string): void {
-    const own = this.#rooms.get(room);
+    const own = this.rooms.get(room);
     if (own === undefined) return;
     this.#take.want(own);
-    if (this.#areMoreShut) this.#pollSoon();
+    this.#due.hasRoom();
   }
 
   /** Nothing is in hand, and nothing can be taken now. */
@@ -208,9 +201,11 @@ export class Drain {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(own.room);
     const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
-    const released: Released = { room: own.room };
-    if (afterMs !== undefined) released.afterMs = afterMs;
-    if (shutForMs !== undefined) released.shutForMs = shutForMs;
+    const released = {
+      room: own.room,
+      ...(afterMs !== undefined && { afterMs }),
+      ...(shutForMs !== undefined && { shutForMs }),
+    };
     own.isLeaving = true;
     this.#toRelease.set(own, released);
     this.#work();
@@ -264,7 +259,7 @@ export class Drain {
       throw error;
     }
     for (const { room } of rows) {
-      const own = this.#rooms.get(room);
+      const own = this.rooms.get(room);
       if (own !== undefined) Object.assign(own, { isUnasked: false, deaths: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
@@ -275,54 +270,24 @@ export class Drain {
     this.#toRelease.clear();
     if (leaving.length === 0) return;
     try {
-      await this.#rooms.release(leaving.map(([, released]) => released));
+      await this.rooms.release(leaving.map(([, released]) => released));
     } catch (error) {
       // They are left when they are looked at again.
       for (const [own] of leaving) own.isLeaving = false;
       throw error;
     }
-    if (this.#areMoreShut) this.#pollSoon();
+    this.#due.hasRoom();
   }
 
   async #claimNamed(): Promise<void> {
-    const left = this.#isPaused ? 0 : MOST_ROOMS - this.#rooms.count;
-    const rooms = [...this.#named].filter((room) => !this.hasClaimed(room)).slice(0, Math.max(0, left));
+    const left = this.#isPaused ? 0 : MOST_ROOMS - this.rooms.count;
+    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
     this.#named.clear();
-    if (rooms.length === 0) return;
-    for (const own of await this.#rooms.claim({ kind: 'named', rooms })) this.#meet(own);
+    if (rooms.length > 0) for (const own of await this.rooms.claim({ kind: 'named', rooms })) this.#meet(own);
   }
 
   async #claimDue(): Promise<void> {
     this.#isPollDue = false;
-    if (this.#isPaused) return;
-    const { held, endpoints } = this.#options;
-    const all = [...this.#rooms.all()];
-    const isFull = this.#inHand.count >= held.messages;
-    const left = isFull ? 0 : Math.max(0, MOST_ROOMS - all.length);
-    const open = Math.min(MOST_CLAIMED, left);
-    // What was claimed to be asked, and is not yet, will need a slot too.
-    const unasked = all.filter(({ isUnasked, room }) => isUnasked && this.#inHand.countOf(room) === 0);
-    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
-    const exceptAccounts = this.#rooms.fullAccounts();
-    const known = new Set(all);
-    const claimed = await this.#rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts });
-    for (const own of claimed) {
-      // It was open for whoever had it last, or is new: this process may think that it hangs still.
-      if (!known.has(own) && !own.isUnasked) endpoints.probeSoon(own.room);
-      this.#meet(own);
-    }
-    const fresh = claimed.filter((own) => !known.has(own));
-    const shutCount = fresh.filter(({ isUnasked }) => isUnasked).length;
-    if (shut > 0) this.#areMoreShut = shutCount >= shut;
-    if (open > 0 && fresh.length - shutCount >= open) this.#pollSoon();
-  }
-
-  #pollSoon(): void {
-    this.#more ??= this.#options.clock.after(MORE_MS, () => {
-      this.#more = undefined;
-      this.#isPollDue = true;
-      this.#work();
-    });
-    this.#more.unref();
+    if (!this.#isPaused) for (const own of await this.#due.claim()) this.#meet(own);
   }
 }

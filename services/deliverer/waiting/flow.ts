@@ -60,8 +60,8 @@ export class Flow {
       clock,
       onRoom: (endpoint) => this.#puts.noteRoom(endpoint) || this.#drain?.hasRoom(endpoint),
       // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
-      partOf: (endpoint) => (this.#drain?.hasClaimed(endpoint) ? 1 : 1 / this.deliverers),
-      partOfAccount: (account) => (this.#drain?.hasClaimedOf(account) ? 1 : 1 / this.deliverers),
+      partOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
+      partOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
       hungForMs: (endpoint) => this.#hungForMs(endpoint),
     });
     this.#puts = new PutDeliveries({
@@ -145,7 +145,7 @@ export class Flow {
 
   /** For how long an endpoint has hung that this process knows nothing of. */
   #hungForMs(endpoint: string): number | undefined {
-    if (this.#drain?.hasClaimed(endpoint)) return this.#drain.shutForMs(endpoint);
+    if (this.#drain?.rooms.get(endpoint)) return this.#drain.shutForMs(endpoint);
     const since = this.#shutSince.get(endpoint);
     return since === undefined ? undefined : this.#options.clock.now() - since;
   }

@@ -46,7 +46,7 @@ export class RowsInHand {
     const source: Source = {
       id: newSourceId(),
       messages: [asWaited(row, how)],
-      acknowledge: () => this.holds(inHand) && this.#options.onDone(inHand),
+      acknowledge: () => this.#options.onDone(inHand),
       giveBack: () => this.free(inHand),
     };
     const inHand: RowInHand = { room, madeAt, id, no, bytes: row.publication.body.length, source };
@@ -90,7 +90,7 @@ export class RowsInHand {
 
   /** Another process may have the room: the effects of its rows must not be published here any more. */
   cut(room: string): void {
-    for (const row of [...this.#in(room).values()]) {
+    for (const row of this.#in(room).values()) {
       this.free(row);
       this.#options.consuming.onCut(row.source);
     }

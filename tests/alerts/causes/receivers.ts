@@ -3,19 +3,24 @@ import { until } from '@waybell/runtime/testing/until';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
 
-const PARKED = 12_000;
+const WAITING = 12_000;
+/** What waits for them has a limit of its own. */
+const DESTINATIONS = 'waybell_waiting_oldest_seconds{of="destinations"}';
 const nobody = { owe: () => undefined };
 
 export const receiverDead: Cause = {
-  name: 'a dead receiver has 12,000 parked',
-  alerts: ['WaybellReceiversBehind', 'WaybellParkedTooOld', 'WaybellParkedFull'],
-  instead: { WaybellParkedTooOld: ['> 64800', '> 5'], WaybellParkedFull: ['> 8000000', '> 9000'] },
+  name: '12,000 wait for a dead receiver',
+  alerts: ['WaybellReceiversBehind', 'WaybellWaitingTooOld', 'WaybellWaitingFull'],
+  instead: {
+    WaybellWaitingTooOld: [`> 64800 or ${DESTINATIONS} > 300`, `> 5 or ${DESTINATIONS} > 3`],
+    WaybellWaitingFull: ['> 8500000000', '> 1000000'],
+  },
   async begin(scene) {
     const dead = await hungParty(scene, nobody, { interface: 'shipper', action: 'order.delivered', folder: '/dead' });
-    await dead.park(PARKED);
+    await dead.put(WAITING);
     return async () => {
       dead.answer(200);
-      await until('nothing is parked any more', async () => (await dead.parked()) === 0, dead.served);
+      await until('nothing waits any more', async () => (await dead.waiting()) === 0, dead.served);
     };
   },
 };

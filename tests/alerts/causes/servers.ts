@@ -1,6 +1,5 @@
 import { ALARMS } from '../../faults/alarmed.ts';
 import { freeze } from '../../faults/freeze.ts';
-import { hungParty } from '../../faults/hung-party.ts';
 import { stallQueue } from '../../faults/stall-queue.ts';
 import { hang } from '../../testing/hang.ts';
 import { deliveryQueue, logQueue } from '@waybell/line/topology';
@@ -10,13 +9,11 @@ import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
 
-const PARKED = 1_000;
-const WAITS = { interface: 'shipper', action: 'order.delivered', folder: '/locked' } as const;
-
 export const brokerAlarm: Cause = {
   name: 'RabbitMQ has a memory alarm',
-  alerts: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked', 'WaybellKept'],
-  instead: { WaybellKept: ['> 300', '> 3'] },
+  alerts: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked', 'WaybellWaitingTooOld'],
+  // What waits for an endpoint is shown by another cause.
+  pages: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked'],
   async begin(scene) {
     const load = await flow(scene, { answers: [500, 500, 500, 500, 500, 200] });
     await until('attempts fail', () =>
@@ -46,13 +43,15 @@ export const queueStalled: Cause = {
 
 export const postgresAway: Cause = {
   name: 'Postgres is away',
-  alerts: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellParkingAway', 'WaybellSilenceUnseen'],
+  alerts: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellWaitingFull', 'WaybellSilenceUnseen'],
+  // The tables cannot be read meanwhile.
+  pages: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellSilenceUnseen'],
   async begin(scene) {
     const full = await flow(scene, { folder: '/full', action: 'order.booked', eventsPerSecond: 30 });
     const hung = hang(scene.receiver, full.party.addresses[0]?.path ?? '');
     await until('it hangs', () => hung.open() > 0);
     const goOn = freeze(scene.stack.stack.service('deliverer'));
-    // Without Postgres nothing more is routed: what is to be parked then has to be there before.
+    // Without Postgres nothing more is routed: what is to wait then has to be there before.
     await until('more waits than it has in hand', async () => {
       const [depth] =
         (await queueDepths({ url: scene.stack.brokerUrl }, [deliveryQueue('shipper.order.booked')])) ?? [];
@@ -116,28 +115,5 @@ export const outcomesLost: Cause = {
     await rabbitmqctl(scene.node, 'purge_queue', logQueue);
     await log.start();
     return async () => undefined;
-  },
-};
-
-export const tableLocked: Cause = {
-  name: 'a transaction keeps the table of what is parked locked',
-  alerts: ['WaybellParkedWithRoom'],
-  instead: { WaybellParkedWithRoom: ['> 60', '> 3'] },
-  async begin(scene) {
-    const hung = await hungParty(scene, { owe: () => undefined }, WAITS);
-    await hung.park(PARKED);
-    await until('a deliverer takes care of it', () => hung.open() > 0);
-    const client = await scene.stack.postgres.connect();
-    client.on('error', () => undefined);
-    await client.query('begin; lock table waybell.parked in access exclusive mode');
-    hung.answer(200);
-    return async () => {
-      await scene.stack.postgres.query(
-        `select pg_terminate_backend(pid) from pg_locks
-         where relation = 'waybell.parked'::regclass and mode = 'AccessExclusiveLock' and granted`,
-      );
-      client.release(true);
-      await until('nothing is parked any more', async () => (await hung.parked()) === 0, hung.served);
-    };
   },
 };

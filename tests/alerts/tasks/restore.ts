@@ -4,7 +4,7 @@ import { backUpPostgres } from '../../faults/postgres-backup.ts';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
 
-const PARKED = 20;
+const WAITING = 20;
 const WANTED = { interface: 'shipper', action: 'order.booked', folder: '/restore' } as const;
 
 export const restore: Cause = {
@@ -12,8 +12,8 @@ export const restore: Cause = {
   alerts: [],
   pages: ['restore'],
   async begin(scene) {
-    const parked = await hungParty(scene, { owe: () => undefined }, WANTED);
-    await parked.park(PARKED);
+    const hung = await hungParty(scene, { owe: () => undefined }, WANTED);
+    await hung.put(WAITING);
     const before = await flow(scene);
     const putBack = await backUpPostgres(scene);
     // What the backup does not know.
@@ -23,8 +23,8 @@ export const restore: Cause = {
     await putBack();
     await scene.stack.untilReady();
     return async () => {
-      parked.answer(200);
-      await until('nothing is parked any more', async () => (await parked.parked()) === 0, parked.served);
+      hung.answer(200);
+      await until('nothing waits any more', async () => (await hung.waiting()) === 0, hung.served);
       await before.stop();
     };
   },

@@ -9,7 +9,7 @@ import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
 
-/** So many that none gets more at once than a new endpoint takes: what is parked waits until the alarm is over. */
+/** So many that none gets more at once than a new endpoint takes: what has no room waits until the alarm is over. */
 const ENDPOINTS = 60;
 const EACH = 5;
 const DELIVERIES = ENDPOINTS * EACH;

@@ -82,7 +82,7 @@ const ALWAYS_WELL = Array.from({ length: Math.max(...Object.values(ATTEMPTS)) },
 
 const ENOUGH_SPARED = 50;
 const SPARED_OR_GIVEN_UP = `
-  select (select count(*) from waybell.parked)::int
+  select (select count(*) from waybell.deliverer_waiting)::int
     + (select count(*) from delivery_log.attempts where kind = 'exhausted')::int as count`;
 
 async function loseTheWayOut({ receiver, scale, stack }: Stage): Promise<Broken> {

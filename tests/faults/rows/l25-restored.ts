@@ -16,7 +16,7 @@ import type { Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const EVENTS = 5;
-const PARKED = 20;
+const WAITING = 20;
 const MINUTE_MS = 60_000;
 /** A report of that much later is written to Postgres, whatever Redis remembers. */
 const NOTED_MS = 10 * MINUTE_MS;
@@ -36,7 +36,7 @@ export const restored: Fault[] = [
       // So long that a retry waits in the broker while Postgres is put back.
       SHIPPER_RETRY_DELAYS: '20s,300ms,300ms,300ms,300ms',
     },
-    // Not even of what was parked in the backup and has been delivered since.
+    // Not even of what waited in the backup and has been delivered since.
     bars: { duplicates: 0, movingAgainSeconds: 75 },
     run: goBackInTime,
   },
@@ -81,21 +81,21 @@ async function goBackInTime(stage: Stage, ledger: Ledger): Promise<Course> {
 
 const shipper = (folder: string) => ({ interface: 'shipper', action: 'order.booked', folder }) as const;
 
-type Before = { ended: Subscribed; moved: Subscribed; parked: HungParty };
+type Before = { ended: Subscribed; moved: Subscribed; hung: HungParty };
 
 /** What the backup knows. */
 async function beforeBackup(stage: Stage, ledger: Ledger): Promise<Before> {
-  const parked = await hungParty(stage, ledger, shipper('/parked'));
-  await parked.park(PARKED);
-  await until('it hangs', () => parked.open() > 0);
+  const hung = await hungParty(stage, ledger, shipper('/hung'));
+  await hung.put(WAITING);
+  await until('it hangs', () => hung.open() > 0);
   const ended = await subscribed(stage, { ...shipper('/ended'), answers: [200] });
-  return { ended, moved: await subscribed(stage, { ...shipper('/moved'), answers: [200] }), parked };
+  return { ended, moved: await subscribed(stage, { ...shipper('/moved'), answers: [200] }), hung };
 }
 
 type Since = { made: Subscribed };
 
 /** What happens after it, and will not have happened. */
-async function sinceBackup({ ...stage }: Stage, ledger: Ledger, { ended, moved, parked }: Before): Promise<Since> {
+async function sinceBackup({ ...stage }: Stage, ledger: Ledger, { ended, moved, hung }: Before): Promise<Since> {
   const { stack, receiver } = stage;
   await (await stack.clientOf(ended.account, 'shipper')).unsubscribe('order.booked');
   await publishFor(owing(ended, NOBODY), ledger, EVENTS);
@@ -103,8 +103,8 @@ async function sinceBackup({ ...stage }: Stage, ledger: Ledger, { ended, moved, 
   await (await stack.clientOf(moved.account, 'shipper')).subscribe('order.booked', receiver.url(path));
   await publishFor(owing(moved, undefined, path), ledger, EVENTS);
   await receiver.untilReceived(path, EVENTS);
-  parked.answer(200);
-  await until('what was parked is delivered', async () => (await parked.parked()) === 0, parked.served);
+  hung.answer(200);
+  await until('what waited is delivered', async () => (await hung.waiting()) === 0, hung.served);
   const made = await subscribed(stage, { ...shipper('/made'), answers: [200] });
   await publishFor(made, ledger, EVENTS);
   await receiver.untilReceived(pathOf(made), EVENTS);
@@ -119,17 +119,17 @@ async function sinceBackup({ ...stage }: Stage, ledger: Ledger, { ended, moved, 
 async function afterwards(
   stage: Stage,
   ledger: Ledger,
-  { ended, moved, made, parked }: Before & Since,
+  { ended, moved, made, hung }: Before & Since,
 ): Promise<string[]> {
   await stage.stack.untilReady();
   await ledger.movedAgain(performance.now());
-  const served = parked.served();
+  const served = hung.served();
   await publishFor(ended, ledger, EVENTS);
   await publishFor(moved, ledger, EVENTS);
   await publishFor(owing(made, NOBODY), ledger, EVENTS);
   await Promise.all([ended, moved].map((party) => stage.receiver.untilReceived(pathOf(party), EVENTS)));
-  await until('what is parked again is gone again', async () => (await parked.parked()) === 0, parked.parked);
-  return served === PARKED ? [] : [`${served} of ${PARKED} parked deliveries came before the restore`];
+  await until('what waits again is gone again', async () => (await hung.waiting()) === 0, hung.waiting);
+  return served === WAITING ? [] : [`${served} of ${WAITING} deliveries that waited came before the restore`];
 }
 
 /** On the road before the backup, and only since. All are heard of again, and fall silent. */

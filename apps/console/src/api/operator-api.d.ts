@@ -1169,7 +1169,7 @@ export interface components {
             deliveries: number;
             /** @description Whether a process that lives has it in hand. */
             is_claimed: boolean;
-            /** @description False: there are more deliveries. What is told is then of the 10,000 oldest. */
+            /** @description False: there are more than 10,000. What is told is then of 10,000 of them. */
             is_complete: boolean;
             /**
              * Format: date-time

@@ -149,8 +149,10 @@ export class MemoryWaiting {
 
   #postpone(key: TakenKey, afterMs: number): boolean {
     const row = this.#asTaken(key);
-    if (row !== undefined) row.dueAt = this.#now() + afterMs;
-    return row !== undefined;
+    if (row === undefined) return false;
+    row.dueAt = this.#now() + afterMs;
+    this.#rooms.make(row, row.dueAt);
+    return true;
   }
 
   #take({ room, after, limit, madeBefore, subscriptions }: RowsWanted): TakenRows {
@@ -179,8 +181,8 @@ export class MemoryWaiting {
 
   #move({ from, subscription, to, account, except }: Move): number {
     const kept = new Set(except.map(({ madeAt, id }) => `${madeAt} ${id}`));
-    const isMoved = ({ madeAt, id, ...row }: StoredRow) =>
-      row.subscription === subscription && !kept.has(`${madeAt} ${id}`);
+    const isMoved = ({ madeAt, id, why, dueAt, ...row }: StoredRow) =>
+      row.subscription === subscription && !kept.has(`${madeAt} ${id}`) && (why !== 'open' || dueAt <= this.#now());
     const moved = [...this.#rowsOf(from)].filter(isMoved).slice(0, MOST_MOVED);
     for (const row of moved) {
       const { rows } = this.#rooms.make({ room: to, account }, row.dueAt);
@@ -214,15 +216,13 @@ export class MemoryWaiting {
   }
 
   #sums(): HeldSum[] {
-    const sums = new Map<string, HeldSum>();
-    for (const { account, rows } of this.#rooms.all()) {
-      if (account === undefined) continue;
-      const sum = sums.get(account) ?? { holder: account, rows: 0, bytes: 0 };
-      for (const { bytes } of rows.after()) sum.bytes += bytes;
-      sum.rows += rows.size;
-      sums.set(account, sum);
-    }
-    return [...sums.values()];
+    const rooms = [...this.#rooms.all()].filter(({ account }) => account !== undefined);
+    return [...Map.groupBy(rooms, ({ account = '' }) => account)].map(([holder, own]) => {
+      return {
+        holder,
+        ...sumOf(own.flatMap(({ rows }) => [...rows.after()].map(({ bytes }) => ({ rows: 1, bytes })))),
+      };
+    });
   }
 
   #figures(): Record<'endpoints' | 'destinations', WaitingFigures> {

@@ -4,13 +4,13 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { hang, type Hang } from '../testing/hang.ts';
-import { parkedOf } from '../testing/park-by-hand.ts';
+import { waitingOf } from '../testing/put-by-hand.ts';
 import type { Client } from '../testing/test-stack.ts';
 import { IMPATIENT, receiver, settingsOf, stack } from './stand.ts';
 
 /** More than are under way at once. */
 const HEARD = 40;
-const PARKED_OF_THEM = 10;
+const WAITING_OF_THEM = 10;
 /** A dead endpoint is asked now and then. */
 const LEAST_LEFT = 0.9;
 const LIMIT = 50;
@@ -20,57 +20,54 @@ const NEWEST = 20;
 type HungCarrier = { client: Client; subscription: string; hung: Hang };
 
 /** What waits for an endpoint, and what becomes of it; so many deliveries. */
-export function parking(parked: number): void {
-  describe(`${parked} deliveries parked for an endpoint`, () => {
+export function waiting(count: number): void {
+  describe(`${count} deliveries that wait for an endpoint`, () => {
     settingsOf('deliverer', () => IMPATIENT);
 
-    test('hold up none of those parked for another, once that answers again', async () => {
-      const dead = await deadShipper({ stack, receiver, parked });
+    test('hold up none of those that wait for another, once that answers again', async () => {
+      const dead = await deadShipper({ stack, receiver, waiting: count });
       const { client, subscription, hung } = await hungCarrier();
-      for (let count = 0; count < HEARD; count += 1) await client.hear('order.created');
-      await until(
-        'some of them are parked',
-        async () => (await parkedOf(stack.postgres, subscription)) > PARKED_OF_THEM,
-      );
+      for (let heard = 0; heard < HEARD; heard += 1) await client.hear('order.created');
+      await until('some of them wait', async () => (await waitingOf(stack.postgres, subscription)) > WAITING_OF_THEM);
       hung.answer(200);
       await until('all of them have come', () => deliveriesAt(hung.path).size === HEARD);
-      expect(await parkedOf(stack.postgres, dead.subscription)).toBeGreaterThan(LEAST_LEFT * parked);
+      expect(await waitingOf(stack.postgres, dead.subscription)).toBeGreaterThan(LEAST_LEFT * count);
       await dead.client.unsubscribe(DEAD_ACTION);
       dead.hung.answer(500);
     });
 
     test('arrive at the new callback URL once that is replaced', async () => {
-      const { client, hung } = await deadShipper({ stack, receiver, parked });
+      const { client, hung } = await deadShipper({ stack, receiver, waiting: count });
       const path = `/${randomUUID()}`;
       await client.subscribe(DEAD_ACTION, receiver.url(path));
       // What was on its way to the old one is attempted again.
       hung.answer(500);
-      const count = () => deliveriesAt(path).size;
-      await until('all of them have come', () => count() === parked, count);
+      const come = () => deliveriesAt(path).size;
+      await until('all of them have come', () => come() === count, come);
     });
 
     test('are dropped as unsubscribed once the subscription is ended', async () => {
-      const { client, subscription, hung } = await deadShipper({ stack, receiver, parked });
+      const { client, subscription, hung } = await deadShipper({ stack, receiver, waiting: count });
       await client.unsubscribe(DEAD_ACTION);
       hung.answer(500);
       let dropped = 0;
       await until(
         'all of them are dropped',
-        async () => (dropped = (await endedAs(subscription, 'unsubscribed')).size) === parked,
+        async () => (dropped = (await endedAs(subscription, 'unsubscribed')).size) === count,
         () => dropped,
       );
-      await until('none of them is left', async () => (await parkedOf(stack.postgres, subscription)) === 0);
-      expect((await endedAs(subscription, 'unsubscribed', 'dropped')).size).toBe(parked);
+      await until('none of them is left', async () => (await waitingOf(stack.postgres, subscription)) === 0);
+      expect((await endedAs(subscription, 'unsubscribed', 'dropped')).size).toBe(count);
     });
   });
 }
 
-export function parkedOverLimit(): void {
-  describe('where an account has more parked than it may', () => {
-    // So long that none fails to its end, which would switch the subscription off, before the deliverer that parks them takes over.
+export function waitingOverLimit(): void {
+  describe('where an account has more waiting than it may', () => {
+    // So long that none fails to its end, which would switch the subscription off, before they all wait.
     settingsOf('deliverer', () => ({
       ...IMPATIENT,
-      PARKED_MAX_ROWS: String(LIMIT),
+      WAITING_MAX_ROWS: String(LIMIT),
       CARRIER_RESPONSE_LIMIT: '60s',
     }));
 
@@ -81,9 +78,9 @@ export function parkedOverLimit(): void {
         deliveries.push(messageGuid((await client.hear('order.created')).guid, subscription));
       }
       const overLimit = () => endedAs(subscription, 'parked_over_limit', 'exhausted');
-      await until('some have ended, and no more are parked than may be', async () => {
+      await until('some have ended, and no more wait than may', async () => {
         return (
-          (await overLimit()).size > 0 && (await newerThanOldestParked(subscription, deliveriesAt(hung.path))) < LIMIT
+          (await overLimit()).size > 0 && (await newerThanOldestWaiting(subscription, deliveriesAt(hung.path))) < LIMIT
         );
       });
       hung.answer(200);
@@ -111,13 +108,13 @@ function deliveriesAt(path: string): Set<string> {
 }
 
 /**
- * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0004-flow.md), and those that
+ * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0012-waiting-rooms.md), and those that
  * were sent as long as they have no answer.
  */
-async function newerThanOldestParked(subscription: string, sent: ReadonlySet<string>): Promise<number> {
+async function newerThanOldestWaiting(subscription: string, sent: ReadonlySet<string>): Promise<number> {
   const { rows } = await stack.postgres.query<{ count: number }>(
-    `with unsent as (select created_at from waybell.parked where subscription = $1 and not delivery = any ($2))
-     select count(*)::int from unsent where created_at > (select min(created_at) from unsent)`,
+    `with unsent as (select made_at from waybell.deliverer_waiting where subscription = $1 and not split_part(id, ' ', 1) = any ($2))
+     select count(*)::int from unsent where made_at > (select min(made_at) from unsent)`,
     [subscription, [...sent]],
   );
   return rows[0]?.count ?? 0;

@@ -16,11 +16,11 @@ const HUNG_HAS = 40;
 /** Beside the limit of what is left hanging. */
 const RECOVERED_SECONDS = 5 + 3;
 const DRAINED = { short: 2_000, release: 20_000 };
-const PARKED_PER_SECOND = { short: 100, release: 500 };
-const PARKED_FIRST = 50;
+const PUT_PER_SECOND = { short: 100, release: 500 };
+const PUT_FIRST = 50;
 
 /** What waits for an endpoint waits for that one alone, and whatever dies meanwhile, all of it comes. */
-export const parked: Fault[] = [
+export const waiting: Fault[] = [
   {
     row: 'L18',
     name: 'an endpoint dead for long beside two that recover',
@@ -31,13 +31,13 @@ export const parked: Fault[] = [
   },
   {
     row: 'L18',
-    name: 'the deliverer killed while it parks',
+    name: 'the deliverer killed while deliveries are put into its waiting room',
     bars: { duplicates: HELD, movingAgainSeconds: 15 },
-    run: underLoad(killWhileItParks, { releaseTimes: 5 }),
+    run: underLoad(killWhileItPuts, { releaseTimes: 5 }),
   },
   {
     row: 'L18',
-    name: 'the deliverer killed while it drains what is parked',
+    name: 'the deliverer killed while it drains what waits',
     bars: { duplicates: HELD, movingAgainSeconds: 15 },
     run: underLoad(killWhileItDrains, { releaseTimes: 5 }),
   },
@@ -68,7 +68,7 @@ async function recoverBesideTheDead(stage: Stage, ledger: Ledger): Promise<strin
     action: 'order.created',
     folder: '/recovering',
   });
-  await dead.park(DEAD_HAS[stage.scale]);
+  await dead.put(DEAD_HAS[stage.scale]);
   await Promise.all([
     publishFor(dead, ledger, 1),
     publishFor(sibling, ledger, HUNG_HAS),
@@ -80,16 +80,16 @@ async function recoverBesideTheDead(stage: Stage, ledger: Ledger): Promise<strin
   const seconds = await secondsUntil('those that recovered have all of their own', () =>
     [sibling, carrier].every((each) => each.served() === HUNG_HAS),
   );
-  const left = await dead.parked();
+  const left = await dead.waiting();
   // What it has need not be waited for: it goes with its subscription.
   await (await stage.stack.clientOf(dead.account, 'shipper')).unsubscribe('order.booked');
   let gone = left;
   await until(
-    'what was parked for the dead is gone',
+    'what waited for the dead is gone',
     async () => {
       // Also what was about to begin.
       dead.reset();
-      return (gone = await dead.parked()) === 0;
+      return (gone = await dead.waiting()) === 0;
     },
     () => gone,
   );
@@ -106,12 +106,12 @@ async function secondsUntil(what: string, look: () => boolean): Promise<number> 
   return (performance.now() - since) / 1_000;
 }
 
-async function killWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
-  const party = await hungParty(stage, ledger, shipper('/parking'));
-  using load = new Load({ ledger, parties: [party], eventsPerSecond: PARKED_PER_SECOND[stage.scale] });
-  const before = await party.untilParked(PARKED_FIRST);
+async function killWhileItPuts(stage: Stage, ledger: Ledger): Promise<void> {
+  const party = await hungParty(stage, ledger, shipper('/putting'));
+  using load = new Load({ ledger, parties: [party], eventsPerSecond: PUT_PER_SECOND[stage.scale] });
+  const before = await party.untilWaiting(PUT_FIRST);
   await stage.stack.stack.service('deliverer').kill();
-  await party.untilParked(before + PARKED_FIRST);
+  await party.untilWaiting(before + PUT_FIRST);
   await load.stop();
   party.answer(200);
   await untilDrained(party);
@@ -131,7 +131,7 @@ async function drainByTwo(stage: Stage, ledger: Ledger): Promise<void> {
   const second = await replicaOf(stage.stack.stack.service('deliverer'));
   try {
     const party = await draining(stage, ledger, count);
-    using load = new Load({ ledger, parties: [party], eventsPerSecond: PARKED_PER_SECOND[stage.scale] });
+    using load = new Load({ ledger, parties: [party], eventsPerSecond: PUT_PER_SECOND[stage.scale] });
     // Whichever had it, the other has it then, and one after the other has it all.
     await until('a third of them have come', () => party.served() > count / 3, party.served);
     await stage.stack.stack.service('deliverer').restart();
@@ -144,15 +144,15 @@ async function drainByTwo(stage: Stage, ledger: Ledger): Promise<void> {
   }
 }
 
-/** A subscriber that has so many parked and hung until now. */
+/** A subscriber that so many wait for, and that hung until now. */
 async function draining(stage: Stage, ledger: Ledger, count: number): Promise<HungParty> {
   const party = await hungParty(stage, ledger, shipper('/draining'));
-  await party.park(count);
+  await party.put(count);
   await until('it is asked', () => party.open() > 0);
   party.answer(200);
   return party;
 }
 
 async function untilDrained(party: HungParty): Promise<void> {
-  await until('nothing is parked any more', async () => (await party.parked()) === 0, party.served);
+  await until('nothing waits any more', async () => (await party.waiting()) === 0, party.served);
 }

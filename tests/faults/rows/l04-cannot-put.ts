@@ -2,7 +2,7 @@ import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, waitingQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
-import { parkedOf } from '../../testing/park-by-hand.ts';
+import { waitingOf } from '../../testing/put-by-hand.ts';
 import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
@@ -18,26 +18,26 @@ const TAKES_MS = 500;
 /** So many at once that they are no chance. */
 const WAITING = 50;
 
-/** What cannot be parked waits in the broker, and what was in hand is not sent again beyond that. */
-export const cannotPark: Fault[] = [
+/** What cannot wait in Postgres waits in the broker, and what was in hand is not sent again beyond that. */
+export const cannotPut: Fault[] = [
   {
     row: 'L4',
-    name: 'Postgres stopped while deliveries are to be parked',
-    // Less than what an endpoint takes: a delivery that finds no room at once is parked.
+    name: 'Postgres stopped while deliveries are to wait',
+    // Less than what an endpoint takes: a delivery that finds no room at once is put into its endpoint\'s room.
     settings: { ...shippedDatabaseTimeout, DELIVER_PATIENCE: `${TAKES_MS / 2}ms` },
     bars: { duplicates: HELD, movingAgainSeconds: 75 },
-    run: underLoad(stopWhileItParks),
+    run: underLoad(stopWhileItPuts),
   },
 ];
 
-async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
+async function stopWhileItPuts(stage: Stage, ledger: Ledger): Promise<void> {
   const { stack, scale } = stage;
   const party = { interface: 'shipper', action: 'order.booked' } as const;
   const slow = await subscribed(stage, { ...party, folder: '/slow', answers: [200], slowMs: TAKES_MS });
   const hung = scale === 'release' ? [await hungParty(stage, ledger, { ...party, folder: '/hung' })] : [];
   using load = new Load({ ledger, parties: [slow, ...hung], eventsPerSecond: EVENTS_PER_SECOND });
   for (const { addresses } of [slow, ...hung]) {
-    await until('some are parked', async () => (await parkedOf(stack.postgres, addresses[0]?.subscription ?? '')) > 0);
+    await until('some wait', async () => (await waitingOf(stack.postgres, addresses[0]?.subscription ?? '')) > 0);
   }
   const postgres = stack.stack.servers.process('postgres');
   await withBacklog(stage, deliveryQueue('shipper.order.booked'), () => postgres.stop());

@@ -1,0 +1,74 @@
+import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import { MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
+
+export type DueRoomsOptions = {
+  endpoints: Pick<Endpoints, 'probeSlots' | 'probeSoon'>;
+  rooms: ClaimedRooms;
+  inHand: RowsInHand;
+  limit: HeldLimit;
+  clock: Pick<Clock, 'after'>;
+  /** Called when rooms may be due. */
+  onDue: () => void;
+};
+
+/** Open rooms claimed at once. */
+const MOST_OPEN = 50;
+/** While more rooms wait than were claimed at once, the next are claimed after this pause. */
+const MORE_MS = 100;
+
+/** Claims rooms that are due: open ones first, and of shut ones no more than may be probed. */
+export class DueRooms {
+  readonly #options: DueRoomsOptions;
+  /** More shut rooms may be due than were claimed. */
+  #areMoreShut = false;
+  #more: Timer | undefined;
+
+  constructor(options: DueRoomsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with new rooms, and own ones that changed. */
+  async claim(): Promise<OwnRoom[]> {
+    const { endpoints, rooms } = this.#options;
+    const { open, shut, known } = this.#room();
+    const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
+    const fresh = claimed.filter((own) => !known.has(own));
+    const opened = fresh.filter(({ isUnasked }) => !isUnasked);
+    // It was open for whoever had it last, or is new: this process may think that it hangs still.
+    for (const { room } of opened) endpoints.probeSoon(room);
+    if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
+    if (open > 0 && opened.length >= open) this.#soon();
+    return claimed;
+  }
+
+  /** Notes that one more may be claimed. */
+  hasRoom(): void {
+    if (this.#areMoreShut) this.#soon();
+  }
+
+  close(): void {
+    this.#more?.[Symbol.dispose]();
+  }
+
+  #room(): { open: number; shut: number; known: ReadonlySet<OwnRoom> } {
+    const { endpoints, rooms, inHand, limit } = this.#options;
+    const known = new Set(rooms.all());
+    const left = inHand.count < limit.messages ? Math.max(0, MOST_ROOMS - known.size) : 0;
+    const open = Math.min(MOST_OPEN, left);
+    // What was claimed to be asked, and is not yet, will need a slot too.
+    const unasked = [...known].filter(({ isUnasked, room }) => isUnasked && inHand.countOf(room) === 0);
+    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
+    return { open, shut, known };
+  }
+
+  #soon(): void {
+    this.#more ??= this.#options.clock.after(MORE_MS, () => {
+      this.#more = undefined;
+      this.#options.onDue();
+    });
+    this.#more.unref();
+  }
+}

@@ -1,3 +1,0 @@
-import { parking } from './parking.ts';
-
-parking(100_000);

@@ -1,0 +1,3 @@
+import { waiting } from './waiting.ts';
+
+waiting(100_000);
