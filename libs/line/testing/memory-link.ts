@@ -33,7 +33,6 @@ type MemoryConsumer = ConsumeCallbacks & {
 
 /** No faults. */
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
-const never = () => new Promise<never>(() => undefined);
 
 /** A process's connection to the broker in memory. When the process dies, its held messages are requeued, and it has no more effects. */
 export class MemoryLink {
