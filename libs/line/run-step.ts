@@ -5,7 +5,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
+import type { ConsumeCallbacks, Consumer } from './broker.ts';
 import { Gate } from './gate.ts';
 import { EffectRunner } from './hand-over/effect-runner.ts';
 import type { HandOverTools } from './hand-over/effect-tools.ts';

@@ -12,7 +12,7 @@
  *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
  *                          waybell.returns ◀── expiry ── waybell.waiting ◀───────────────┤ while Postgres is away, or a key is missing
- *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
+ *                      (deliverer) ◀── Postgres: waiting rooms ◀──────────────────────────┘
  *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.

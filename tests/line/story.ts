@@ -106,7 +106,7 @@ function eventOf({ where: { action, account }, twist: how }: Story['events'][num
   });
 }
 
-/** A message that was in hand at three deaths is suspected, and at seven rejected: a process dies twice at most. */
+/** A batch that was in hand at three deaths is taken apart, a message at five set aside: a process dies twice at most. */
 const MOST_DEATHS = 2;
 
 function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullable<LineOptions['diesAt']> {

@@ -4,7 +4,7 @@ import type { Publication } from '../messages.ts';
 import type { Exchange, Queue, Topology } from '../topology.ts';
 
 export type QueuedMessage = { publication: Publication; deliveryCount: number };
-type MemoryQueue = { spec: Queue; kept: QueuedMessage[]; onFilled: (() => void)[] };
+type MemoryQueue = { spec: Queue; kept: QueuedMessage[] };
 
 /** Simulates as much of RabbitMQ as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
 export class MemoryBroker {
@@ -18,7 +18,7 @@ export class MemoryBroker {
   constructor({ exchanges, queues }: Topology, clock: TurnedClock) {
     this.clock = clock;
     this.#exchanges = new Map(exchanges.map((spec) => [spec.name, spec]));
-    this.#all = queues.map((spec): MemoryQueue => ({ spec, kept: [], onFilled: [] }));
+    this.#all = queues.map((spec): MemoryQueue => ({ spec, kept: [] }));
     this.#byName = new Map(this.#all.map((queue) => [queue.spec.name, queue]));
     const bound = this.#all.flatMap((queue) =>
       queue.spec.bindings.map(({ exchange, routingKey }) => ({ queue, to: this.#address(exchange, routingKey) })),
@@ -43,11 +43,6 @@ export class MemoryBroker {
     return this.#queue(queue).kept;
   }
 
-  async untilFilled(queue: string): Promise<void> {
-    const { kept, onFilled } = this.#queue(queue);
-    if (kept.length === 0) await new Promise<void>((resolve) => onFilled.push(resolve));
-  }
-
   /** Names of the queues that hold messages. */
   filled(): string[] {
     return this.#all.filter(({ kept }) => kept.length > 0).map(({ spec }) => spec.name);
@@ -55,7 +50,6 @@ export class MemoryBroker {
 
   #put(queue: MemoryQueue, publication: Publication): void {
     queue.kept.push({ publication, deliveryCount: 0 });
-    for (const tell of queue.onFilled.splice(0)) tell();
     const ttlMs = queue.spec.arguments['x-message-ttl'];
     if (typeof ttlMs === 'number') this.clock.after(ttlMs, () => this.#expire(queue));
   }

@@ -33,7 +33,6 @@ type MemoryConsumer = ConsumeCallbacks & {
 
 /** No faults. */
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
-const never = () => new Promise<never>(() => undefined);
 
 /** A process's connection to the broker in memory. When the process dies, its held messages are requeued, and it has no more effects. */
 export class MemoryLink {
@@ -109,12 +108,7 @@ export class MemoryLink {
         held: () => heldBy(consumers),
       };
     },
-    /** For a queue without a consumer, answers only once it holds something: polling would cost simulated days thousands of steps. */
-    depth: async ([queue = '']) => {
-      const isTaken = this.#consumers.some((consumer) => consumer.queue === queue && consumer.pauses.size === 0);
-      if (!isTaken) await this.#broker.untilFilled(queue);
-      return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
-    },
+    depth: async ([queue = '']) => ({ messages: this.#broker.kept(queue).length, isExact: true }),
     state: () => this.#state,
     onState: (listener) => void this.#listeners.push(listener),
     stalled: () => [],
