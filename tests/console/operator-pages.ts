@@ -54,7 +54,7 @@ export function operatorPages(): void {
       await stack.postgres.query(`delete from waybell.router_waiting; delete from waybell.router_rooms`);
       await client.unsubscribe(DEAD_ACTION);
       hung.answer(500);
-      await endpoint.waitFor({ state: 'detached' });
+      await until('nothing waits any more', async () => (await endpoint.count()) === 0);
     });
 
     test('is closed to a token of a client', async () => {
