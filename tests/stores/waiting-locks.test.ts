@@ -21,8 +21,14 @@ afterEach(async () => {
 
 const ORPHANS = `select from waybell.deliverer_waiting w where not exists (
   select from waybell.deliverer_rooms r where r.room = w.room)`;
-const untilOneWaits = () =>
-  until('one waits for a lock', async () => (await stand.sql('select from pg_locks where not granted')).length > 0);
+/** Resolves also if the work is done without waiting. */
+async function untilItWaits(work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = () => void (isDone = true);
+  void work.then(done, done);
+  const areLocksWaitedFor = async () => (await stand.sql('select from pg_locks where not granted')).length > 0;
+  await until('it waits for a lock', async () => isDone || (await areLocksWaitedFor()));
+}
 
 describe('a room that is released', () => {
   test('while something is being put there stays', async () => {
@@ -33,7 +39,7 @@ describe('a room that is released', () => {
     await mine.settle(await takeFrom(mine, place.room));
     const putting = await stand.inOpenTransaction((other) => other.put([aRow(place, 'b')]));
     const releasing = mine.release([{ room: place.room }]);
-    await untilOneWaits();
+    await untilItWaits(releasing);
     await putting.commit();
     expect(await releasing).toEqual([]);
     expect(await stand.sql(ORPHANS)).toEqual([]);
@@ -48,7 +54,7 @@ describe('a room that is released', () => {
     await store.settle(await takeFrom(store, place.room));
     const releasing = await stand.inOpenTransaction((mine) => mine.release([{ room: place.room }]), process);
     const putting = store.put([aRow(place, 'b')]);
-    await untilOneWaits();
+    await untilItWaits(putting);
     await releasing.commit();
     expect(await putting).toHaveLength(1);
     expect(await store.claim(ALL)).toMatchObject([{ room: place.room }]);
@@ -106,7 +112,7 @@ describe('locks are had in the order of keys, so that nobody waits in a circle:'
       client.query('select from waybell.deliverer_waiting where room = $1 and made_at = 1 for update', [place.room]),
     );
     const working = work();
-    await untilOneWaits();
+    await untilItWaits(working);
     const of = 'select from waybell.deliverer_waiting where room = $1 and made_at = 2';
     expect(await isFree(of, [place.room])).toBe(true);
     await holding.commit();
@@ -129,7 +135,7 @@ describe('locks are had in the order of keys, so that nobody waits in a circle:'
       client.query('select from waybell.deliverer_rooms where room = $1 for update', [rooms[0]]),
     );
     const working = work(rooms.toReversed(), mine);
-    await untilOneWaits();
+    await untilItWaits(working);
     expect(await isFree('select from waybell.deliverer_rooms where room = $1', [rooms[1]])).toBe(true);
     await holding.commit();
     await working;

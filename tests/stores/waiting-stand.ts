@@ -28,6 +28,7 @@ export type WaitingStand = AsyncDisposable & {
 export class PostgresStand implements WaitingStand {
   readonly database: TestDatabase;
   readonly postgres: Postgres;
+  readonly #open = new Set<pg.PoolClient>();
 
   private constructor(database: TestDatabase, poolSize: number) {
     this.database = database;
@@ -84,7 +85,10 @@ export class PostgresStand implements WaitingStand {
     return found?.count ?? 0;
   }
 
+  /** Also of transactions that a test that failed has left open. */
   async empty(): Promise<void> {
+    for (const client of this.#open) client.release(true);
+    this.#open.clear();
     await this.sql('truncate waybell.deliverer_rooms, waybell.deliverer_waiting, waybell.deliverer_waiting_sums');
   }
 
@@ -94,13 +98,14 @@ export class PostgresStand implements WaitingStand {
     process = randomUUID(),
   ): Promise<{ commit(): Promise<void> }> {
     const client = await this.postgres.connect();
+    this.#open.add(client);
     await client.query('begin');
     const connect = this.postgres.connect.bind(this.postgres);
     await work(waitingIn({ query: client.query.bind(client), connect }, { service: 'deliverer', process }), client);
     return {
-      async commit() {
+      commit: async () => {
         await client.query('commit');
-        client.release();
+        if (this.#open.delete(client)) client.release();
       },
     };
   }
