@@ -2,18 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import { EVERY_FAULT, EVERY_FAULT_OF_ROOMS, exploreRow, type Row } from './row.ts';
 
 const SLOW = { deliveries: 2, isBatched: true, isSlow: true, answers: ['delivered'] } as const;
-const BESIDE_KILLER = { deliveries: 2, isBesideSuspect: true, faults: 4, answers: ['delivered'] } as const;
-const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
+const BESIDE_SUSPECT = { isBesideSuspect: true, answers: ['delivered'] } as const;
+const KILLERS = { killers: ['A', 'B'], rejectable: ['A', 'B'] } as const;
 const WAITING = { answers: ['delivered', 'full'] } as const;
 const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_ROOMS] as const;
 
 describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
   test.each<[string, Row]>([
     ['with any one fault and three attempts', { retries: 2, faults: 1, kinds: EVERY_FAULT, requests: 6, copies: 2 }],
-    ['with a message in hand when its process dies', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [
-      'with a message that kills its process each time, beside a suspect',
-      { ...KILLER, deliveries: 2, isBesideSuspect: true, kinds: ['kills'], requests: 2, copies: 7 },
+      'with a message in hand when its process dies',
+      { answers: ['delivered'], rejectable: ['A'], faults: 10, kinds: ['crash'], requests: 10, copies: 7 },
+    ],
+    [
+      'with two of a class that kill their process each time, beside a suspect that does not, and is not rejected',
+      { ...BESIDE_SUSPECT, ...KILLERS, deliveries: 3, faults: 6, kinds: ['kills'], requests: 6, copies: 3 },
+    ],
+    [
+      'with suspects and several replicas, whose connections break',
+      { ...BESIDE_SUSPECT, replicas: 2, faults: 4, kinds: ['cut'], requests: 2, copies: 5 },
     ],
     [
       'with failures, while the broker blocks and a process dies, or its connection is lost',
@@ -56,12 +63,8 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
       { ...SLOW, faults: 2, kinds: ['crash', 'cut'], requests: 3, copies: 5 },
     ],
     [
-      'with a suspect that takes long, so that what kills comes beside it, and which is not rejected for that',
-      { ...BESIDE_KILLER, isSlow: true, kinds: ['kills'], requests: 5, copies: 4 },
-    ],
-    [
       'with a suspect beside what kills, and connections that break',
-      { ...BESIDE_KILLER, kinds: ['cut', 'kills'], requests: 3, copies: 5 },
+      { ...BESIDE_SUSPECT, deliveries: 2, faults: 3, kinds: ['cut', 'kills'], requests: 2, copies: 4 },
     ],
     [
       'with retries of a batch that no queue takes, and which may not wait in a room',

@@ -10,7 +10,8 @@ const BATCH = { deliveries: 2, isBatched: true, answers: ['delivered'] } as cons
 const SLOW = { ...BATCH, isSlow: true } as const;
 /** What causes deliveries in parts. */
 const EVENT = { isRouted: true, retries: 2 } as const;
-const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
+const KILLER = { faults: 10, answers: ['delivered'], rejectable: ['A'] } as const;
+const SUSPECT = { isBesideSuspect: true, answers: ['delivered'] } as const;
 /** What has no room at its endpoint waits, however often, or arrives. */
 const WAITING = { answers: ['delivered', 'full'] } as const;
 
@@ -32,32 +33,25 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       { deliveries: 2, faults: 2, kinds: ['cut', 'outage'], answers: ['delivered'], requests: 1, copies: 1 },
     ],
     ['with a refusal of what is held no longer', { faults: 2, kinds: ['cut', 'refused'], requests: 3, copies: 1 }],
-    ['with a message that kills its process each time', { ...KILLER, kinds: ['kills'], requests: 1, copies: 7 }],
+    ['with a message that kills its process each time', { ...KILLER, kinds: ['kills'], requests: 1, copies: 2 }],
     [
       'with such a message beside a suspect, which is not blamed for it',
-      { ...KILLER, deliveries: 2, isBesideSuspect: true, faults: 4, kinds: ['kills'], requests: 2, copies: 4 },
+      { ...KILLER, ...SUSPECT, deliveries: 2, kinds: ['kills'], requests: 2, copies: 2 },
     ],
     [
-      'with connections that break again and again, for which nothing is blamed',
-      { replicas: 2, faults: 5, kinds: ['cut'], answers: ['delivered'], requests: 2, copies: 1 },
+      'with connections that break again and again, for which nothing is rejected',
+      { replicas: 2, faults: 5, kinds: ['cut'], answers: ['delivered'], requests: 2, copies: 2 },
     ],
+    ['nor any suspect', { ...SUSPECT, faults: 5, kinds: ['cut'], requests: 1, copies: 6 }],
     [
       'with such connections beside a suspect',
-      {
-        deliveries: 2,
-        isBesideSuspect: true,
-        faults: 3,
-        kinds: ['cut'],
-        answers: ['delivered'],
-        requests: 1,
-        copies: 1,
-      },
+      { ...SUSPECT, deliveries: 2, faults: 2, kinds: ['cut'], requests: 1, copies: 3 },
     ],
     [
       'with connections that break, and processes that die',
-      { faults: 4, kinds: ['cut', 'crash'], answers: ['delivered'], requests: 5, copies: 4 },
+      { faults: 4, kinds: ['cut', 'crash'], answers: ['delivered'], requests: 5, copies: 1 },
     ],
-    ['with a handler that throws each time', { ...KILLER, kinds: ['throws'], requests: 6, copies: 3 }],
+    ['with a handler that throws each time', { ...KILLER, faults: 7, kinds: ['throws'], requests: 6, copies: 3 }],
     [
       'with outages, which get no delivery rejected',
       { faults: 5, kinds: ['throws', 'outage'], answers: ['delivered'], requests: 6, copies: 3 },

@@ -10,7 +10,7 @@ import {
 } from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { judged, messagesOf, type Copy } from './copies.ts';
+import { isSeveral, judged, messagesOf, type Copy } from './copies.ts';
 import { misusedParts, type Parts, partsIn, partsOf, withParts } from './parts.ts';
 
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
@@ -136,15 +136,19 @@ export function take({ replica, index, setting: { rules } }: Taking, copies: rea
   const sources = taken.map(({ source }) => source);
   const isNew = replica.isNew && copies.every(({ lane }) => lane === 'queue');
   const after = apply({ ...replica, held, isNew }, [{ kind: 'came', sources }], rules);
-  if (!taken.some(({ copy, source }) => isInnocentBlamed(after, source.id, judged(copy, index)))) return after;
-  return { ...after, broken: after.broken ?? 'blamed though no process died of it' };
+  const isTooEarly = taken.some(({ copy, source }) => isBlamedTooEarly(after, source.id, { copy, index }));
+  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few deaths' } : after;
 }
 
 type Taking = { replica: Replica; index: number; setting: { rules: StepRules<Delivery> } };
 
-/** Whether it is blamed for returns of which the process saw every one. */
-function isInnocentBlamed({ state }: Replica, source: number, { deliveryCount, deaths }: Message): boolean {
-  if (deliveryCount === 0 || deaths !== 0) return false;
+/** So many processes may have died with it at least that a message is blamed for. */
+const LEAST_DEATHS = { alone: 5, several: 3, row: 3 } as const;
+
+function isBlamedTooEarly({ state }: Replica, source: number, { copy, index }: { copy: Copy; index: number }): boolean {
+  const { deaths = 0 } = judged(copy, index);
+  const how = copy.row !== undefined ? 'row' : isSeveral(copy.message) ? 'several' : 'alone';
+  if (deaths >= LEAST_DEATHS[how]) return false;
   return [...state.members.values()].some((member) => member.source === source && isBlamed(member));
 }
 

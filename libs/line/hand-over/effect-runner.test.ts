@@ -75,10 +75,10 @@ class Running {
     return this.told.splice(0);
   }
 
-  take(text: string, lane: Lane = 'queue'): Source {
+  take(text: string, lane: Lane = 'queue', how: Partial<Message> = {}): Source {
     const source = {
       id: newSourceId(),
-      messages: [messageOf(text)],
+      messages: [{ ...messageOf(text), ...how }],
       acknowledge: () => void this.told.push(`acknowledge ${text}`),
       giveBack: () => void this.told.push(`give back ${text}`),
     };
@@ -286,5 +286,34 @@ describe('a batch', () => {
     expect(await step.said()).toEqual(['publish suspect one']);
     step.confirm();
     expect(await step.said()).toEqual(['acknowledge one']);
+  });
+});
+
+describe('what came again', () => {
+  test.each<[string, Partial<Message>]>([
+    ['from its queue', { deliveryCount: 1 }],
+    ['in a batch, and then by itself', { cameBefore: true }],
+    ['from a room whose process died', { deaths: 1 }],
+  ])('%s is told of while any is in hand', async (_, how) => {
+    const step = new Running();
+    step.take('new');
+    step.take('one', 'queue', how);
+    step.take('two', 'queue', how);
+    expect(await step.said()).toContain('what came again is in hand');
+    step.end('one', 'new');
+    await step.said();
+    step.confirm();
+    expect(await step.said()).not.toContain('it is gone');
+    step.end('two');
+    await step.said();
+    step.confirm();
+    expect(await step.said()).toContain('it is gone');
+  });
+
+  test('to the suspects lane, or is new, is not told of', async () => {
+    const step = new Running();
+    step.take('new');
+    step.take('suspect', 'suspects', { deliveryCount: 1, deaths: 1 });
+    expect(await step.said()).not.toContain('what came again is in hand');
   });
 });

@@ -303,6 +303,26 @@ describe('what a message causes in parts', () => {
   });
 });
 
+describe('what may have been in hand when processes died', () => {
+  test.each([
+    ['is handled after four', { deliveryCount: 4, deaths: 4 }, 'recall one'],
+    ['is set aside after five', { deliveryCount: 5, deaths: 5 }, 'publish suspect one'],
+    ['is handled however often it returned from this process', { deliveryCount: 9, deaths: 4 }, 'recall one'],
+    ['is handled, of a room, after two', { waited: { why: 'full' }, deaths: 2 }, 'recall one'],
+    ['is set aside, of a room, after three', { waited: { why: 'full' }, deaths: 3 }, 'publish suspect one'],
+    ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, deaths: 4 }, 'recall one'],
+    ['is rejected as a suspect after five', { lane: 'suspects', deliveryCount: 5, deaths: 5 }, 'publish rejected one'],
+    [
+      'goes to the end of the suspects lane where it returned from this process: no other counts that',
+      { lane: 'suspects', deliveryCount: 6, deaths: 5 },
+      'publish suspect one',
+    ],
+  ] as const)('%s', (_what, how, effect) => {
+    const step = new ToldStep();
+    expect(step.came(1, ['one'], how)).toEqual([effect]);
+  });
+});
+
 test('a suspect that is given back goes to the end of its lane: it would soon look like one that kills its process', () => {
   const step = new ToldStep();
   step.came(1, ['one'], { lane: 'suspects' });
