@@ -308,8 +308,8 @@ describe('what may have been in hand when processes died', () => {
     ['is handled after four', { deliveryCount: 4, deaths: 4 }, 'recall one'],
     ['is set aside after five', { deliveryCount: 5, deaths: 5 }, 'publish suspect one'],
     ['is handled however often it returned from this process', { deliveryCount: 9, deaths: 4 }, 'recall one'],
-    ['is handled, of a room, after two', { waited: { why: 'full' }, deaths: 2 }, 'recall one'],
-    ['is set aside, of a room, after three', { waited: { why: 'full' }, deaths: 3 }, 'publish suspect one'],
+    ['is handled, of a room, after two', { waited: { room: '', why: 'full' }, deaths: 2 }, 'recall one'],
+    ['is set aside, of a room, after three', { waited: { room: '', why: 'full' }, deaths: 3 }, 'publish suspect one'],
     ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, deaths: 4 }, 'recall one'],
     ['is rejected as a suspect after five', { lane: 'suspects', deliveryCount: 5, deaths: 5 }, 'publish rejected one'],
     [

@@ -10,10 +10,9 @@ import { underLoad } from '../under-load.ts';
 
 const CULPRITS = { short: 10, release: 100 };
 const CULPRIT_EVERY_MS = 100;
-/** A killer is taken three times in its batch, three times beside others, once as a suspect and three times alone. */
-const KILLS = 10;
+/** A killer is taken three times in its batch, five times by itself, and five times as a suspect. */
+const KILLS = 13;
 const KILLERS = { short: 2, release: 10 };
-const KILLER_EVERY_MS = 1_000;
 /** Innocents published with a killer, of the same action. */
 const CROWD = 12;
 /** A request to here ends the deliverer that is about to send it. */
@@ -38,21 +37,8 @@ export const culpritsAmongOthers: Fault[] = [
       await publishEach(ledger, { culprit, count: CULPRITS[stage.scale], everyMs: CULPRIT_EVERY_MS });
     }),
   },
-  {
-    row: 'L13',
-    name: 'a message that kills its process each time',
-    settings: DEADLY,
-    bars: { duplicates: HELD },
-    run: async (stage, ledger) => {
-      const deliverer = stage.stack.stack.service('deliverer');
-      const before = deliverer.restarts;
-      const course = await amongKillers(stage, ledger);
-      const [kills, most] = [deliverer.restarts - before, KILLS * KILLERS[stage.scale]];
-      const tooMany = kills > most ? [`${kills} processes killed, at most ${most}`] : [];
-      const notes = [`${kills} processes killed by ${KILLERS[stage.scale]} messages`];
-      return { ...course, times: kills, notes, problems: [...(course.problems ?? []), ...tooMany] };
-    },
-  },
+  killers('a message that kills its process each time', 1_000),
+  killers('a class of messages that kill their process each time, all at once', 0),
   {
     row: 'L13',
     name: 'a message that kills its process each time, beside four dead endpoints',
@@ -71,15 +57,34 @@ export const culpritsAmongOthers: Fault[] = [
   },
 ];
 
-const amongKillers = underLoad(async (stage, ledger) => {
+/** Each comes so long after the one before, with innocents before and behind it. */
+function killers(name: string, everyMs: number): Fault {
+  return {
+    row: 'L13',
+    name,
+    settings: DEADLY,
+    bars: { duplicates: HELD },
+    run: async (stage, ledger) => {
+      const deliverer = stage.stack.stack.service('deliverer');
+      const before = deliverer.restarts;
+      const course = await underLoad((among, told) => publishKillers(among, told, everyMs))(stage, ledger);
+      const [kills, most] = [deliverer.restarts - before, KILLS * KILLERS[stage.scale]];
+      const tooMany = kills > most ? [`${kills} processes killed, at most ${most}`] : [];
+      const notes = [`${kills} processes killed by ${KILLERS[stage.scale]} messages`];
+      return { ...course, times: kills, notes, problems: [...(course.problems ?? []), ...tooMany] };
+    },
+  };
+}
+
+async function publishKillers(stage: Stage, ledger: Ledger, everyMs: number): Promise<void> {
   const culprit = await aCulprit(stage, DEADLY_PATH, 'process_killed');
   const innocents = await crowds(stage, 2);
   for (let killer = 0; killer < KILLERS[stage.scale]; killer += 1) {
     const beside = Array.from({ length: CROWD }, (_, place) => innocents[place % innocents.length] ?? culprit);
     await Promise.all(beside.toSpliced(CROWD / 2, 0, culprit).map((party) => ledger.publish(party)));
-    await sleep(KILLER_EVERY_MS);
+    await sleep(everyMs);
   }
-});
+}
 
 function aCulprit(stage: Stage, folder: string, reason: string): Promise<Subscribed> {
   const ends = [{ kind: 'rejected', reason }] as const;

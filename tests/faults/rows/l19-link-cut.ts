@@ -7,23 +7,23 @@ import { HELD } from '../fault-settings.ts';
 import { buildLinkStage } from '../link-stage.ts';
 import { partOf, type Stage } from '../stage.ts';
 
-const CUTS = 4;
+const CUTS = 5;
 const EVERY_MS = 2_500;
 
 /** A connection is no process: no message is blamed for the cut, and nothing waits for what is dead. */
 export const linkCut: Fault[] = [
   {
     row: 'L19',
-    name: 'the way to the broker cut four times in ten seconds, beside four dead endpoints',
+    name: 'the way to the broker cut five times in thirteen seconds, beside four dead endpoints',
     // As shipped: what hangs does so for a minute.
     settings: { DELIVER_SLOTS: '', DELIVER_HELD: '' },
     buildStage: buildLinkStage,
     bars: { duplicates: HELD, movingAgainSeconds: 15 },
-    run: cutFourTimes,
+    run: cutFiveTimes,
   },
 ];
 
-async function cutFourTimes(stage: Stage, ledger: Ledger): Promise<Course> {
+async function cutFiveTimes(stage: Stage, ledger: Ledger): Promise<Course> {
   const { course, suspects } = await besideTheDead(stage, ledger, async () => {
     let movingAgainSeconds = 0;
     for (let cut = 0; cut < CUTS; cut += 1) {
