@@ -43,22 +43,19 @@ describe('a delivery is attempted at once', () => {
     expect(healthy).toEqual({ due: 52_249, unattempted: 0, late: 0 });
   });
 
-  test.each([1_000, 4_000])(
-    'or at the next probe, to what was away, beside %i dead ones of one account',
-    async (dead) => {
-      const all = new Admission();
-      all.every(10, (turn) => all.arrive(to('dead', { host: `${turn % dead}`, kind: 'dead', answerMs: never })));
-      const away = { from: 30_000, until: 60_000 };
-      all.every(250, (turn) => {
-        if (turn * 250 < away.from) return;
-        const answerMs = (at: number) => (at < away.until ? Infinity : 20);
-        all.arrive(to(`back ${turn % 20}`, { kind: 'back', limitMs: 3_000, answerMs }));
-      });
-      await all.run(180_000);
-      const times = { from: away.until, until: 175_000 };
-      expect(all.lateness('back', { ...times, mayWaitMs: 5_600 })).toEqual({ due: 460, unattempted: 0, late: 0 });
-    },
-  );
+  test('or at the next probe, to what was away, beside 4,000 dead ones of one account', async () => {
+    const all = new Admission();
+    all.every(10, (turn) => all.arrive(to('dead', { host: `${turn % 4_000}`, kind: 'dead', answerMs: never })));
+    const away = { from: 30_000, until: 60_000 };
+    all.every(250, (turn) => {
+      if (turn * 250 < away.from) return;
+      const answerMs = (at: number) => (at < away.until ? Infinity : 20);
+      all.arrive(to(`back ${turn % 20}`, { kind: 'back', limitMs: 3_000, answerMs }));
+    });
+    await all.run(180_000);
+    const times = { from: away.until, until: 175_000 };
+    expect(all.lateness('back', { ...times, mayWaitMs: 5_600 })).toEqual({ due: 460, unattempted: 0, late: 0 });
+  });
 
   test('beside 10,000 new endpoints of one account that answer after 0.9 s', async () => {
     const all = new Admission();
