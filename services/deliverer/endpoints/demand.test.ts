@@ -88,6 +88,19 @@ describe('room', () => {
     expect(some.endpoints.demand(c ?? one)).toEqual({ rows: 0, lacksSlot: true });
   });
 
+  test('of a share is kept for the probe that was told of it, for as long as its room takes to be read', async () => {
+    const some = new SomeEndpoints({ slots: 10, shares: { hung: 0.1, new: 0.1, slow: 0.1 } });
+    const end = await some.begun(some.knownHung(keyOf('blocker')));
+    const hung = some.knownHung(keyOf('hung', { account: 'hung' }));
+    expect(some.endpoints.demand(hung)).toEqual({ rows: 0, lacksSlot: true });
+    end('hung');
+    await settled();
+    const fresh = keyOf('fresh', { account: 'fresh' });
+    expect(await some.told(fresh)).toBe('waits');
+    await some.begun(hung, 'waited');
+    expect(some.endpoints.figures().slots).toMatchObject({ hung: 1, new: 0 });
+  });
+
   test('of a host is told when what hung there has ended', async () => {
     const some = new SomeEndpoints({ slots: 80, shares: { hung: 0.5, new: 0.8, slow: 0.9 } });
     const [end] = await Promise.all(

@@ -143,8 +143,10 @@ export class Endpoints {
 
   #hasSlot(endpoint: KnownEndpoint): boolean {
     const { endpointClass, account, hostUsage, isFirst } = endpoint;
-    if (!this.#slots.admits(endpointClass, account) || !hostUsage.admits(endpointClass, isFirst)) return false;
-    if (endpointClass !== 'hung') return true;
+    const hasReserved = this.#notifier.hasReserved(endpoint);
+    if (!this.#slots.admits(endpointClass, account, hasReserved) || !hostUsage.admits(endpointClass, isFirst))
+      return false;
+    if (endpointClass !== 'hung' || hasReserved) return true;
     // Probes wait for their slot in turn.
     return this.#slotQueues.next(this.#slots, 'hung') === undefined && this.#notifier.isInTurn(endpoint);
   }
@@ -177,6 +179,7 @@ export class Endpoints {
   }
 
   #grant(endpoint: KnownEndpoint): Admission {
+    this.#notifier.release(endpoint);
     const request = endpoint.begin(this.#now, this.#end);
     this.#slots.take(request.endpointClass, endpoint.account);
     this.#refresh(endpoint);

@@ -11,7 +11,10 @@ export type RoomNotifierOptions = {
   onUnused: () => void;
 };
 
-/** A notified room has this long to use a slot before others are notified of the same slot. */
+/**
+ * A notified room has this long to use a slot before others are notified of the same slot: it may have to be claimed, and is read. For a
+ * hung endpoint the slot is kept so long.
+ */
 const PAUSE_MS = 50;
 /** Rooms notified at least in that time, if their order does not matter. */
 const LEAST_NOTIFIED = 16;
@@ -22,6 +25,8 @@ export class RoomNotifier {
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
   /** Rooms notified in this pause. */
   #notified: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
+  /** Hung endpoints among them, which have not used their slot. */
+  readonly #reserved = new Set<KnownEndpoint>();
   #pending: string[] = [];
   #pause: Timer | undefined;
 
@@ -38,15 +43,28 @@ export class RoomNotifier {
     return endpoint.wasNotified || this.#slotQueues.next(this.#options.slots, 'hung') === undefined;
   }
 
+  /** Whether a slot is kept for it. */
+  hasReserved(endpoint: KnownEndpoint): boolean {
+    return this.#reserved.has(endpoint);
+  }
+
+  /** Gives up the slot that was kept for it. */
+  release(endpoint: KnownEndpoint): void {
+    if (this.#reserved.delete(endpoint)) this.#options.slots.reserved -= 1;
+  }
+
   /** Notifies of free slots. */
   notify(): void {
     const { slots } = this.#options;
     for (const endpointClass of ENDPOINT_CLASSES) {
-      const most = Math.max(slots.free(endpointClass), endpointClass === 'hung' ? 0 : LEAST_NOTIFIED);
+      const isHung = endpointClass === 'hung';
+      const free = slots.free(endpointClass) + (isHung ? this.#reserved.size : 0);
+      const most = Math.max(free, isHung ? 0 : LEAST_NOTIFIED);
       while (this.#notified[endpointClass] < most) {
         const endpoint = this.#slotQueues.take(slots, endpointClass);
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
+        if (isHung) this.#reserve(endpoint);
         this.notifyRoom(endpoint);
         this.#startPause();
       }
@@ -60,6 +78,11 @@ export class RoomNotifier {
     if (this.#pending.push(endpoint.key) === 1) queueMicrotask(() => this.#flush());
   }
 
+  #reserve(endpoint: KnownEndpoint): void {
+    this.#reserved.add(endpoint);
+    this.#options.slots.reserved = this.#reserved.size;
+  }
+
   #flush(): void {
     for (const name of this.#pending.splice(0)) this.#options.onRoom(name);
   }
@@ -69,6 +92,8 @@ export class RoomNotifier {
     this.#pause = this.#options.clock.after(PAUSE_MS, () => {
       this.#pause = undefined;
       this.#notified = { hung: 0, new: 0, slow: 0, quick: 0 };
+      this.#reserved.clear();
+      this.#options.slots.reserved = 0;
       this.#options.onUnused();
     });
     this.#pause.unref();

@@ -29,6 +29,8 @@ export class Slots {
   readonly #held: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
   /** Silent requests to new endpoints; `#held.new` does not count them. */
   #silent = 0;
+  /** Free slots that are kept for probes. */
+  reserved = 0;
 
   constructor(slots: number, shares: Shares) {
     const limit = (share: number) => Math.max(1, Math.floor(slots * share));
@@ -44,8 +46,9 @@ export class Slots {
     return Math.max(0, Math.min(this.#freeInShare(endpointClass), this.#freeInAll()));
   }
 
-  admits(endpointClass: EndpointClass, account: AccountSlots): boolean {
-    return this.free(endpointClass) > 0 && this.#isWithinPart(endpointClass, account);
+  /** `hasReserved`: a slot is kept for its probe. */
+  admits(endpointClass: EndpointClass, account: AccountSlots, hasReserved = false): boolean {
+    return (hasReserved || this.free(endpointClass) > 0) && this.#isWithinPart(endpointClass, account);
   }
 
   /** Only a slot is missing, which an endpoint of a better class holds. */
@@ -92,11 +95,12 @@ export class Slots {
 
   #freeInAll(): number {
     const { hung, new: fresh, slow, quick } = this.#held;
-    return this.#limits.quick - hung - fresh - slow - quick - this.#silent;
+    return this.#limits.quick - hung - fresh - slow - quick - this.#silent - this.reserved;
   }
 
   #freeInShare(endpointClass: EndpointClass): number {
-    const { hung, new: fresh, slow } = this.#held;
+    const { new: fresh, slow } = this.#held;
+    const hung = this.#held.hung + this.reserved;
     if (endpointClass === 'quick') return Infinity;
     const ofSlow = this.#limits.slow - hung - fresh - slow - this.#silent;
     if (endpointClass === 'slow') return ofSlow;

@@ -77,6 +77,25 @@ describe('an endpoint that answers', () => {
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
   });
 
+  test('and was away for half a minute has its backlog, beside 1,000 dead ones of as many accounts', async () => {
+    const isAway = (at: number) => at >= 30_000 && at < 60_000;
+    const { waitsMs } = await simulated(
+      [
+        ...Array.from({ length: 1_000 }, () => aReceiver({ kind: 'dead', answerMs: never, everyMs: 10_000 })),
+        ...Array.from({ length: 20 }, () =>
+          aReceiver({
+            kind: 'back',
+            interface: 'carrier',
+            answerMs: (at) => (isAway(at) ? Infinity : 20),
+            everyMs: 5_000,
+          }),
+        ),
+      ],
+      { durationMs: 130_000 },
+    );
+    expect(waitsMs.get('back')?.filter((wait) => wait === Infinity)).toEqual([]);
+  });
+
   test('is called at once, whatever others of any account and host do', async () => {
     const way = fc.constantFrom<Partial<Receiver>>(
       { kind: 'fast' },
