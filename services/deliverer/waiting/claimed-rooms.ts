@@ -103,9 +103,13 @@ export class ClaimedRooms {
     return [...this.all()].filter((own) => kept.has(own));
   }
 
+  /** Without an answer they are given up as well: another process may have claimed them by then. */
   async release(released: readonly Released[]): Promise<void> {
-    await this.#options.store.release(released);
-    for (const { room } of released) this.#remove(room);
+    try {
+      await this.#options.store.release(released);
+    } finally {
+      for (const { room } of released) this.#remove(room);
+    }
   }
 
   /** Loses the rooms whose claim has ended. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { ClaimedRooms } from './claimed-rooms.ts';
 import { aRow, aTarget, roomOf, SomeDeliverers, TARGET, type Answers } from '../testing/waiting.ts';
 
 const ROOM = roomOf(TARGET);
@@ -318,6 +320,18 @@ describe('a claim', () => {
     const other = some.start();
     await some.clock.runFor(CLAIM_MS);
     expect([slow.names, other.names]).toEqual([[], ['one']]);
+  });
+
+  test('is given up with the room, though no answer comes: another process may have that by then', async () => {
+    await using some = new SomeDeliverers();
+    await some.store.put([aRow('one')]);
+    const release = () => Promise.reject(new Unavailable('postgres', () => Promise.resolve()));
+    const rooms = new ClaimedRooms({ store: { ...some.store, release }, clock: some.clock, onLost: () => undefined });
+    await rooms.claim({ kind: 'named', rooms: [ROOM] });
+    expect(rooms.get(ROOM)).toBeDefined();
+    await expect(rooms.release([{ room: ROOM }])).rejects.toThrow(Unavailable);
+    expect(rooms.get(ROOM)).toBeUndefined();
+    rooms.close();
   });
 
   test('is kept however long it takes to sum up what waits', async () => {

@@ -272,8 +272,7 @@ export class Drain {
     try {
       await this.rooms.release(leaving.map(([, released]) => released));
     } catch (error) {
-      // They are left when they are looked at again.
-      for (const [own] of leaving) own.isLeaving = false;
+      for (const [{ room }] of leaving) this.#named.add(room);
       throw error;
     }
     this.#due.hasRoom();
@@ -281,9 +280,10 @@ export class Drain {
 
   async #claimNamed(): Promise<void> {
     const left = this.#isPaused ? 0 : MOST_ROOMS - this.rooms.count;
-    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
-    this.#named.clear();
+    const named = [...this.#named];
+    const rooms = named.filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
     if (rooms.length > 0) for (const own of await this.rooms.claim({ kind: 'named', rooms })) this.#meet(own);
+    for (const room of named) this.#named.delete(room);
   }
 
   async #claimDue(): Promise<void> {
