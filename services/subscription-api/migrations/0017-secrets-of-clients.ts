@@ -54,7 +54,7 @@ alter table waybell.signing_secrets drop client_id;
 create unique index signing_secrets_current on waybell.signing_secrets (account_guid) where expires_at is null;
 create index signing_secrets_of_account on waybell.signing_secrets (account_guid)`;
 
-export const TARGETS_AND_CLIENT = TARGETS.replace('as tells_success', 'as tells_success, s.client_id');
+const TARGETS_AND_CLIENT = TARGETS.replace('as tells_success', 'as tells_success, s.client_id');
 
 const noted = (columns: string): string => `
 create or replace trigger noted_made after insert or delete on waybell.signing_secrets for each row

@@ -1,10 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Parked } from './0012-parked.ts';
+import { Parked, TARGETS as TARGETS_OF_PARKED } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
 import { KeptPublications } from './0014-kept-publications.ts';
 import { ParkedEgress } from './0015-parked-egress.ts';
 import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
-import { TARGETS_AND_CLIENT } from './0017-secrets-of-clients.ts';
 import { ClaimedRequests } from './0018-claimed-requests.ts';
 import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
 import { ParkedBusy } from './0031-parked-busy.ts';
@@ -53,7 +52,7 @@ export class WaitingRooms implements MigrationInterface {
     await database.query(REFUSE_IF_ANY_WAITS);
     await database.query(DROP_ROOMS);
     for (const Migration of BEFORE) await new Migration().up(database);
-    await database.query(`${TARGETS_AND_CLIENT}; grant select on waybell.delivery_targets to waybell_deliverer`);
+    await database.query(`${TARGETS_BEFORE}; grant select on waybell.delivery_targets to waybell_deliverer`);
   }
 }
 
@@ -208,6 +207,8 @@ drop table waybell.parked, waybell.parked_heads, waybell.parked_shards, waybell.
 drop function if exists waybell.keep_publications, waybell.count_kept_publications, waybell.claim_kept_publications,
   waybell.put_off_kept_publications, waybell.remove_kept_publications, waybell.asking_role;
 drop function waybell.endpoint_of(uuid, text), waybell.shard_of(uuid)`;
+
+const TARGETS_BEFORE = TARGETS_OF_PARKED.replace('as tells_success', 'as tells_success, s.client_id');
 
 const REFUSE_IF_ANY_WAITS = `
 do $$ begin
