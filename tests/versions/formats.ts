@@ -198,7 +198,7 @@ export const formats: Format[] = [
   delivery('delivery', () => publishDelivery(plain), plain),
   delivery('delivery with all that there is', () => publishDelivery(full), full),
   delivery('retry', () => publishRetry(full, 60_000), full),
-  delivery('delivery that waits', () => publishWaiting(full), full),
+  delivery('delivery that waits', () => publishWaiting(full), { ...full, mayWait: true }),
   delivery('delivery that no room takes', () => publishInstead(waiting), { ...full, mayWait: true }),
   {
     name: 'several deliveries',
