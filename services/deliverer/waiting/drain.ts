@@ -1,12 +1,7 @@
 import type { RowKey } from '@waybell/line/messages';
 import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
-import {
-  RENEW_MS,
-  type Released,
-  type WaitingLimits,
-  type WaitingStore,
-} from '@waybell/line/waiting-room/waiting-store';
+import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
@@ -27,7 +22,6 @@ export type DrainOptions = {
   findTargets: FindTargets;
   /** What may be in hand. */
   held: HeldLimit;
-  limits: WaitingLimits;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   onTaken: (rows: number) => void;

@@ -1,5 +1,6 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { accountsBeyond } from '../accounts-beyond.ts';
+import { placeOf } from '../put-rows.ts';
+import { accountsBeyond } from '../waiting-sums.ts';
 import { writeProperties } from '../publication-properties.ts';
 import {
   MOST_BYTES,
@@ -43,8 +44,7 @@ export class MemoryWaiting {
     return {
       put: there((rows) => {
         // The last of several with one key counts.
-        for (const row of new Map(rows.map((each) => [`${each.room} ${each.madeAt} ${each.id}`, each])).values())
-          this.#put(row);
+        for (const row of new Map(rows.map((each) => [placeOf(each), each])).values()) this.#put(row);
         return rows.map((row) => this.#rooms.get(row.room)?.rows.get(row)?.no ?? 0);
       }),
       retain: there((keys) => keys.map((key) => this.#retain(key))),
