@@ -21,7 +21,7 @@ export type Lateness = { due: number; unattempted: number; late: number };
  * The admission alone, with the default settings: deliveries that ask for a request, rooms in memory for those that are refused, and
  * receivers that are numbers. A delivery waits here for the requests of others, and for nothing else.
  */
-export class Admission {
+export class SimulatedAdmission {
   readonly #clock = new TurnedClock();
   readonly #endpoints: Endpoints;
   readonly #rooms = new Map<string, { key: EndpointKey; rows: Due[] }>();

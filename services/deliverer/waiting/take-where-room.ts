@@ -133,7 +133,7 @@ export class TakeWhereRoom {
     if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
   }
 
-  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: Taken | undefined, tookMs: number): void {
+  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: ReadRows | undefined, tookMs: number): void {
     const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
     const { rows = [], gone = 0, isCut = false } = taken ?? {};
     own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
@@ -157,7 +157,7 @@ export class TakeWhereRoom {
 }
 
 type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: RowsWanted };
-type Taken = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
+type ReadRows = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
 
 /** A room that may still be shut, or that may kill. */
 function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {

@@ -17,8 +17,6 @@ import {
 import { MemoryRooms, type MemoryRoom } from './memory-rooms.ts';
 import type { StoredRow } from './memory-rows.ts';
 
-type Move = Parameters<WaitingStore['move']>[0];
-
 /** Rows that are moved at once, at most. */
 const MOST_MOVED = 500;
 
@@ -179,7 +177,7 @@ export class MemoryWaiting {
     return shut;
   }
 
-  #move({ from, subscription, to, account, except }: Move): number {
+  #move({ from, subscription, to, account, except }: Parameters<WaitingStore['move']>[0]): number {
     const kept = new Set(except.map(({ madeAt, id }) => `${madeAt} ${id}`));
     const isMoved = ({ madeAt, id, why, dueAt, ...row }: StoredRow) =>
       row.subscription === subscription && !kept.has(`${madeAt} ${id}`) && (why !== 'open' || dueAt <= this.#now());
