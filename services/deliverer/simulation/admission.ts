@@ -8,7 +8,7 @@ const SLOTS = 1_024;
 const HELD = 1_024;
 const SLOW_MS = 1_000;
 /** Rooms are looked at so often, beside what `onRoom` and `demand` say. */
-const POLL_MS = 1_000;
+const POLL_MS = 5_000;
 /** `answerMs`: how long a request takes that begins at this time; it times out at the limit. */
 export type Arriving = { key: EndpointKey; kind: string; limitMs: number; answerMs: (at: number) => number };
 
