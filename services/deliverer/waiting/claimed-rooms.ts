@@ -161,8 +161,10 @@ export class ClaimedRooms {
     return own;
   }
 
-  #lose({ room }: OwnRoom): void {
-    if (this.#remove(room)) this.#options.onLost(room);
+  /** Unless it was claimed anew since. */
+  #lose(own: OwnRoom): void {
+    const { room } = own;
+    if (this.#rooms.get(room) === own && this.#remove(room)) this.#options.onLost(room);
   }
 
   #remove(room: string): boolean {

@@ -334,6 +334,30 @@ describe('a claim', () => {
     rooms.close();
   });
 
+  test('stays where the answer of an older renewal comes late', async () => {
+    await using some = new SomeDeliverers();
+    await some.store.put([aRow('one')]);
+    const lost: string[] = [];
+    const answered = Promise.withResolvers<void>();
+    const renew: typeof some.store.renew = async (asked) => {
+      const renewed = await some.store.renew(asked);
+      await answered.promise;
+      return renewed;
+    };
+    const onLost = (room: string) => void lost.push(room);
+    const rooms = new ClaimedRooms({ store: { ...some.store, renew }, clock: some.clock, onLost });
+    const claim = () => rooms.claim({ kind: 'named', rooms: [ROOM] });
+    await claim();
+    await some.clock.runFor(CLAIM_MS - 1);
+    const renewing = rooms.renew();
+    await some.clock.runFor(1);
+    const [anew] = await claim();
+    answered.resolve();
+    await renewing;
+    expect([lost, rooms.get(ROOM)]).toEqual([[ROOM], anew]);
+    rooms.close();
+  });
+
   test('is kept however long it takes to sum up what waits', async () => {
     await using some = new SomeDeliverers();
     const store = some.waiting.storeFor('slow');
