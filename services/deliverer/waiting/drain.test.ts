@@ -105,6 +105,25 @@ describe('a deliverer with rooms', () => {
     expect([isAnswered, one.names]).toEqual([true, ['two']]);
   });
 
+  test('claims that room, too, where its endpoint got room while nothing might be taken', async () => {
+    await using some = new SomeDeliverers();
+    const one = some.start();
+    await some.store.put([aRow('one')]);
+    await some.store.claim({ kind: 'named', rooms: [ROOM] });
+    await some.store.release([{ room: ROOM, afterMs: LATER, shutForMs: 60_000 }]);
+    await some.clock.runFor(1_100);
+    one.become('blocked');
+    const key = { account: TARGET.account, endpoint: ROOM, host: 'h' };
+    one.flow.endpoints.admit(key, 'suspect', () => undefined);
+    one.flow.endpoints.probeSoon(ROOM);
+    one.flow.endpoints.admit(key, 'by hand', (admission) => admission.kind === 'granted' && admission.end('quick'));
+    await some.clock.runFor(3_000);
+    expect(one.names).toEqual([]);
+    one.become('writable');
+    await some.clock.runFor(10);
+    expect(one.names).toEqual(['one']);
+  });
+
   test('is not held up by one that stays in hand, however much each weighs', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
