@@ -176,6 +176,7 @@ export class Drain {
   }
 
   async #poll(): Promise<void> {
+    this.rooms.endTurns();
     for (const own of this.rooms.all()) this.#take.want(own);
     this.#claimSoon();
     await this.#working;
