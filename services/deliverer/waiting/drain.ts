@@ -54,8 +54,9 @@ export class Drain {
   readonly #tooOld = new Set<OwnRoom>();
   #toSettle: RowInHand[] = [];
   readonly #toRelease = new Map<OwnRoom, Released>();
-  /** Rooms to be claimed by name. */
+  /** Rooms to be claimed by name, once that may be. */
   readonly #named = new Set<string>();
+  #isNamedDue = false;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
@@ -118,6 +119,7 @@ export class Drain {
     const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
+    this.#isNamedDue = true;
     this.#work();
   }
 
@@ -168,6 +170,7 @@ export class Drain {
   }
 
   async #poll(): Promise<void> {
+    this.rooms.endTurns();
     for (const own of this.rooms.all()) this.#take.want(own);
     this.#claimSoon();
     await this.#working;
@@ -175,6 +178,7 @@ export class Drain {
 
   #claimSoon(): void {
     this.#isPollDue = true;
+    this.#isNamedDue = this.#named.size > 0;
     this.#work();
   }
 
@@ -226,7 +230,7 @@ export class Drain {
       await Promise.resolve();
       await this.#settle();
       await this.#release();
-      await this.#claimNamed();
+      if (this.#isNamedDue) await this.#claimNamed();
       if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
       isAway = true;
@@ -235,7 +239,7 @@ export class Drain {
       this.#isWorking = false;
     }
     // Else the next look tries it again.
-    if (!isAway && (this.#toSettle.length + this.#toRelease.size + this.#named.size > 0 || this.#isPollDue))
+    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#isNamedDue || this.#isPollDue))
       this.#work();
   }
 
@@ -268,16 +272,22 @@ export class Drain {
     } catch (error) {
       for (const [{ room }] of leaving) this.#named.add(room);
       throw error;
+    } finally {
+      this.#isNamedDue ||= this.#named.size > 0;
     }
     this.#due.hasRoom();
   }
 
+  /** One that is being left, or beyond what this process may have, is claimed later. */
   async #claimNamed(): Promise<void> {
-    const left = this.#isPaused ? 0 : MOST_ROOMS - this.rooms.count;
-    const named = [...this.#named];
-    const rooms = named.filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
-    if (rooms.length > 0) for (const own of await this.rooms.claim({ kind: 'named', rooms })) this.#meet(own);
-    for (const room of named) this.#named.delete(room);
+    this.#isNamedDue = false;
+    for (const room of this.#named) if (this.rooms.get(room)?.isLeaving === false) this.#named.delete(room);
+    const left = this.#isPaused ? 0 : Math.max(0, MOST_ROOMS - this.rooms.count);
+    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, left);
+    if (rooms.length === 0) return;
+    const claimed = await this.rooms.claim({ kind: 'named', rooms });
+    for (const room of rooms) this.#named.delete(room);
+    for (const own of claimed) this.#meet(own);
   }
 
   async #claimDue(): Promise<void> {
