@@ -50,8 +50,6 @@ export class Drain {
   readonly #pausedFor = new Set<string>();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
-  /** Rooms in which rows are being ended, as they are too old. */
-  readonly #tooOld = new Set<OwnRoom>();
   #toSettle: RowInHand[] = [];
   readonly #toRelease = new Map<OwnRoom, Released>();
   /** Rooms to be claimed by name, once that may be. */
@@ -83,7 +81,7 @@ export class Drain {
     this.#take = new TakeWhereRoom({
       ...common,
       onIdle: (own, afterMs) => this.#leave(own, afterMs),
-      onTooOld: (own) => void this.#endTooOld(own),
+      onTooOld: (own) => void this.#ends.endTooOld(own).then((isDone) => isDone && this.#take.want(own)),
     });
     this.#look = new LookThrough({
       ...common,
@@ -207,15 +205,6 @@ export class Drain {
     own.isLeaving = true;
     this.#toRelease.set(own, released);
     this.#work();
-  }
-
-  async #endTooOld(own: OwnRoom): Promise<void> {
-    const { maxAgeMs, now } = this.#options;
-    if (this.#tooOld.has(own)) return;
-    this.#tooOld.add(own);
-    await this.#ends.end({ own, madeBefore: now() - maxAgeMs });
-    this.#tooOld.delete(own);
-    this.#take.want(own);
   }
 
   /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
