@@ -100,7 +100,8 @@ export class TakeWhereRoom {
   /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
   #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
-    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
+    // When the move has ended, the room is looked at again.
+    if (rooms.get(own.room) !== own || own.isLeaving || inHand.isMoving(own.room)) return undefined;
     const wantedRows = this.#wantedOf(own);
     if (wantedRows <= 0) return undefined;
     const isRestart = own.restartAt <= clock.now();
