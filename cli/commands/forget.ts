@@ -47,7 +47,7 @@ async function run(argument: string | undefined, { subject = argument, kind, ...
   if (isDryRun) throw new Error('nothing was deleted: add --yes to delete it for good');
   if (onItsWay > 0)
     report(
-      `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status shows nothing that is buffered`,
+      `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status says that nothing waits for RabbitMQ`,
     );
 }
 

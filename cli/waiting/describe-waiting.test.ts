@@ -52,14 +52,14 @@ describe('describeInAll', () => {
     const destinations = { rooms: 1, shut: 0, rows: 1, bytes: 10, oldestAt: at(2) };
     expect(describeInAll({ endpoints, destinations })).toEqual([
       'waiting for endpoints: 7 deliveries, 2.0 KiB, oldest since 2026-11-20T09:01:00.000Z, for 3 endpoints (1 shut)',
-      'buffered in Postgres (RabbitMQ not accepting): 1 publication, 10 bytes, oldest since 2026-11-20T09:02:00.000Z, for 1 destination',
+      'waiting for RabbitMQ: 1 publication, 10 bytes, oldest since 2026-11-20T09:02:00.000Z, for 1 destination',
     ]);
   });
 
   test('says where nothing waits', () => {
     expect(describeInAll({ endpoints: none, destinations: none })).toEqual([
       'waiting for endpoints: nothing',
-      'buffered in Postgres (RabbitMQ not accepting): nothing',
+      'waiting for RabbitMQ: nothing',
     ]);
   });
 });

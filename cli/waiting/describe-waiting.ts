@@ -37,7 +37,7 @@ export function describeInAll({
       : `${amountOf(what, { ...all, oldestAt: all.oldestAt })}, for ${counted(all.rooms, where)}${all.shut === 0 ? '' : ` (${all.shut} shut)`}`;
   return [
     `waiting for endpoints: ${told(endpoints, counted(endpoints.rows, 'delivery', 'deliveries'), 'endpoint')}`,
-    `buffered in Postgres (RabbitMQ not accepting): ${told(destinations, counted(destinations.rows, 'publication'), 'destination')}`,
+    `waiting for RabbitMQ: ${told(destinations, counted(destinations.rows, 'publication'), 'destination')}`,
   ];
 }
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import { wait, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
+import { readOutcomes } from '@waybell/line/outcome-batch';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { CLAIM_MS, type WaitingRow, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { releaseWaiting, type ReleasedRows } from './release-waiting.ts';
@@ -146,7 +147,9 @@ describe('releaseWaiting', () => {
     await store.put([row]);
     rooms.forget(row);
     await release();
-    expect(sent).toMatchObject([{ exchange: 'waybell.outcomes' }]);
+    expect(sent.map(({ exchange, body }) => [exchange, readOutcomes(body)])).toMatchObject([
+      ['waybell.outcomes', [{ kind: 'dropped', reason: 'forgotten', delivery: GUID, attempt: 1, waited: 'full' }]],
+    ]);
     expect(released).toMatchObject({ deliveries: 0, records: 1 });
   });
 

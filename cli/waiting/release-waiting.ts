@@ -1,9 +1,11 @@
+import { whatIsOver } from '@waybell/deliverer/what-is-over';
+import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
-import type { Publication } from '@waybell/line/messages';
+import { isRejection, type Publication } from '@waybell/line/messages';
+import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { ChosenRoom } from './chosen-rooms.ts';
-import { leaving } from './leaving.ts';
 
 /** `records`: of deliveries that have no body any more. `elsewhere`: rooms that another process has in hand. */
 export type ReleasedRows = { deliveries: number; publications: number; records: number; elsewhere: ChosenRoom[] };
@@ -76,7 +78,7 @@ async function publishAll(
   rows: readonly TakenRow[],
 ): Promise<void> {
   const before = countOf(released);
-  const joined = joinDeliveries(rows.map((row) => ({ row, publication: leaving(row, now()) })));
+  const joined = joinDeliveries(rows.map((row) => ({ row, publication: leaving(row, now) })));
   const results = await Promise.allSettled(joined.map(async ({ publication }) => publishOn(line, publication)));
   const gone = joined.flatMap(({ members }, place) => (results[place]?.status === 'fulfilled' ? members : []));
   await store.settle(gone.map(({ row }) => row));
@@ -98,4 +100,16 @@ async function publishOn(line: Release['line'], publication: Publication): Promi
   throw new Error(
     `no queue takes ${exchange} ${routingKey}: create the line with all its actions ("./waybell declare"), then run it again`,
   );
+}
+
+/**
+ * What is to be published of a row: what waits, as it is; of a delivery whose body was deleted, the record of its end. Throws where such
+ * a row cannot be read.
+ */
+function leaving(row: TakenRow, now: () => number): Publication {
+  if (row.isForgotten !== true) return row.publication;
+  const delivery = readDelivery(asWaited(row, { deaths: 0, isOverLimit: false }));
+  if (isRejection(delivery)) throw new Error(`the delivery ${row.id} that waits cannot be read: ${delivery.detail}`);
+  const over = whatIsOver(delivery, undefined, { maxAgeMs: Infinity, now });
+  return publishOutcomes(over === undefined ? [] : [over]);
 }

@@ -95,7 +95,7 @@ const answer = fc.record(
 );
 const outcome = fc.oneof(
   fc
-    .record({ body: maybe(bytes), byHand: maybe(fc.constant('test')), parked: maybe(fc.constant('full')) })
+    .record({ body: maybe(bytes), byHand: maybe(fc.constant('test')), waited: maybe(fc.constant('full')) })
     .map((some) => ({ ...dropped, ...some })),
   fc
     .record({ body: maybe(bytes), answer })

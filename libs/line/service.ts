@@ -37,7 +37,7 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Compares the clocks of this process and of Postgres. */
   clocks: Pick<ClockWatch, 'guard'>;
   broker: Broker;
-  waiting: C extends { waiting: object } ? WaitingRoom : undefined;
+  waiting: C extends { waiting: object } ? { store: WaitingStore; metrics: WaitingMetrics } : undefined;
   /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
   run<M>(step: Step<M>, tools?: Partial<StepTools<M>>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
@@ -46,9 +46,6 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Resolves when the process is told to stop. */
   untilStopped(): Promise<void>;
 };
-
-/** The waiting room of the service. */
-export type WaitingRoom = { store: WaitingStore; metrics: WaitingMetrics };
 
 export type Repetition = { intervalMs: number; complaint: string };
 

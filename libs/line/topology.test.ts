@@ -34,7 +34,7 @@ describe('topology', () => {
     expect(keys).toEqual([ACTION, ACTION, 'shipper.order.paid']);
   });
 
-  test('has what cannot be parked come back to the queue of its action, by the key it was published with', () => {
+  test('has what cannot be put into its room come back to the queue of its action, by the key it was published with', () => {
     const waiting = wide.queues.find(({ name }) => name === 'waybell.waiting');
     expect(waiting?.bindings).toEqual([{ exchange: 'waybell.waiting', routingKey: '' }]);
     expect(waiting?.arguments).toMatchObject({ 'x-message-ttl': 30_000, 'x-dead-letter-exchange': 'waybell.returns' });

@@ -54,7 +54,7 @@ export const isForUpstream = (queue: string): boolean => queue.startsWith(reject
 export const rejectedReader = 'waybell.rejected.reader';
 
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
-/** Delay before a delivery that cannot be parked, or whose key is missing, is tried again. */
+/** Delay before a delivery that cannot be put into its room, or whose key is missing, is tried again. */
 export const WAITING_MS = 30_000;
 export const suspectsQueue = (step: string): string => `waybell.suspected.${step}`;
 export const isSuspectsQueue = (queue = ''): boolean => queue.startsWith(suspectsQueue(''));

@@ -272,11 +272,22 @@ describe('a success', () => {
   });
 });
 
-test('nothing is made of a delivery whose row another process has by now', async () => {
+test('nothing is made of a delivery whose row another process has once its request has ended', async () => {
   const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
   const asked: unknown[] = [];
-  const isHeld: DeliverStepOptions['isHeld'] = (key) => asked.push(key) < 0;
+  const isHeld: DeliverStepOptions['isHeld'] = (key) => asked.push(key) < 2;
   await expect(causedBy(aStep({ isHeld }).step.handle, waiting)).rejects.toThrow('another deliverer');
-  expect(asked).toEqual([{ room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` }]);
-  await expect(causedBy(aStep({ isHeld }).step.handle, delivery)).resolves.toHaveLength(2);
+  const key = { room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` };
+  expect(asked).toEqual([key, key]);
+  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
+});
+
+test('no request is made for a row whose claim ended while it waited in hand: the process that has it makes one', async () => {
+  const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
+  const { step, made } = aStep({ isHeld: () => false });
+  await expect(causedBy(step.handle, waiting)).rejects.toThrow('another deliverer');
+  expect(made.requests).toBe(0);
+  const by = aStep({ isHeld: () => false });
+  await causedBy(by.step.handle, delivery);
+  expect(by.made.requests).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { weighOpened } from '@waybell/line/delivery-batch';
 import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
 import { readDelivery, reportRejectedDelivery, rowKeyOf, type Delivery } from '@waybell/line/delivery';
-import type { End, Outgoing, RowKey } from '@waybell/line/messages';
+import type { End, Outgoing } from '@waybell/line/messages';
 import type { OncePolicy } from '@waybell/line/once';
 import type { Step } from '@waybell/line/run-step';
 import type { Config } from './config.ts';
@@ -9,12 +9,10 @@ import { deliver, type DeliverOptions } from './deliver.ts';
 
 export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
   config: Pick<Config, 'actionKeys' | 'heldLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
-  /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
-  isHeld: (row: RowKey) => boolean;
 };
 
 /** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
-export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions): Step<Delivery> {
+export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
   /** Ends a delivery that waited with its effects only while it is held. */
@@ -22,7 +20,8 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
     const { waited } = delivery;
     if (waited === undefined) return end;
     const key = rowKeyOf(delivery, waited);
-    return (fate) => end(isHeld(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
+    return (fate) =>
+      end(options.isHeld(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
   };
   return {
     name: 'deliverer',

@@ -1,7 +1,7 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
 import type { End, Handler, Outgoing, RowKey } from '@waybell/line/messages';
-import { makeAttempt, type AttemptOptions } from './make-attempt.ts';
+import { makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import {
   endpointKey,
   type Admit,
@@ -19,6 +19,8 @@ export type DeliverOptions = AttemptOptions &
     admit: Admit;
     /** Whether the delivery waits in a room already; then it stays there. */
     retain: (key: RowKey) => Promise<boolean>;
+    /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
+    isHeld: (row: RowKey) => boolean;
     /** Called for a row of a room in which its subscription has nothing to wait for any more. */
     onElsewhere: (room: string) => void;
     /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
@@ -99,7 +101,7 @@ class DeliveryHandler {
       if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
       else if (options.clock.now() - requestedAt > OLD_MS)
         void this.#decideAgain({ delivery, target, askedAt, end, key, admission });
-      else makeAttempt({ delivery, target, askedAt, end, admission }, options);
+      else this.#attempt({ delivery, target, askedAt, end, admission });
     });
   }
 
@@ -111,10 +113,20 @@ class DeliveryHandler {
     const askedAt = this.#options.clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     if (isPresent(target) && isCalledAt(target, key) && whatIsOver(delivery, target, this.#options) === undefined) {
-      return makeAttempt({ delivery, target, askedAt, end, admission }, this.#options);
+      return this.#attempt({ delivery, target, askedAt, end, admission });
     }
     admission.end('unused');
     this.decide({ delivery, target, askedAt, end });
+  }
+
+  /** Makes no request for a row that another process may have by now. */
+  #attempt(attempting: Attempting): void {
+    const { delivery, admission, end } = attempting;
+    const { waited } = delivery;
+    if (waited === undefined || this.#options.isHeld(rowKeyOf(delivery, waited)))
+      return makeAttempt(attempting, this.#options);
+    admission.end('unused');
+    endWith(end, []);
   }
 }
 

@@ -47,7 +47,7 @@ export function operatorPages(): void {
       const endpoint = page.getByRole('row').filter({ hasText: hung.path });
       await endpoint.filter({ hasText: 'it does not answer' }).filter({ hasText: '3' }).waitFor();
       const destination = page
-        .getByRole('region', { name: 'Buffered in Postgres (RabbitMQ not accepting)' })
+        .getByRole('region', { name: 'Waiting for RabbitMQ' })
         .getByRole('row')
         .filter({ hasText: 'k.l' });
       await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'next try' }).waitFor();

@@ -24,17 +24,17 @@ const unavailable: Behaviour = (response) =>
 
 export function screenshots(): void {
   describe('the pictures of the documentation', () => {
+    const isKept = process.env['WAYBELL_SCREENSHOTS'] !== undefined;
     let known: Furnished;
     let folder: string;
     beforeAll(async () => {
-      const isKept = process.env['WAYBELL_SCREENSHOTS'] !== undefined;
       folder = isKept ? join(repository, 'docs/console') : await mkdtemp(join(tmpdir(), 'waybell-screenshots-'));
       await mkdir(folder, { recursive: true });
       known = await furnish('Prairie Line Haulage', unavailable);
       await logADay(known);
     });
     afterAll(async () => {
-      if (folder?.startsWith(tmpdir())) await rm(folder, { recursive: true, force: true });
+      if (!isKept && folder) await rm(folder, { recursive: true, force: true });
     });
 
     const expectTaken = async (page: Page, name: string) => {

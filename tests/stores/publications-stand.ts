@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broker } from '@waybell/line/broker';
 import { waitingIn, WAITING_SETTINGS } from '@waybell/line/waiting-room/postgres-waiting-store';
-import { aPublication, SomeBroker } from '@waybell/line/waiting-room/testing/some-broker';
+import { aPublication } from '@waybell/line/waiting-room/testing/some-broker';
 import { WaitingMetrics } from '@waybell/line/waiting-room/waiting-metrics';
 import { WaitingPublications } from '@waybell/line/waiting-room/waiting-publications';
 import { createMetrics } from '@waybell/runtime/metrics';
@@ -31,9 +31,9 @@ export class PublicationsStand implements AsyncDisposable {
   }
 
   /** A process that has publications wait: its broker, and its time. Nobody ends it. */
-  process<B extends Pick<Broker, 'publish' | 'state' | 'onState'>>(broker: B, timeoutMs = PATIENT_MS) {
+  process(broker: Pick<Broker, 'publish' | 'state' | 'onState'>) {
     const [{ url }, role, settings] = [this.database, 'waybell_router', WAITING_SETTINGS];
-    const postgres = connectPostgres({ url, role, poolSize: 2, settings, timeoutMs, log });
+    const postgres = connectPostgres({ url, role, poolSize: 2, settings, timeoutMs: PATIENT_MS, log });
     this.#opened.push(postgres);
     const store = waitingIn(postgres, { service: 'router', process: randomUUID() });
     const clock = new TurnedClock(START);
@@ -42,12 +42,7 @@ export class PublicationsStand implements AsyncDisposable {
     const publications = new WaitingPublications(how);
     const putAll = (key: string, bodies: readonly string[]) =>
       Promise.all(bodies.map((body) => publications.put(aPublication(key, body))));
-    return { publications, putAll, broker, clock, metrics };
-  }
-
-  /** One whose broker takes nothing yet. */
-  blocked() {
-    return this.process(new SomeBroker('blocked'));
+    return { publications, putAll, clock };
   }
 
   /** As the owner of the tables. */

@@ -6,7 +6,6 @@ import { openCommandPublisher, type CommandPublisher } from '@waybell/line/opera
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
-import { readOutcomes } from '@waybell/line/outcome-batch';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topology';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
@@ -65,7 +64,6 @@ const rowsLeft = async () => {
 };
 
 const moved = async () => (await broker.takeDeliveries(QUEUE)).map((message) => readDelivery(message) as Delivery);
-const recorded = async () => (await broker.take(logQueue)).flatMap(({ content }) => readOutcomes(content));
 
 describe('releasing what waits', () => {
   test('puts each into the queue of its action, and leaves nothing behind', async () => {
@@ -108,41 +106,18 @@ describe('releasing what waits', () => {
     expect(await rowsLeft()).toEqual([other.guid]);
     await release();
   });
-
-  test('ends as dropped what was deleted for an erasure request', async () => {
-    const { guid, subscription } = await waiting();
-    await store.postgres.query('update waybell.deliverer_waiting set body = null where subscription = $1', [
-      subscription,
-    ]);
-    expect(await release()).toMatchObject({ deliveries: 0, records: 1 });
-    expect(await recorded()).toMatchObject([{ kind: 'dropped', reason: 'forgotten', delivery: guid, attempt: 1 }]);
-    expect(await moved()).toEqual([]);
-  });
 });
 
-describe('what waits stays', () => {
-  test('where the broker does not have it, and goes when it is tried again', async () => {
-    const { guid } = await waiting();
-    const away = async () => Promise.reject(new Error('the broker did not confirm'));
-    await expect(release(all, away)).rejects.toThrow('the broker did not confirm');
-    await expect(release(all, async () => 'unroutable')).rejects.toThrow(
-      /no queue takes waybell\.deliveries .*declare/,
-    );
-    expect(await rowsLeft()).toEqual([guid]);
-    expect(await release()).toMatchObject({ deliveries: 1 });
-  });
-
-  test('until it is published, and is published as the same again after a command that was killed', async () => {
-    const { guid } = await waiting();
-    const killed = async (publication: Publication) => {
-      await line.publish(publication);
-      throw new Error('killed');
-    };
-    await expect(release(all, killed)).rejects.toThrow('killed');
-    expect(await rowsLeft()).toEqual([guid]);
-    await release();
-    const [first, second] = await moved();
-    expect(first).toMatchObject({ guid });
-    expect(second).toEqual(first);
-  });
+test('what waits stays until it is published, and is published as the same again after a command that was killed', async () => {
+  const { guid } = await waiting();
+  const killed = async (publication: Publication) => {
+    await line.publish(publication);
+    throw new Error('killed');
+  };
+  await expect(release(all, killed)).rejects.toThrow('killed');
+  expect(await rowsLeft()).toEqual([guid]);
+  await release();
+  const [first, second] = await moved();
+  expect(first).toMatchObject({ guid });
+  expect(second).toEqual(first);
 });

@@ -179,6 +179,7 @@ describe('the endpoints that deliveries wait for', () => {
        select $1, $2::bigint + n, gen_random_uuid() || ' 1', 'hung', '{}' from generate_series(1, 30000) n`,
       [room, START],
     );
+    await stand.rows('analyze waybell.deliverer_waiting');
     const plans = watchPlans(tables());
     const told = { deliveries: 10_000, isComplete: false };
     expect(await waitingEndpoints(plans, { account, limit: 1 })).toMatchObject([told]);

@@ -72,7 +72,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
     get: {
       ...line,
       operationId: 'listQueues',
-      summary: 'See what waits in every queue, and what waits in Postgres for want of one',
+      summary: 'See what waits in every queue, and in Postgres for RabbitMQ',
       responses: {
         200: success('The queues that there are.', schemaRef('Queues')),
         ...problemAnswers(['any-interface'], ['invalid-parameter', ...OF_BROKER]),

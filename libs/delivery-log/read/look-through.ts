@@ -5,7 +5,7 @@ type AtPlace = { place: Cursor };
 /** Candidates in order. `isLast`: there are no more. `lookedAt`: the next ones lie after this place, if not after the last one's. */
 export type Found<C> = { candidates: C[]; isLast: boolean; lookedAt?: Cursor };
 
-type LookThrough<C extends AtPlace, T> = PageRequest & {
+type Looking<C extends AtPlace, T> = PageRequest & {
   /** Finds candidates after a place. */
   find: (before: Cursor, limit: number) => Promise<Found<C>>;
   /** Returns the entries of each candidate, few or none. */
@@ -24,7 +24,7 @@ const LOOKED_AT = 1_000;
  * Finds a page of entries among candidates. Looks at a bounded number: a page may hold few or none without being the last.
  * `next` is the place of the last candidate that was looked at.
  */
-export async function lookThrough<C extends AtPlace, T>(asked: LookThrough<C, T>): Promise<Page<T>> {
+export async function lookThrough<C extends AtPlace, T>(asked: Looking<C, T>): Promise<Page<T>> {
   const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = asked;
   const entries: T[] = [];
   let place = before;

@@ -33,5 +33,7 @@ export type EffectTools<M> = HandOverTools<M> & {
  * Stores a message that is at work, and what was parsed of it, where another process finds it if this one dies. Acknowledging the
  * returned source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
  */
-export type HoldElsewhere<M> = (of: Held<M>, onCut: (source: Source) => void) => Promise<Source | undefined>;
-export type Held<M> = { message: Message; parsed: M };
+export type HoldElsewhere<M> = (
+  of: { message: Message; parsed: M },
+  onCut: (source: Source) => void,
+) => Promise<Source | undefined>;

@@ -87,6 +87,16 @@ describe('a batch with a member that takes long', () => {
     expect(step.sent('records record', 'confirmed')).toEqual([]);
   });
 
+  test('and that is to wait leaves with its batch: the row where it is kept may be the one where it waits', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.returned('two');
+    step.slow(1);
+    expect(step.returned('one', waits('later'))).toEqual(['put later']);
+    expect(step.leased('one', 2)).toEqual(['give back 2']);
+    expect(step.sent('later', 'confirmed')).toEqual(['report handled', 'acknowledge 1']);
+  });
+
   test('stays if it came before: what keeps it would be taken for what another process keeps', () => {
     const step = new ToldStep();
     step.came(1, ['one', 'two'], { deliveryCount: 1 });

@@ -1,6 +1,6 @@
 /** How a member that takes long leaves its batch: another store holds it, and its neighbours can be acknowledged. */
 import { leave } from './ends.ts';
-import type { Input } from './state.ts';
+import type { Input, Member } from './state.ts';
 import { newSource, type Turn } from './turn.ts';
 
 /**
@@ -22,10 +22,16 @@ export function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { k
   const { state, effects } = turn;
   const member = state.members.get(id);
   if (source === undefined) return void (member && (member.isLeaseAsked = false));
-  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it.
-  if (member === undefined || member.isAbandoned) return void effects.push({ kind: 'give back', source, afterMs: 0 });
+  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it, or the row in which it waits.
+  if (member === undefined || member.isAbandoned || isToWait(member))
+    return void effects.push({ kind: 'give back', source, afterMs: 0 });
   const batch = state.sources.get(member.source);
   newSource(state, source, 1);
   member.source = source;
   if (batch !== undefined) leave(turn, batch);
+}
+
+/** Its puts may have become one row, which must not be settled then. */
+function isToWait<M>({ caused }: Member<M>): boolean {
+  return caused.some(({ kind }) => kind === 'wait');
 }

@@ -62,10 +62,8 @@ const prepare = (row: WaitingRow): PreparedRow => ({
   properties: writeProperties(row.publication),
 });
 
-export async function putIn(
-  { service, ask, sums }: WaitingConnection,
-  given: readonly WaitingRow[],
-): Promise<number[]> {
+export async function putIn(connection: WaitingConnection, given: readonly WaitingRow[]): Promise<number[]> {
+  const { service, ask, sums } = connection;
   const rows = new Map(given.map((row) => [placeOf(row), prepare(row)]));
   const numbers = new Map<string, number>();
   const free = new Map<string, number>();
@@ -81,17 +79,16 @@ export async function putIn(
     }
     left = left.filter((row) => !numbers.has(placeOf(row)));
     // A room that is deleted before the rows are in is made again.
-    if (left.length > 0) await makeRooms({ service, ask }, left);
+    if (left.length > 0) await makeRooms(connection, left);
   }
   const toWake = [...rows.values()].filter(({ room, afterMs = 0 }) => afterMs < (free.get(room) ?? -Infinity));
-  if (toWake.length > 0) await wakeRooms({ service, ask }, toWake);
+  if (toWake.length > 0) await wakeRooms(connection, toWake);
   return given.map((row) => numbers.get(placeOf(row)) ?? 0);
 }
 
-type Asking = Pick<WaitingConnection, 'service' | 'ask'>;
 type NewRoom = Pick<WaitingRow, 'room' | 'name' | 'account' | 'afterMs'>;
 
-export async function makeRooms({ service, ask }: Asking, rows: readonly NewRoom[]): Promise<void> {
+export async function makeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
   await ask('make', make(service), [
     rooms.map(({ room }) => room),
@@ -101,7 +98,7 @@ export async function makeRooms({ service, ask }: Asking, rows: readonly NewRoom
   ]);
 }
 
-export async function wakeRooms({ service, ask }: Asking, rows: readonly NewRoom[]): Promise<void> {
+export async function wakeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
   await ask('wake', wake(service), [rooms.map(({ room }) => room), rooms.map(({ afterMs }) => afterMs ?? 0)]);
 }

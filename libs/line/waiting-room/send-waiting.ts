@@ -17,7 +17,7 @@ export type SendWaitingOptions = {
   clock: Clock;
 };
 
-type Failed = { failed: readonly TakenRow[]; of: number; reason: unknown };
+type FailedRows = { failed: readonly TakenRow[]; of: number; reason: unknown };
 
 /** Bodies under way, at which no more are taken, except a first one from each destination. */
 const MOST_BYTES_UNDER_WAY = 2 ** 22;
@@ -217,7 +217,7 @@ export class SendWaiting implements AsyncDisposable {
     void this.#go();
   }
 
-  #failed(destination: ClaimedDestination, { failed, of, reason }: Failed): void {
+  #failed(destination: ClaimedDestination, { failed, of, reason }: FailedRows): void {
     const { clock } = this.#options;
     this.#complainOf(failed[0], reason);
     if (failed.length < of) return void this.#postponed.push({ rows: failed, afterMs: 2 * LATEST_MS });

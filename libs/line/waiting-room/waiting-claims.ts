@@ -70,7 +70,7 @@ const lookedThrough = (service: WaitingService): string => `
     over_before = case when over_before <= $4::bigint then null else over_before end
   where room = $2 and claimed_by = $1`;
 
-type RoomRow = {
+type RoomFound = {
   room: string;
   name: string | null;
   account: string | null;
@@ -86,7 +86,7 @@ export function claimsIn({
   ask,
 }: WaitingConnection): Pick<WaitingStore, 'claim' | 'renew' | 'release' | 'shutRooms' | 'lookedThrough'> {
   const claiming = async (name: string, text: string, values: unknown[]) =>
-    (await ask<RoomRow>(name, text, [process, ...values])).map(describe);
+    (await ask<RoomFound>(name, text, [process, ...values])).map(describe);
   return {
     claim(claim) {
       if (claim.kind === 'endpoints') {
@@ -99,7 +99,7 @@ export function claimsIn({
     async renew(rooms) {
       if (rooms.length === 0) return [];
       const values = [process, rooms.map(({ room }) => room), rooms.map(({ lives }) => lives)];
-      const found = await ask<RoomRow & { isOwn: boolean }>('renew', renew(service), values);
+      const found = await ask<RoomFound & { isOwn: boolean }>('renew', renew(service), values);
       return found.filter(({ isOwn }) => isOwn).map(describe);
     },
     async release(rooms) {
@@ -122,7 +122,7 @@ export function claimsIn({
   };
 }
 
-function describe({ room, name, account, shutForMs, changes, overBefore, deaths }: RoomRow): ClaimedRoom {
+function describe({ room, name, account, shutForMs, changes, overBefore, deaths }: RoomFound): ClaimedRoom {
   return {
     room,
     changes,

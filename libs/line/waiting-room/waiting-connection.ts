@@ -21,7 +21,7 @@ export const WAITING_SETTINGS = {
 const LONG_STATEMENT_MS = 120_000;
 
 /** Resolves with the rows of a statement. */
-export type Ask = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
+type AskAtLength = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
 
 /** How one process reaches the tables of its service. All of it rejects with `Unavailable` while Postgres is away. */
 export type WaitingConnection = {
@@ -30,7 +30,7 @@ export type WaitingConnection = {
   /** Runs a statement that each connection prepares once, by this name. */
   ask: <Row extends object>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
   /** Runs statements that may take long, in one transaction. */
-  atLength: <T>(work: (ask: Ask) => Promise<T>) => Promise<T>;
+  atLength: <T>(work: (ask: AskAtLength) => Promise<T>) => Promise<T>;
   sums: SumChanges;
 };
 

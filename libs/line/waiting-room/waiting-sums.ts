@@ -1,7 +1,9 @@
-import { accountsBeyond, WELL_BEYOND } from './accounts-beyond.ts';
 import type { SumChange } from './sum-changes.ts';
 import type { WaitingConnection, WaitingService } from './waiting-connection.ts';
-import type { HeldSum, WaitingFigures, WaitingStore } from './waiting-store.ts';
+import type { HeldSum, WaitingFigures, WaitingLimits, WaitingStore, WaitingSum } from './waiting-store.ts';
+
+/** Sums drift a little, and to find a few rows takes as long as to find many. */
+const WELL_BEYOND = 1.01;
 
 const add = (service: WaitingService): string => `
   insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
@@ -146,3 +148,22 @@ const columnsOf = (changes: readonly SumChange[]): unknown[] => [
   changes.map(({ rows }) => rows),
   changes.map(({ bytes }) => bytes),
 ];
+
+/**
+ * Finds accounts that have more than they may: of their own limit, and the largest by bytes of the limit for all together. `held`: the
+ * largest, and at least those beyond their own.
+ */
+export function accountsBeyond(
+  all: WaitingSum,
+  held: readonly HeldSum[],
+  limits: WaitingLimits,
+): (HeldSum & { mayHave: WaitingSum })[] {
+  const tooMany = all.bytes > WELL_BEYOND * limits.allBytes ? all.bytes - limits.allBytes : 0;
+  const [largest] = held.toSorted((one, other) => other.bytes - one.bytes);
+  return held.flatMap((sum) => {
+    const left = tooMany > 0 && sum === largest ? Math.max(0, sum.bytes - tooMany) : Infinity;
+    const mayHave = { rows: limits.ofAccount.rows, bytes: Math.min(limits.ofAccount.bytes, left) };
+    const isBeyond = sum.rows > WELL_BEYOND * mayHave.rows || sum.bytes > WELL_BEYOND * mayHave.bytes;
+    return isBeyond ? [{ ...sum, mayHave }] : [];
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Admission, type Arriving } from './admission.ts';
+import { SimulatedAdmission, type Arriving } from './admission.ts';
 
 /** Due times are whole milliseconds. */
 const AT_ONCE_MS = 50;
@@ -21,7 +21,7 @@ function to(
 
 describe('a delivery is attempted at once', () => {
   test('beside 30 endpoints that answer late and have more than they can take', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(2, (turn) => all.arrive(to(`fast ${turn % 100}`, { kind: 'fast', answerMs: after(20) })));
     all.every(1, (turn) => all.arrive(to(`slow ${turn % 30}`, { kind: 'slow', answerMs: after(1_500) })));
     await all.run(60_000);
@@ -30,7 +30,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('after a restart, when 10,000 endpoints are new and 500 of them never answer', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(1, (turn) => {
       const number = (turn * 7_919) % 10_000;
       const isDead = number % 20 === 0;
@@ -44,7 +44,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('or at the next probe, to what was away, beside 4,000 dead ones of one account', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(10, (turn) => all.arrive(to('dead', { host: `${turn % 4_000}`, kind: 'dead', answerMs: never })));
     const away = { from: 30_000, until: 60_000 };
     all.every(250, (turn) => {
@@ -58,7 +58,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('beside 10,000 new endpoints of one account that answer after 0.9 s', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(1, (turn) => {
       const number = turn % 10_000;
       all.arrive(to('one', { host: `${number % 500}`, path: `/${number}`, kind: 'one', answerMs: after(900) }));
@@ -70,7 +70,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('or within a second, after a restart, when 10,000 accounts are new at one host that answers after 0.3 s', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(1, (turn) => {
       const name = `${(turn * 7_919) % 10_000}`;
       all.arrive(to(name, { host: 'shared', kind: 'all', answerMs: after(300) }));
@@ -81,7 +81,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('or within 350 ms, beside 1,000 late ones of one account', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     all.every(2, (turn) => all.arrive(to('one', { host: `${turn % 1_000}`, kind: 'one', answerMs: after(1_500) })));
     all.every(100, (turn) => all.arrive(to(`other ${turn % 20}`, { kind: 'other', answerMs: after(1_500) })));
     await all.run(30_000);
@@ -90,7 +90,7 @@ describe('a delivery is attempted at once', () => {
   });
 
   test('to ten accounts, beside 4,000 of another that come at once', async () => {
-    const all = new Admission();
+    const all = new SimulatedAdmission();
     const oneOf = (number: number) => to('one', { host: `${number % 1_000}`, kind: 'one', answerMs: after(900) });
     for (let number = 0; number < 4_000; number += 1) all.arrive(oneOf(number));
     for (let number = 0; number < 10; number += 1) {

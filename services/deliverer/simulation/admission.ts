@@ -8,7 +8,7 @@ const SLOTS = 1_024;
 const HELD = 1_024;
 const SLOW_MS = 1_000;
 /** Rooms are looked at so often, beside what `onRoom` and `demand` say. */
-const POLL_MS = 1_000;
+const POLL_MS = 5_000;
 /** `answerMs`: how long a request takes that begins at this time; it times out at the limit. */
 export type Arriving = { key: EndpointKey; kind: string; limitMs: number; answerMs: (at: number) => number };
 
@@ -21,7 +21,7 @@ export type Lateness = { due: number; unattempted: number; late: number };
  * The admission alone, with the default settings: deliveries that ask for a request, rooms in memory for those that are refused, and
  * receivers that are numbers. A delivery waits here for the requests of others, and for nothing else.
  */
-export class Admission {
+export class SimulatedAdmission {
   readonly #clock = new TurnedClock();
   readonly #endpoints: Endpoints;
   readonly #rooms = new Map<string, { key: EndpointKey; rows: Due[] }>();

@@ -11,6 +11,18 @@ export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKe
 
 type End = (speed: ResponseSpeed, tooMuch?: TooMuch) => void;
 
+export const ENDPOINTS = {
+  slots: 1_024,
+  shares: { hung: 0.1, new: 0.2, slow: 0.5 },
+  maxSize: 64,
+  slowMs: 1_000,
+  maxWaitMs: 1_000,
+  maxInHandEach: 64,
+  maxInHand: 2_048,
+  maxEndpoints: 100_000,
+  forgetAfterMs: 3_600_000,
+};
+
 /** Endpoints by a turned clock, and helpers for tests. */
 export class SomeEndpoints {
   readonly clock = new TurnedClock();
@@ -23,15 +35,8 @@ export class SomeEndpoints {
   constructor(what: Partial<ConstructorParameters<typeof Endpoints>[0]> = {}) {
     this.endpoints = new Endpoints({
       clock: this.clock,
-      slots: 1_024,
-      shares: { hung: 0.1, new: 0.2, slow: 0.5 },
-      maxSize: 64,
-      slowMs: 1_000,
-      maxWaitMs: 1_000,
-      maxInHandEach: 64,
-      maxInHand: 2_048,
+      ...ENDPOINTS,
       maxEndpoints: 1_000,
-      forgetAfterMs: 3_600_000,
       onRoom: (endpoint) => this.notified.push(endpoint),
       hungForMs: (endpoint) => this.hungElsewhere.get(endpoint),
       ...what,

@@ -10,6 +10,7 @@ import { endpointKey } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, KnownTarget } from '../find-target.ts';
 import { Flow, type FlowOptions } from '../waiting/flow.ts';
 import { aDelivery } from './delivery.ts';
+import { ENDPOINTS } from './endpoints.ts';
 
 export const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';
 const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000002';
@@ -85,17 +86,6 @@ export class SomeDeliverers implements AsyncDisposable {
   }
 }
 
-const ENDPOINTS: FlowOptions['endpoints'] = {
-  slots: 1_024,
-  shares: { hung: 0.1, new: 0.2, slow: 0.5 },
-  maxSize: 64,
-  slowMs: 1_000,
-  maxWaitMs: 1_000,
-  maxInHandEach: 64,
-  maxInHand: 2_048,
-  maxEndpoints: 100_000,
-  forgetAfterMs: 3_600_000,
-};
 const MUCH = { rows: 1_000_000, bytes: 2 ** 40 };
 
 /** One deliverer. What it takes stays in hand until a test settles it, unless it is told how endpoints answer. */

@@ -10,8 +10,14 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 
 /** Rooms that are claimed at once, at most. */
 export const MOST_ROOMS = 512;
+/** So many of them are left to rooms that are shut. */
+export const KEPT_FOR_SHUT = 64;
 /** Rooms of one account among them, from which on no more are looked for. */
 const MOST_OF_ACCOUNT = 64;
+/** Where no more may be claimed, a room that has been had for so long is left, as others may be due. */
+const TURN_MS = 10_000;
+/** Rooms that are being left for others at once, and those of one account among them. */
+const MOST_OVER = { all: 64, ofAccount: 8 };
 
 /** A room that this process has claimed, and what it did there. Times are those of this process's clock. */
 export type OwnRoom = ClaimedRoom & {
@@ -34,6 +40,8 @@ export type OwnRoom = ClaimedRoom & {
   /** Work under way in the whole room: it is not released meanwhile. */
   holds: number;
   isLookedThrough: boolean;
+  /** Others are to have its place: nothing more is taken from it. */
+  isTurnOver: boolean;
   isLeaving: boolean;
 };
 
@@ -78,6 +86,23 @@ export class ClaimedRooms {
   /** Accounts of which no more rooms are to be claimed. */
   fullAccounts(): string[] {
     return [...this.#accounts].filter(([, count]) => count >= MOST_OF_ACCOUNT).map(([account]) => account);
+  }
+
+  /** Ends the turn of those that were claimed first, some at a time, where no more may be claimed. */
+  endTurns(): void {
+    const full = new Set(this.fullAccounts());
+    const isFull = this.count >= MOST_ROOMS - KEPT_FOR_SHUT;
+    if (!isFull && full.size === 0) return;
+    const over = new Map<string, number>();
+    let left = MOST_OVER.all;
+    for (const own of this.all()) {
+      if (left === 0 || own.claimedAt > this.#options.clock.now() - TURN_MS) return;
+      const ofAccount = (over.get(own.account) ?? 0) + 1;
+      if (own.holds > 0 || ofAccount > MOST_OVER.ofAccount || !(isFull || full.has(own.account))) continue;
+      over.set(own.account, ofAccount);
+      own.isTurnOver = true;
+      left -= 1;
+    }
   }
 
   /** Resolves with the rooms: new ones, and own ones that changed. */
@@ -154,6 +179,7 @@ export class ClaimedRooms {
       lackingSince: undefined,
       holds: 0,
       isLookedThrough: false,
+      isTurnOver: false,
       isLeaving: false,
     };
     this.#rooms.set(room.room, own);
@@ -161,8 +187,10 @@ export class ClaimedRooms {
     return own;
   }
 
-  #lose({ room }: OwnRoom): void {
-    if (this.#remove(room)) this.#options.onLost(room);
+  /** Unless it was claimed anew since. */
+  #lose(own: OwnRoom): void {
+    const { room } = own;
+    if (this.#rooms.get(room) === own && this.#remove(room)) this.#options.onLost(room);
   }
 
   #remove(room: string): boolean {

@@ -105,6 +105,25 @@ describe('a deliverer with rooms', () => {
     expect([isAnswered, one.names]).toEqual([true, ['two']]);
   });
 
+  test('claims that room, too, where its endpoint got room while nothing might be taken', async () => {
+    await using some = new SomeDeliverers();
+    const one = some.start();
+    await some.store.put([aRow('one')]);
+    await some.store.claim({ kind: 'named', rooms: [ROOM] });
+    await some.store.release([{ room: ROOM, afterMs: LATER, shutForMs: 60_000 }]);
+    await some.clock.runFor(1_100);
+    one.become('blocked');
+    const key = { account: TARGET.account, endpoint: ROOM, host: 'h' };
+    one.flow.endpoints.admit(key, 'suspect', () => undefined);
+    one.flow.endpoints.probeSoon(ROOM);
+    one.flow.endpoints.admit(key, 'by hand', (admission) => admission.kind === 'granted' && admission.end('quick'));
+    await some.clock.runFor(3_000);
+    expect(one.names).toEqual([]);
+    one.become('writable');
+    await some.clock.runFor(10);
+    expect(one.names).toEqual(['one']);
+  });
+
   test('is not held up by one that stays in hand, however much each weighs', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
@@ -331,6 +350,30 @@ describe('a claim', () => {
     expect(rooms.get(ROOM)).toBeDefined();
     await expect(rooms.release([{ room: ROOM }])).rejects.toThrow(Unavailable);
     expect(rooms.get(ROOM)).toBeUndefined();
+    rooms.close();
+  });
+
+  test('stays where the answer of an older renewal comes late', async () => {
+    await using some = new SomeDeliverers();
+    await some.store.put([aRow('one')]);
+    const lost: string[] = [];
+    const answered = Promise.withResolvers<void>();
+    const renew: typeof some.store.renew = async (asked) => {
+      const renewed = await some.store.renew(asked);
+      await answered.promise;
+      return renewed;
+    };
+    const onLost = (room: string) => void lost.push(room);
+    const rooms = new ClaimedRooms({ store: { ...some.store, renew }, clock: some.clock, onLost });
+    const claim = () => rooms.claim({ kind: 'named', rooms: [ROOM] });
+    await claim();
+    await some.clock.runFor(CLAIM_MS - 1);
+    const renewing = rooms.renew();
+    await some.clock.runFor(1);
+    const [anew] = await claim();
+    answered.resolve();
+    await renewing;
+    expect([lost, rooms.get(ROOM)]).toEqual([[ROOM], anew]);
     rooms.close();
   });
 

@@ -1,12 +1,7 @@
 import type { RowKey } from '@waybell/line/messages';
 import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
-import {
-  RENEW_MS,
-  type Released,
-  type WaitingLimits,
-  type WaitingStore,
-} from '@waybell/line/waiting-room/waiting-store';
+import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
@@ -27,7 +22,6 @@ export type DrainOptions = {
   findTargets: FindTargets;
   /** What may be in hand. */
   held: HeldLimit;
-  limits: WaitingLimits;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   onTaken: (rows: number) => void;
@@ -56,12 +50,11 @@ export class Drain {
   readonly #pausedFor = new Set<string>();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
-  /** Rooms in which rows are being ended, as they are too old. */
-  readonly #tooOld = new Set<OwnRoom>();
   #toSettle: RowInHand[] = [];
   readonly #toRelease = new Map<OwnRoom, Released>();
-  /** Rooms to be claimed by name. */
+  /** Rooms to be claimed by name, once that may be. */
   readonly #named = new Set<string>();
+  #isNamedDue = false;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
@@ -88,7 +81,7 @@ export class Drain {
     this.#take = new TakeWhereRoom({
       ...common,
       onIdle: (own, afterMs) => this.#leave(own, afterMs),
-      onTooOld: (own) => void this.#endTooOld(own),
+      onTooOld: (own) => void this.#ends.endTooOld(own).then((isDone) => isDone && this.#take.want(own)),
     });
     this.#look = new LookThrough({
       ...common,
@@ -124,6 +117,7 @@ export class Drain {
     const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
+    this.#isNamedDue = true;
     this.#work();
   }
 
@@ -174,6 +168,7 @@ export class Drain {
   }
 
   async #poll(): Promise<void> {
+    this.rooms.endTurns();
     for (const own of this.rooms.all()) this.#take.want(own);
     this.#claimSoon();
     await this.#working;
@@ -181,6 +176,7 @@ export class Drain {
 
   #claimSoon(): void {
     this.#isPollDue = true;
+    this.#isNamedDue = this.#named.size > 0;
     this.#work();
   }
 
@@ -211,15 +207,6 @@ export class Drain {
     this.#work();
   }
 
-  async #endTooOld(own: OwnRoom): Promise<void> {
-    const { maxAgeMs, now } = this.#options;
-    if (this.#tooOld.has(own)) return;
-    this.#tooOld.add(own);
-    await this.#ends.end({ own, madeBefore: now() - maxAgeMs });
-    this.#tooOld.delete(own);
-    this.#take.want(own);
-  }
-
   /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
   #work(): void {
     if (!this.#isWorking) this.#working = this.#round();
@@ -232,7 +219,7 @@ export class Drain {
       await Promise.resolve();
       await this.#settle();
       await this.#release();
-      await this.#claimNamed();
+      if (this.#isNamedDue) await this.#claimNamed();
       if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
       isAway = true;
@@ -241,7 +228,7 @@ export class Drain {
       this.#isWorking = false;
     }
     // Else the next look tries it again.
-    if (!isAway && (this.#toSettle.length + this.#toRelease.size + this.#named.size > 0 || this.#isPollDue))
+    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#isNamedDue || this.#isPollDue))
       this.#work();
   }
 
@@ -274,16 +261,22 @@ export class Drain {
     } catch (error) {
       for (const [{ room }] of leaving) this.#named.add(room);
       throw error;
+    } finally {
+      this.#isNamedDue ||= this.#named.size > 0;
     }
     this.#due.hasRoom();
   }
 
+  /** One that is being left, or beyond what this process may have, is claimed later. */
   async #claimNamed(): Promise<void> {
-    const left = this.#isPaused ? 0 : MOST_ROOMS - this.rooms.count;
-    const named = [...this.#named];
-    const rooms = named.filter((room) => this.rooms.get(room) === undefined).slice(0, Math.max(0, left));
-    if (rooms.length > 0) for (const own of await this.rooms.claim({ kind: 'named', rooms })) this.#meet(own);
-    for (const room of named) this.#named.delete(room);
+    this.#isNamedDue = false;
+    for (const room of this.#named) if (this.rooms.get(room)?.isLeaving === false) this.#named.delete(room);
+    const left = this.#isPaused ? 0 : Math.max(0, MOST_ROOMS - this.rooms.count);
+    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, left);
+    if (rooms.length === 0) return;
+    const claimed = await this.rooms.claim({ kind: 'named', rooms });
+    for (const room of rooms) this.#named.delete(room);
+    for (const own of claimed) this.#meet(own);
   }
 
   async #claimDue(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import { MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
+import { KEPT_FOR_SHUT, MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
 export type DueRoomsOptions = {
@@ -56,10 +56,13 @@ export class DueRooms {
   #room(): { open: number; shut: number; known: ReadonlySet<OwnRoom> } {
     const { endpoints, rooms, inHand, limit } = this.#options;
     const known = new Set(rooms.all());
-    const left = inHand.count < limit.messages ? Math.max(0, MOST_ROOMS - known.size) : 0;
-    const open = Math.min(MOST_OPEN, left);
+    const left = Math.max(0, MOST_ROOMS - known.size);
+    const empty = [...known].filter(({ room }) => inHand.countOf(room) === 0);
+    // While no more may be in hand, a few take turns with those that have rows there.
+    const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
+    const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
     // What was claimed to be asked, and is not yet, will need a slot too.
-    const unasked = [...known].filter(({ isUnasked, room }) => isUnasked && inHand.countOf(room) === 0);
+    const unasked = empty.filter(({ isUnasked }) => isUnasked);
     const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
     return { open, shut, known };
   }

@@ -22,6 +22,10 @@ export type EndRowsOptions = {
   /** With this much in hand no more are taken. */
   limit: HeldLimit;
   clock: Clock;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Older rows are over. */
+  maxAgeMs: number;
   isPaused: () => boolean;
   onTaken: (rows: number) => void;
   onFailed: (error: unknown) => void;
@@ -36,6 +40,8 @@ type Ending = RowsToEnd & { after?: RowKey; onEnded: (isDone: boolean) => void }
 /** Takes rows that are to end, a few at a time. */
 export class EndRows {
   readonly #options: EndRowsOptions;
+  /** Rooms in which rows are being ended, as they are too old. */
+  readonly #tooOld = new Set<OwnRoom>();
   #all: Ending[] = [];
   #isEnding = false;
 
@@ -54,6 +60,16 @@ export class EndRows {
     this.#all.push({ ...toEnd, onEnded });
     if (!this.#isEnding) void this.#end();
     return ended.promise;
+  }
+
+  /** Ends the rows of a room that are too old now. Resolves as `end` does; with false at once where that is under way. */
+  async endTooOld(own: OwnRoom): Promise<boolean> {
+    const { maxAgeMs, now } = this.#options;
+    if (this.#tooOld.has(own)) return false;
+    this.#tooOld.add(own);
+    const isDone = await this.end({ own, madeBefore: now() - maxAgeMs });
+    this.#tooOld.delete(own);
+    return isDone;
   }
 
   close(): void {

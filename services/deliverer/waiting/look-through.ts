@@ -90,7 +90,8 @@ export class LookThrough {
     onChanged(to);
     if (to === room) return;
     for (let moved = 1; moved > 0;) {
-      moved = await store.move({ from: room, subscription, to, account, except: [...inHand.of(room)] });
+      const except = [...inHand.of(room)];
+      moved = await inHand.moving(room, () => store.move({ from: room, subscription, to, account, except }));
     }
   }
 

@@ -59,6 +59,61 @@ describe('one of many rooms', () => {
     expect(one.names.filter((name) => name.startsWith('many')).length).toBeLessThanOrEqual(100);
   });
 
+  test('is not left out for as long as endpoints that are slow have more than may be in hand', async () => {
+    await using some = new SomeDeliverers();
+    const slow = Array.from({ length: 40 }, (_, at) => aTarget(`slow-${at}`));
+    await some.store.put(slow.flatMap((to, at) => rowsOf(200, `${at}`, to)));
+    const answers: Answers = (room) => ({ afterMs: room === ROOM ? 10 : 5_000 });
+    const one = some.start({ answers, held: { messages: 100, bytes: 2 ** 30 } });
+    await some.clock.runFor(10_000);
+    expect(one.consumer.held()).toBe(100);
+    await some.store.put([aRow('one')]);
+    await some.clock.runFor(10_000);
+    expect(one.names).toContain('one');
+  });
+
+  test('is not left out for as long as others have more than may be claimed at once, of all or of its account', async () => {
+    await using some = new SomeDeliverers();
+    const accountOf = (at: number) => `0b9c2f6e-7d1f-4e57-8f5e-${String(at).padStart(12, '0')}`;
+    const [full] = [accountOf(1_000)];
+    const others = Array.from({ length: 500 }, (_, at) => aTarget(`other-${at}`, { account: accountOf(at) }));
+    const own = Array.from({ length: 64 }, (_, at) => aTarget(`own-${at}`, { account: full }));
+    await some.store.put([...own, ...others].flatMap((to, at) => rowsOf(100, `${at}`, to)));
+    const one = some.start({
+      answers: () => ({ afterMs: 900 }),
+      held: { messages: 600, bytes: 2 ** 30 },
+      slots: 8_000,
+    });
+    await some.clock.runFor(5_000);
+    await some.store.put([aRow('of all'), aRow('of its account', { to: aTarget('last', { account: full }) })]);
+    await some.clock.runFor(30_000);
+    expect(one.names).toEqual(expect.arrayContaining(['of all', 'of its account']));
+    expect(some.twice).toEqual([]);
+  });
+
+  test('costs little while no more may be in hand: what is freed has no other asked', async () => {
+    await using some = new SomeDeliverers();
+    const many = Array.from({ length: 200 }, (_, at) => aTarget(`t${at}`));
+    await some.store.put(many.flatMap((to, at) => rowsOf(20, `${at}`, to)));
+    const one = some.start({ held: { messages: 100, bytes: 2 ** 30 } });
+    await some.clock.runFor(9_000);
+    const { endpoints } = one.flow;
+    const demand = endpoints.demand.bind(endpoints);
+    let asked = 0;
+    endpoints.demand = (key) => {
+      asked += 1;
+      return demand(key);
+    };
+    await some.clock.runFor(1_500);
+    asked = 0;
+    for (const source of [...one.taken.values()].slice(0, 50)) {
+      source.acknowledge();
+      await some.clock.runFor(1);
+    }
+    expect(one.names).toHaveLength(150);
+    expect(asked).toBeLessThan(1_000);
+  });
+
   test('costs nothing while there is none: two small statements a second', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();

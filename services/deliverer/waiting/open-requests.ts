@@ -27,7 +27,7 @@ const POSTPONE_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
 /** What is held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
-const COMPLAINT = 'open-requests.postgres-away';
+const COMPLAINT = 'waiting.away: requests under way stay in their batches';
 
 /** `until`: when this process counts it as lost. */
 type OpenRequest = { key: TakenKey; afterMs: number; until: number; bytes: number; onCut: () => void; watch?: Timer };

@@ -2,6 +2,7 @@ import type { Broker } from '@waybell/line/broker';
 import { publishInstead } from '@waybell/line/delivery';
 import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
 import type { WaitingReason } from '@waybell/line/outcomes';
+import { placeOf } from '@waybell/line/waiting-room/put-rows';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
@@ -120,5 +121,3 @@ export class PutDeliveries {
     await broker.publish(publishInstead(waiting));
   }
 }
-
-const placeOf = ({ room, madeAt, id }: RowKey): string => `${room} ${madeAt} ${id}`;

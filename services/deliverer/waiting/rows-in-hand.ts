@@ -20,8 +20,10 @@ const NONE: ReadonlyMap<string, RowInHand> = new Map();
 export class RowsInHand {
   readonly #options: RowsInHandOptions;
   readonly #rooms = new Map<string, Map<string, RowInHand>>();
-  /** For each read under way: rows freed meanwhile, which it may still find. */
+  /** For each read under way: rows freed meanwhile, and rooms out of which some were moved, which it may still find. */
   readonly #readers = new Set<Set<string>>();
+  /** Rooms out of which rows are being moved. */
+  readonly #moving = new Set<string>();
   count = 0;
   bytes = 0;
 
@@ -58,18 +60,34 @@ export class RowsInHand {
     this.#options.consuming.onTaken(source);
   }
 
-  /** Resolves with what `read` finds. Rows freed meanwhile are absent, and counted in `gone`. */
+  /** Resolves with what `read` finds. Rows freed meanwhile, or perhaps moved, are absent, and counted in `gone`. */
   async reading<T extends { rows: TakenRow[] }>(read: () => Promise<T[]>): Promise<(T & { gone: number })[]> {
     const freed = new Set<string>();
     this.#readers.add(freed);
     try {
       return (await read()).map((each) => {
-        const rows = each.rows.filter((row) => !freed.has(`${row.room} ${placeOf(row)}`));
+        const isMoved = ({ room }: TakenRow) => this.#moving.has(room) || freed.has(room);
+        const rows = each.rows.filter((row) => !isMoved(row) && !freed.has(`${row.room} ${placeOf(row)}`));
         return { ...each, rows, gone: each.rows.length - rows.length };
       });
     } finally {
       this.#readers.delete(freed);
     }
+  }
+
+  /** Moves rows out of a room: none of it comes in hand meanwhile. */
+  async moving<T>(room: string, move: () => Promise<T>): Promise<T> {
+    this.#moving.add(room);
+    try {
+      return await move();
+    } finally {
+      this.#moving.delete(room);
+      for (const freed of this.#readers) freed.add(room);
+    }
+  }
+
+  isMoving(room: string): boolean {
+    return this.#moving.has(room);
   }
 
   /** Whether it is still in hand: it was not freed, nor its room lost. */

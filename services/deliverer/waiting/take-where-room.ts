@@ -31,6 +31,7 @@ const MOST_OF_ONE = 2 * MOST_ROWS;
 const MOST_READS = 32;
 /** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
+const LOOK_MS = 1_000;
 const RESTART_MS = 1_000;
 /** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
 const RESTART_TIMES = 20;
@@ -43,6 +44,7 @@ export class TakeWhereRoom {
   readonly #options: TakeWhereRoomOptions;
   readonly #wanting = new Set<OwnRoom>();
   #isTaking = false;
+  #lookAt = -Infinity;
 
   constructor(options: TakeWhereRoomOptions) {
     this.#options = options;
@@ -73,14 +75,18 @@ export class TakeWhereRoom {
   }
 
   #planReads(): PlannedRead[] {
-    const { inHand, limit } = this.#options;
+    const { inHand, limit, clock } = this.#options;
     const reads: PlannedRead[] = [];
     let rows = limit.messages - inHand.count;
     // Each read may bring this many bytes; how many is only known afterwards.
     const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
+    // Each may be left, though no more may be in hand; not asked at each row that is freed, as they may be hundreds.
+    const isLook = clock.now() >= this.#lookAt;
+    if (isLook) this.#lookAt = clock.now() + LOOK_MS;
     for (const own of this.#wanting) {
-      if (reads.length >= MOST_READS) break;
-      const read = this.#planRead(own, reads.length < most ? rows : 0);
+      const mayTake = rows > 0 && reads.length < most;
+      if (reads.length >= MOST_READS || (!mayTake && !isLook)) break;
+      const read = this.#planRead(own, mayTake ? rows : 0);
       if (read === 'full') continue;
       if (read === undefined) this.#wanting.delete(own);
       else {
@@ -94,7 +100,8 @@ export class TakeWhereRoom {
   /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
   #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
-    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
+    // When the move has ended, the room is looked at again.
+    if (rooms.get(own.room) !== own || own.isLeaving || inHand.isMoving(own.room)) return undefined;
     const wantedRows = this.#wantedOf(own);
     if (wantedRows <= 0) return undefined;
     const isRestart = own.restartAt <= clock.now();
@@ -116,7 +123,7 @@ export class TakeWhereRoom {
   #wantedOf(own: OwnRoom): number {
     const { endpoints, inHand, clock, isPaused } = this.#options;
     const count = inHand.countOf(own.room);
-    if (isPaused()) {
+    if (isPaused() || own.isTurnOver) {
       this.#idle(own);
       return 0;
     }
@@ -133,7 +140,7 @@ export class TakeWhereRoom {
     if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
   }
 
-  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: Taken | undefined, tookMs: number): void {
+  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: ReadRows | undefined, tookMs: number): void {
     const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
     const { rows = [], gone = 0, isCut = false } = taken ?? {};
     own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
@@ -157,7 +164,7 @@ export class TakeWhereRoom {
 }
 
 type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: RowsWanted };
-type Taken = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
+type ReadRows = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
 
 /** A room that may still be shut, or that may kill. */
 function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {

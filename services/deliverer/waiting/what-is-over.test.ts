@@ -48,6 +48,40 @@ describe('what waits and is over', () => {
     expect(one.names).toEqual(['in hand']);
   });
 
+  test.each([
+    ['before', 10, 5],
+    ['after', 4, 20],
+  ])('is not taken where it was by a read whose answer comes %s that of the move', async (_, moveMs, takeMs) => {
+    await using some = new SomeDeliverers();
+    const store = some.waiting.storeFor('slow');
+    const take: typeof store.take = async (wanted) => {
+      const taken = await store.take(wanted);
+      await some.clock.sleep(takeMs);
+      return taken;
+    };
+    const move: typeof store.move = async (what) => {
+      await some.clock.sleep(moveMs / 2);
+      const count = await store.move(what);
+      await some.clock.sleep(moveMs / 2);
+      return count;
+    };
+    const held = { messages: 10, bytes: 2 ** 30 };
+    const one = some.start({ store: { ...store, take, move }, held });
+    const rows = Array.from({ length: 30 }, (__, at) => aRow(`${at}`, { madeAt: at + 1 }));
+    await some.store.put(rows);
+    await some.clock.runFor(1_000);
+    expect(one.names).toHaveLength(10);
+    const moved = aTarget('moved');
+    some.findTarget = () => moved;
+    for (const source of one.taken.values()) source.acknowledge();
+    await some.clock.runFor(1);
+    one.flow.rules.onElsewhere(ROOM);
+    await some.clock.runFor(50);
+    const there = rows.filter((row) => some.waiting.room(roomOf(moved))?.rows.get(row) !== undefined);
+    expect(there.length).toBeGreaterThan(0);
+    expect(there.filter((row) => one.holds(row))).toEqual([]);
+  });
+
   test('is found, too, by a row that leads elsewhere when it is handled', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();

@@ -30,7 +30,7 @@ const upgrade =
     await rollAndBack(stage, { first, from: await release(), to: here });
   };
 
-/** Deliveries, records and ends are kept by one version, and sent on by the other. */
+/** Deliveries, records and ends are put into rooms by one version, and sent by the other. */
 const besideAlarms: Inject = async (stage) => {
   await adding();
   const isOver = new AbortController();
@@ -77,7 +77,7 @@ export const versions: Fault[] = [
     name: 'a version that writes more beside this one, in alarms too',
     buildStage: onThis,
     inject: besideAlarms,
-    // A service that ends in an alarm has retries kept whose publish the broker reads afterwards all the same.
+    // A service that ends in an alarm puts retries whose publish the broker reads afterwards all the same.
     repeats: HELD,
   }),
 ];

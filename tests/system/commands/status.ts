@@ -108,7 +108,7 @@ export function status(): void {
       expect(stdout).toContain(
         `the queues cannot be read: RabbitMQ at ${place}, which AMQP_URL names, cannot be reached`,
       );
-      expect(stdout).toMatch(/^buffered in Postgres \(RabbitMQ not accepting\): /m);
+      expect(stdout).toMatch(/^waiting for RabbitMQ: /m);
       expect(code).toBe(1);
       expect(JSON.parse(json)).toMatchObject({
         queues: null,

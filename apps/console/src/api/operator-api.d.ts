@@ -193,7 +193,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** See what waits in every queue, and what waits in Postgres for want of one */
+        /** See what waits in every queue, and in Postgres for RabbitMQ */
         get: operations["listQueues"];
         put?: never;
         post?: never;

@@ -1,5 +1,6 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { accountsBeyond } from '../accounts-beyond.ts';
+import { placeOf } from '../put-rows.ts';
+import { accountsBeyond } from '../waiting-sums.ts';
 import { writeProperties } from '../publication-properties.ts';
 import {
   MOST_BYTES,
@@ -15,8 +16,6 @@ import {
 } from '../waiting-store.ts';
 import { MemoryRooms, type MemoryRoom } from './memory-rooms.ts';
 import type { StoredRow } from './memory-rows.ts';
-
-type Move = Parameters<WaitingStore['move']>[0];
 
 /** Rows that are moved at once, at most. */
 const MOST_MOVED = 500;
@@ -43,8 +42,7 @@ export class MemoryWaiting {
     return {
       put: there((rows) => {
         // The last of several with one key counts.
-        for (const row of new Map(rows.map((each) => [`${each.room} ${each.madeAt} ${each.id}`, each])).values())
-          this.#put(row);
+        for (const row of new Map(rows.map((each) => [placeOf(each), each])).values()) this.#put(row);
         return rows.map((row) => this.#rooms.get(row.room)?.rows.get(row)?.no ?? 0);
       }),
       retain: there((keys) => keys.map((key) => this.#retain(key))),
@@ -179,7 +177,7 @@ export class MemoryWaiting {
     return shut;
   }
 
-  #move({ from, subscription, to, account, except }: Move): number {
+  #move({ from, subscription, to, account, except }: Parameters<WaitingStore['move']>[0]): number {
     const kept = new Set(except.map(({ madeAt, id }) => `${madeAt} ${id}`));
     const isMoved = ({ madeAt, id, why, dueAt, ...row }: StoredRow) =>
       row.subscription === subscription && !kept.has(`${madeAt} ${id}`) && (why !== 'open' || dueAt <= this.#now());

@@ -41,7 +41,7 @@ function Queues() {
   });
   return (
     <Found of={queues} what="the queues">
-      {({ objects, waiting: buffered }) => {
+      {({ objects, waiting: destinations }) => {
         const telling = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
         const waiting = objects.reduce((sum, { messages }) => sum + messages, 0);
         return (
@@ -57,14 +57,14 @@ function Queues() {
                 {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={nameOf} />}
               </Disclosure>
             </section>
-            <section className="part" aria-labelledby="queues-buffered">
-              <h2 id="queues-buffered">Buffered in Postgres (RabbitMQ not accepting)</h2>
-              {buffered.objects.length === 0 ? (
-                <Empty>Nothing is buffered.</Empty>
+            <section className="part" aria-labelledby="queues-destinations">
+              <h2 id="queues-destinations">Waiting for RabbitMQ</h2>
+              {destinations.objects.length === 0 ? (
+                <Empty>Nothing waits.</Empty>
               ) : (
                 <DataTable
                   label="Destinations that publications wait for"
-                  rows={buffered.objects}
+                  rows={destinations.objects}
                   columns={destinationColumns}
                   keyOf={placeOf}
                 />
