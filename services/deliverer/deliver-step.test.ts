@@ -291,3 +291,15 @@ test('no request is made for a row whose claim ended while it waited in hand: th
   await causedBy(by.step.handle, delivery);
   expect(by.made.requests).toBe(1);
 });
+
+test('a row whose body was deleted ends though its subscription cannot be read: as a suspect it would be sent empty', async () => {
+  const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
+  const forgotten = {
+    ...waiting,
+    body: Buffer.alloc(0),
+    waited: { room: roomOf(TARGET), why: 'full', isForgotten: true } as const,
+  };
+  const { step } = aStep({ findTargets: async () => [new Error('its secrets cannot be opened')] });
+  expect(kindsOf(await causedBy(step.handle, forgotten))).toEqual(['dropped on record']);
+  await expect(causedBy(step.handle, waiting)).rejects.toThrow('cannot be opened');
+});

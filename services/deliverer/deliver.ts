@@ -80,8 +80,10 @@ class DeliveryHandler {
   }
 
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
-  decide({ delivery, target, askedAt, end }: LookedUp<KnownTarget>): void {
+  decide({ delivery, target: found, askedAt, end }: LookedUp<KnownTarget>): void {
     const options = this.#options;
+    // What was forgotten ends whatever its target is: elsewhere it would no longer be known that its body is missing.
+    const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
     const key = target && endpointKey(target);
     if (delivery.waited !== undefined && (delivery.waited.room !== key?.endpoint || dropReason(target) !== undefined))

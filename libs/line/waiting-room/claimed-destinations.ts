@@ -54,8 +54,12 @@ export class ClaimedDestinations {
     return { claimed: this.#all.size, shut: shut.length };
   }
 
+  /** Does nothing if its claim was lost, though it may have been claimed anew. */
   wasUsed(destination: ClaimedDestination): void {
-    if (this.#all.delete(destination.room)) this.#all.set(destination.room, destination);
+    const { room } = destination;
+    if (this.#all.get(room) !== destination) return;
+    this.#all.delete(room);
+    this.#all.set(room, destination);
   }
 
   /** Resolves with whether there may be more. */

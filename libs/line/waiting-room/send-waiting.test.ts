@@ -411,3 +411,26 @@ describe('at its end', () => {
     },
   );
 });
+
+test('a destination that was claimed anew, while what was sent under an older claim was not confirmed, is sent to by one at a time', async () => {
+  const { clock, room, broker, putAll } = aProcess();
+  await putAll('a', numbers('a', 200));
+  const older = Promise.withResolvers<void>();
+  broker.refused.set('a', older.promise);
+  broker.become('writable');
+  await clock.runFor(1);
+  expect(broker.asked).toEqual(['a0']);
+  room.isAway = true;
+  await clock.runFor(21_000);
+  room.isAway = false;
+  const newer = Promise.withResolvers<void>();
+  broker.refused.set('a', newer.promise);
+  await clock.runFor(10_000);
+  expect(broker.asked).toEqual(['a0', 'a0']);
+  older.resolve();
+  await clock.runFor(10_000);
+  expect(broker.asked).toEqual(['a0', 'a0']);
+  newer.resolve();
+  await clock.runFor(10_000);
+  expect([room.count, broker.asked.length]).toEqual([0, 201]);
+});
