@@ -8,10 +8,11 @@ import { runEvery } from '@waybell/runtime/run-every';
 import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
-import { ClaimedRooms, MOST_ROOMS, type OwnRoom } from './claimed-rooms.ts';
+import { ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
 import { DueRooms } from './due-rooms.ts';
 import { EndRows } from './end-rows.ts';
 import { LookThrough } from './look-through.ts';
+import { NamedRooms } from './named-rooms.ts';
 import { RowsInHand, type RowInHand } from './rows-in-hand.ts';
 import { TakeWhereRoom } from './take-where-room.ts';
 
@@ -52,9 +53,7 @@ export class Drain {
   readonly #onFailed: (error: unknown) => void;
   #toSettle: RowInHand[] = [];
   readonly #toRelease = new Map<OwnRoom, Released>();
-  /** Rooms to be claimed by name, once that may be. */
-  readonly #named = new Set<string>();
-  #isNamedDue = false;
+  readonly #named: NamedRooms;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
@@ -64,6 +63,7 @@ export class Drain {
     const { store, broker, held, clock, log } = options;
     this.#onFailed = throttledWarning(log, COMPLAINT, clock);
     this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
+    this.#named = new NamedRooms(this.rooms);
     const onDone = (row: RowInHand) => {
       this.#toSettle.push(row);
       this.#work();
@@ -117,7 +117,6 @@ export class Drain {
     const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
-    this.#isNamedDue = true;
     this.#work();
   }
 
@@ -176,7 +175,7 @@ export class Drain {
 
   #claimSoon(): void {
     this.#isPollDue = true;
-    this.#isNamedDue = this.#named.size > 0;
+    this.#named.look();
     this.#work();
   }
 
@@ -219,7 +218,7 @@ export class Drain {
       await Promise.resolve();
       await this.#settle();
       await this.#release();
-      if (this.#isNamedDue) await this.#claimNamed();
+      if (this.#named.isDue) await this.#claimNamed();
       if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
       isAway = true;
@@ -228,7 +227,7 @@ export class Drain {
       this.#isWorking = false;
     }
     // Else the next look tries it again.
-    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#isNamedDue || this.#isPollDue))
+    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#named.isDue || this.#isPollDue))
       this.#work();
   }
 
@@ -262,21 +261,13 @@ export class Drain {
       for (const [{ room }] of leaving) this.#named.add(room);
       throw error;
     } finally {
-      this.#isNamedDue ||= this.#named.size > 0;
+      this.#named.look();
     }
     this.#due.hasRoom();
   }
 
-  /** One that is being left, or beyond what this process may have, is claimed later. */
   async #claimNamed(): Promise<void> {
-    this.#isNamedDue = false;
-    for (const room of this.#named) if (this.rooms.get(room)?.isLeaving === false) this.#named.delete(room);
-    const left = this.#isPaused ? 0 : Math.max(0, MOST_ROOMS - this.rooms.count);
-    const rooms = [...this.#named].filter((room) => this.rooms.get(room) === undefined).slice(0, left);
-    if (rooms.length === 0) return;
-    const claimed = await this.rooms.claim({ kind: 'named', rooms });
-    for (const room of rooms) this.#named.delete(room);
-    for (const own of claimed) this.#meet(own);
+    for (const own of await this.#named.claim({ isPaused: this.#isPaused })) this.#meet(own);
   }
 
   async #claimDue(): Promise<void> {

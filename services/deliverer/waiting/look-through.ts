@@ -91,7 +91,9 @@ export class LookThrough {
     if (to === room) return;
     for (let moved = 1; moved > 0;) {
       const except = [...inHand.of(room)];
-      moved = await inHand.moving(room, () => store.move({ from: room, subscription, to, account, except }));
+      moved = await inHand.moving({ room, subscription }, () =>
+        store.move({ from: room, subscription, to, account, except }),
+      );
     }
   }
 

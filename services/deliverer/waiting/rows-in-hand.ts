@@ -6,6 +6,8 @@ import type { TakenKey, TakenRow } from '@waybell/line/waiting-room/waiting-stor
 /** A row that this process has taken, until it is settled or given back. */
 export type RowInHand = TakenKey & { bytes: number; source: Source };
 
+type Passed = { gone: number; last: RowKey | undefined };
+
 export type RowsInHandOptions = {
   consuming: ConsumeCallbacks;
   /** Called with a row that is to be settled: its effects are safe. */
@@ -20,9 +22,9 @@ const NONE: ReadonlyMap<string, RowInHand> = new Map();
 export class RowsInHand {
   readonly #options: RowsInHandOptions;
   readonly #rooms = new Map<string, Map<string, RowInHand>>();
-  /** For each read under way: rows freed meanwhile, and rooms out of which some were moved, which it may still find. */
+  /** For each read under way: rows freed meanwhile, and subscriptions whose rows were moved, which it may still find. */
   readonly #readers = new Set<Set<string>>();
-  /** Rooms out of which rows are being moved. */
+  /** Subscriptions whose rows are being moved out of a room. */
   readonly #moving = new Set<string>();
   count = 0;
   bytes = 0;
@@ -60,34 +62,31 @@ export class RowsInHand {
     this.#options.consuming.onTaken(source);
   }
 
-  /** Resolves with what `read` finds. Rows freed meanwhile, or perhaps moved, are absent, and counted in `gone`. */
-  async reading<T extends { rows: TakenRow[] }>(read: () => Promise<T[]>): Promise<(T & { gone: number })[]> {
+  /** Resolves with what `read` finds. Rows freed meanwhile, or perhaps moved, are absent, and counted in `gone`; `last`: of all found. */
+  async reading<T extends { rows: TakenRow[] }>(read: () => Promise<T[]>): Promise<(T & Passed)[]> {
     const freed = new Set<string>();
     this.#readers.add(freed);
     try {
       return (await read()).map((each) => {
-        const isMoved = ({ room }: TakenRow) => this.#moving.has(room) || freed.has(room);
-        const rows = each.rows.filter((row) => !isMoved(row) && !freed.has(`${row.room} ${placeOf(row)}`));
-        return { ...each, rows, gone: each.rows.length - rows.length };
+        const isMoved = (of: string) => this.#moving.has(of) || freed.has(of);
+        const isGone = (row: TakenRow) => isMoved(movedOf(row)) || freed.has(`${row.room} ${placeOf(row)}`);
+        const rows = each.rows.filter((row) => !isGone(row));
+        return { ...each, rows, gone: each.rows.length - rows.length, last: each.rows.at(-1) };
       });
     } finally {
       this.#readers.delete(freed);
     }
   }
 
-  /** Moves rows out of a room: none of it comes in hand meanwhile. */
-  async moving<T>(room: string, move: () => Promise<T>): Promise<T> {
-    this.#moving.add(room);
+  /** Moves rows of a subscription out of a room: none of them comes in hand meanwhile. */
+  async moving<T>(what: { room: string; subscription: string }, move: () => Promise<T>): Promise<T> {
+    this.#moving.add(movedOf(what));
     try {
       return await move();
     } finally {
-      this.#moving.delete(room);
-      for (const freed of this.#readers) freed.add(room);
+      this.#moving.delete(movedOf(what));
+      for (const freed of this.#readers) freed.add(movedOf(what));
     }
-  }
-
-  isMoving(room: string): boolean {
-    return this.#moving.has(room);
   }
 
   /** Whether it is still in hand: it was not freed, nor its room lost. */
@@ -120,3 +119,5 @@ export class RowsInHand {
 }
 
 const placeOf = ({ madeAt, id }: RowKey): string => `${madeAt} ${id}`;
+const movedOf = ({ room, subscription }: Pick<TakenRow, 'room' | 'subscription'>): string =>
+  `${room} of ${subscription}`;

@@ -100,8 +100,7 @@ export class TakeWhereRoom {
   /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
   #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
-    // When the move has ended, the room is looked at again.
-    if (rooms.get(own.room) !== own || own.isLeaving || inHand.isMoving(own.room)) return undefined;
+    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
     const wantedRows = this.#wantedOf(own);
     if (wantedRows <= 0) return undefined;
     const isRestart = own.restartAt <= clock.now();
@@ -142,7 +141,7 @@ export class TakeWhereRoom {
 
   #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: ReadRows | undefined, tookMs: number): void {
     const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
-    const { rows = [], gone = 0, isCut = false } = taken ?? {};
+    const { rows = [], gone = 0, last, isCut = false } = taken ?? {};
     own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
     // Behind the others, which may be more than one statement reads.
     this.#wanting.delete(own);
@@ -159,12 +158,14 @@ export class TakeWhereRoom {
       left -= 1;
       inHand.take(row, how);
     }
+    // Else what is being moved would be read again and again.
+    if (left > 0 && gone > 0) own.after = last;
     onTaken(most - left);
   }
 }
 
 type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: RowsWanted };
-type ReadRows = Awaited<ReturnType<WaitingStore['take']>>[number] & { gone: number };
+type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
 
 /** A room that may still be shut, or that may kill. */
 function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {

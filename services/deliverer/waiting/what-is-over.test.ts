@@ -82,6 +82,35 @@ describe('what waits and is over', () => {
     expect(there.filter((row) => one.holds(row))).toEqual([]);
   });
 
+  test('holds up nothing of another subscription while it moves, nor is it read again and again', async () => {
+    await using some = new SomeDeliverers();
+    const store = some.waiting.storeFor('slow');
+    const move: typeof store.move = async (what) => {
+      await some.clock.sleep(20_000);
+      return store.move(what);
+    };
+    let reads = 0;
+    const take: typeof store.take = (wanted) => {
+      reads += 1;
+      return store.take(wanted);
+    };
+    const held = { messages: 10, bytes: 2 ** 30 };
+    const one = some.start({ store: { ...store, take, move }, held });
+    const rows = (count: number, name: string, subscription: string) =>
+      Array.from({ length: count }, (_, at) => aRow(`${name} ${at}`, { subscription, madeAt: at + 1 }));
+    await some.store.put([...rows(500, 'moves', SUBSCRIPTION), aRow('stays', { madeAt: 501, subscription: OTHER })]);
+    await some.clock.runFor(1_000);
+    some.findTarget = (guid) => (guid === SUBSCRIPTION ? aTarget('moved') : TARGET);
+    one.flow.rules.onElsewhere(ROOM);
+    await some.clock.runFor(1);
+    for (const source of one.taken.values()) source.acknowledge();
+    reads = 0;
+    await some.clock.runFor(5_000);
+    expect(one.names).toContain('stays');
+    expect(one.names).toHaveLength(11);
+    expect(reads).toBeLessThan(400);
+  });
+
   test('is found, too, by a row that leads elsewhere when it is handled', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
