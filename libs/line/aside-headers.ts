@@ -9,4 +9,5 @@ export const asideHeaders = {
   detail: 'waybell-detail',
   at: 'waybell-at',
   cameBefore: 'waybell-came-before',
+  mayWait: 'waybell-may-wait',
 } as const;

@@ -140,8 +140,8 @@ describe('a delivery', () => {
     expect(publishWaiting(aDelivery())).toMatchObject(to);
     const instead = publishInstead(wait(aDelivery({ room: ROOM }), { why: 'full' }));
     expect(instead).toMatchObject(to);
-    const [back] = readMembers({ ...arrived(asSent(instead)), cameBefore: true }) ?? [];
-    expect(instead.headers).toEqual({ 'waybell-came-before': 1 });
+    const [back] = readMembers({ ...arrived(asSent(instead)), mayWait: true }) ?? [];
+    expect(instead.headers).toEqual({ 'waybell-may-wait': 1 });
     expect(back === undefined ? undefined : readDelivery(back)).toEqual(aDelivery({ mayWait: true }));
   });
 

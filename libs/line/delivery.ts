@@ -88,7 +88,7 @@ export function publishInstead({ row }: Waiting): Publication {
 
 /** It comes back as one that may wait in its room. */
 function toWaitingQueue(waiting: Publication): Publication {
-  return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.cameBefore]: 1, ...waiting.headers } };
+  return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.mayWait]: 1, ...waiting.headers } };
 }
 
 /** Turns a delivery that waited into a message, as if it came from the queue of its action. */
@@ -174,8 +174,8 @@ function readType(type = ''): ActionType | undefined {
 }
 
 /** The row of a suspect, if it was one, is about to be settled. */
-function mayWait({ waited, isSuspect, deliveryCount, cameBefore }: Message): boolean {
-  return waited === undefined && isSuspect !== true && (cameBefore === true || deliveryCount > 0);
+function mayWait({ waited, isSuspect, deliveryCount, cameBefore, mayWait: isSaidTo }: Message): boolean {
+  return waited === undefined && isSuspect !== true && (isSaidTo === true || cameBefore === true || deliveryCount > 0);
 }
 
 /** Returns the record of a delivery that is rejected; none if the message is no delivery. */

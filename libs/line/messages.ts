@@ -31,6 +31,8 @@ export type Message = {
   deliveries?: true;
   /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */
   cameBefore?: boolean;
+  /** A delivery from the waiting queue: a room may have it already. */
+  mayWait?: true;
   /** Set aside: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
   /** How often its handler threw on the suspects lane; failures elsewhere are not counted. */

@@ -7,7 +7,7 @@ import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
 type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 
-export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore' | 'deliveries'> & {
+export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore' | 'mayWait' | 'deliveries'> & {
   /** The size of its body. */
   size: number;
 };
@@ -125,7 +125,7 @@ export async function* purgeRejected(
 
 /** Omits the body. */
 export function factsOf(rejected: RejectedMessage): RejectedFacts {
-  const { body, cameBefore: _, deliveries: __, ...facts } = rejected;
+  const { body, cameBefore: _, mayWait: __, deliveries: ___, ...facts } = rejected;
   return { ...facts, size: body.length };
 }
 

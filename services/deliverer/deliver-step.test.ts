@@ -102,7 +102,7 @@ describe('a delivery without room', () => {
     const [waits] = await causedBy(aStep(full).step.handle, delivery);
     if (waits?.kind !== 'wait') throw new Error('it does not wait');
     const instead = publishInstead(waits);
-    const back = aStep().step.parse({ ...instead, cameBefore: true, queue: '', deliveryCount: 0, failures: 0 });
+    const back = aStep().step.parse({ ...instead, mayWait: true, queue: '', deliveryCount: 0, failures: 0 });
     expect([instead.exchange, back]).toMatchObject([waitingExchange, { mayWait: true, attempt: 1 }]);
   });
 

@@ -83,8 +83,8 @@ export const messageKey = remembering((message: Message): string => {
   if (isDeliveryBatch(message))
     return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
   const { delivery, attempt } = attemptOf(message);
-  const { waited, deliveryCount, deaths, failures, cameBefore } = message;
-  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
+  const { waited, deliveryCount, deaths, failures, cameBefore, mayWait } = message;
+  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}${mayWait ? ' again' : ''}`;
 });
 
 /** As it is in its queue again, if it returned from that replica. */

@@ -37,6 +37,7 @@ export function readMessage(queue: string, { content, fields, properties }: Read
     copy(message, 'traceparent', headers['traceparent']);
     copy(message, 'traceparents', headers['traceparents']);
     if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
+    if (headers[asideHeaders.mayWait] === 1) message.mayWait = true;
   }
   if (isSuspect) message.isSuspect = true;
   if (death !== undefined) {

@@ -5,8 +5,8 @@ import type { WaitingFigures } from './waiting-store.ts';
 
 /** For what is waited. */
 const KINDS = ['endpoints', 'destinations'] as const;
-type Of = (typeof KINDS)[number];
-export type FiguresOf = Record<Of, WaitingFigures>;
+type WaitingKind = (typeof KINDS)[number];
+export type FiguresOf = Record<WaitingKind, WaitingFigures>;
 
 /** What one part of the process knows. `isAway`: Postgres does not take what is to wait. */
 export type WaitingHere = { claimed: number; shut: number; isAway: boolean };
@@ -68,7 +68,7 @@ export class WaitingMetrics {
     this.#put.inc({ why });
   }
 
-  countTaken(of: Of, rows: number): void {
+  countTaken(of: WaitingKind, rows: number): void {
     this.#taken.inc({ of }, rows);
   }
 
