@@ -439,12 +439,13 @@ describe('suspects are not taken', () => {
     });
     await broker.put(line.input, ['slow']);
     await deliverInVain(line.input, 1);
-    await putAside(line.name, 'suspect');
     await using _running = await line.run();
+    using _answered = { [Symbol.dispose]: () => answer.resolve() };
     await until('it is in hand', () => line.seen.length === 1);
+    await until('they are not taken', async () => (await consumers(line)) === 0);
+    await putAside(line.name, 'suspect');
     await broker.put(line.input, ['other']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['other']);
-    expect(await consumers(line)).toBe(0);
     answer.resolve();
     await until('both are done with', async () => (await broker.ready(line.output)) === 2);
   });
