@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes two files for docker-compose.yml: .env, with a password for each user of each server and a key for secrets at rest, to be
-# kept, as the servers take these passwords when they are first made; and settings.env, for whatever is to be set.
+# kept; and settings.env, for whatever is to be set. Without .env: docs/operating/docker.md.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -9,7 +9,8 @@ set -C
   grep -o '[A-Z_]*_PASSWORD:?' docker-compose.yml | tr -d ':?' | sort -u | while read -r name; do
     echo "$name=$(head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n')"
   done
-  echo "SECRET_KEYS=local:$(head -c 32 /dev/urandom | base64)"
+  # Named by chance: what another key has sealed then waits for that one.
+  echo "SECRET_KEYS=$(head -c 4 /dev/urandom | od -An -v -tx1 | tr -d ' \n'):$(head -c 32 /dev/urandom | base64)"
 } >.env
 [ -e settings.env ] || cat >settings.env <<'END'
 # Settings of Waybell, as docs/settings.md has them: `docker compose up --wait` gives them to the services.

@@ -11,7 +11,7 @@ const passwordFor = (user: string): string =>
 
 test('docker-compose.yml gives the users of RabbitMQ what the local stack gives them', () => {
   const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
-  const [, content = ''] = /rabbitmq-definitions:\n {4}content: \|\n((?: {6}.*\n)+)/.exec(file) ?? [];
+  const [, content = ''] = /&definitions \|\n((?: {2}.*\n)+)/.exec(file) ?? [];
   // Compose fills in what follows one dollar sign, and makes one of two.
   expect(JSON.parse(content.replaceAll('$$', '$'))).toEqual(definitions(passwordFor));
 });

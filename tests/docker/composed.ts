@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
@@ -9,12 +9,12 @@ import { repository } from '@waybell/stack/stack-folder';
 import { openBrowser } from '../testing/browser.ts';
 import { clone, engine, folder, NEXT_IMAGE } from './stand.ts';
 
-/** The block of commands of that part of the README. */
-function commandsOf(heading: string): string {
-  const [, part = ''] = readFileSync(join(repository, 'README.md'), 'utf8').split(`## ${heading}\n`);
-  const [, commands] = /```sh\n(.*?)```/s.exec(part) ?? [];
-  if (commands === undefined) throw new Error(`the README has no commands under ${heading}`);
-  return commands;
+/** The first block of commands of that page after that text, line by line. */
+function commandsOf(page: string, text: string): string[] {
+  const [, part = ''] = readFileSync(join(repository, page), 'utf8').split(text);
+  const [, commands] = /```sh\n(.*?)\n```/s.exec(part) ?? [];
+  if (commands === undefined) throw new Error(`${page} has no commands after ${text}`);
+  return commands.split('\n');
 }
 
 export function composed(): void {
@@ -53,18 +53,22 @@ export function composed(): void {
         return orders.every((order) => bodies.includes(order));
       });
 
+    const typed = (commands: string[]) => engine.inside('sh', ['-euc', commands.join('\n')], { cwd: clone });
+    const shown = commandsOf('README.md', '## With Docker alone\n');
+
     beforeAll(async () => {
-      const script = `${commandsOf('With Docker alone')}\nset`;
-      said = await engine.inside('sh', ['-euc', script], { cwd: clone });
+      // The last ends it all.
+      said = await typed([...shown.slice(0, -1), 'set']);
     });
 
     afterAll(async () => {
-      await engine.docker('rm', '--force', 'receiver').catch(() => undefined);
+      await typed(shown.slice(-1));
+      expect(await compose('ps', '--all', '--quiet')).toBe('');
       await compose('down', '--volumes');
     });
 
     test('delivers, and says so', async () => {
-      await until('the example is received', async () => (await received()).includes('"action":"order.created"'));
+      expect(said).toContain('{"action":"order.created"');
       await untilReceived(await publish(1));
       const states = await cli('status');
       for (const { name } of services) expect(states).toMatch(new RegExp(`^${name} +ready`, 'm'));
@@ -142,6 +146,12 @@ export function composed(): void {
     test('has everything again after down and up', async () => {
       await compose('down');
       await compose('up', '--wait');
+      await untilReceived(await publish(1));
+    });
+
+    test('works again when its passwords and its key are lost', async () => {
+      rmSync(join(clone, '.env'));
+      await typed(['sh deploy/passwords.sh', ...commandsOf('docs/operating/docker.md', '**`.env` is lost.**')]);
       await untilReceived(await publish(1));
     });
   });
