@@ -5,6 +5,9 @@ import { parse, stringify } from 'yaml';
 import { goProgram } from '../testing/go-program.ts';
 import type { Engine } from './engine.ts';
 
+/** Steps that change what others see, and need the right to. */
+const PUBLISHES = /\b(docker buildx imagetools create|helm registry login|helm push|npm publish|gh release create) /;
+
 export type Step = { uses?: string; run?: string; env?: Record<string, string> };
 export type Job = { steps: Step[]; needs?: string[]; strategy?: { matrix: Record<string, unknown[]> } };
 
@@ -23,28 +26,22 @@ export type JobRun = {
   env?: Record<string, string>;
 };
 
-export function readJob({ clone }: Place, { workflow, job }: Pick<JobRun, 'workflow' | 'job'>): Job {
-  const file = join(clone, '.github/workflows', `${workflow}.yml`);
-  const found = (parse(readFileSync(file, 'utf8')) as { jobs: Record<string, Job> }).jobs[job];
-  if (found === undefined) throw new Error(`${file} has no job ${job}`);
-  return found;
-}
-
 /**
- * Runs a job of a workflow as GitHub would, in a container of its own. Actions of others are not reached: checkout alone is
- * done, as `act` has the files already. Resolves with what it printed; rejects, with the end of that, where it fails.
+ * Runs a job of a workflow as GitHub would, in a container of its own, but for the steps that publish, and for actions of
+ * others, which are not reached: of them checkout alone is done, as `act` has the files already. Resolves with what it
+ * printed; rejects, with the end of that, where it fails.
  */
 export async function runJob(place: Place, run: JobRun): Promise<string> {
   const program = await goProgram('github.com/nektos/act@v0.2.89');
   const { job, image, tag, env = {}, change = (same) => same } = run;
   const { needs: _, ...found } = readJob(place, run);
-  const steps = found.steps.filter(({ uses = '' }) => uses === '' || uses.startsWith('actions/checkout@'));
+  const isRun = ({ uses = 'actions/checkout@', run = '' }: Step) => uses.startsWith('actions/checkout@') && !PUBLISHES.test(run);
   const folder = mkdtempSync(join(tmpdir(), 'waybell-act-'));
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const file = write('workflow.yml', stringify({ on: 'push', jobs: { [job]: change({ ...found, steps }) } }));
+  const file = write('workflow.yml', stringify({ on: 'push', jobs: { [job]: change({ ...found, steps: found.steps.filter(isRun) }) } }));
   const event = write('event.json', JSON.stringify({ ref: tag === undefined ? 'refs/heads/main' : `refs/tags/${tag}` }));
   const settings = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
   const images = ['--platform', `ubuntu-24.04=${image}`, '--pull=false'];
@@ -58,4 +55,11 @@ export async function runJob(place: Place, run: JobRun): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+function readJob({ clone }: Place, { workflow, job }: JobRun): Job {
+  const file = join(clone, '.github/workflows', `${workflow}.yml`);
+  const found = (parse(readFileSync(file, 'utf8')) as { jobs: Record<string, Job> }).jobs[job];
+  if (found === undefined) throw new Error(`${file} has no job ${job}`);
+  return found;
 }

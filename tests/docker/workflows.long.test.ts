@@ -1,0 +1,117 @@
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/stack/stack-folder';
+import manifest from '../../cli/package.json' with { type: 'json' };
+import { HELM } from '../helm/helm.ts';
+import { goProgram } from '../testing/go-program.ts';
+import { nothingLeftBehind } from '../testing/left-behind.ts';
+import { runJob, type Job, type JobRun } from './act.ts';
+import { copyCheckout } from './copy-checkout.ts';
+import { Engine } from './engine.ts';
+import { build, makeStandIns } from './stand-ins.ts';
+
+const { version } = manifest;
+/** Stands for the machines of GitHub. */
+const RUNNER = 'waybell-runner';
+/** What is tested where the whole gate would take too long: it needs a broker. */
+const SHORT = 'libs/line/broker/queue-check.test.ts';
+const folder = mkdtempSync(join(tmpdir(), 'waybell-workflows-'));
+const clone = join(folder, 'waybell-workflows');
+
+let engine: Engine;
+const run = (job: Omit<JobRun, 'image'> & { image?: string }) => runJob({ engine, clone }, { image: RUNNER, ...job });
+
+/** With that command in the place of another. */
+const instead = (found: string, command: string) => (job: Job) => ({
+  ...job,
+  steps: job.steps.map((step) => (step.run?.includes(found) ? { ...step, run: command } : step)),
+});
+/** With that command after all others. */
+const then = (command: string) => (job: Job) => ({ ...job, steps: [...job.steps, { run: command }] });
+
+async function buildRunner(): Promise<void> {
+  const context = join(folder, 'runner');
+  cpSync(join(repository, 'tests/docker/runner'), context, { recursive: true });
+  for (const name of ['docker-compose', 'docker-buildx'])
+    copyFileSync(join(engine.environment['DOCKER_CONFIG'] ?? '', 'cli-plugins', name), join(context, name));
+  copyFileSync(await goProgram(HELM), join(context, 'helm'));
+  await build(engine, context, '--tag', RUNNER);
+}
+
+async function close(): Promise<void> {
+  await engine?.docker('volume', 'rm', '--force', 'act-toolcache');
+  await engine?.[Symbol.asyncDispose]();
+}
+
+beforeAll(() => copyCheckout(clone));
+
+afterAll(async () => {
+  await nothingLeftBehind([folder]);
+  rmSync(folder, { recursive: true });
+});
+
+describe('on an engine that reaches registries of packages,', () => {
+  beforeAll(async () => {
+    engine = await Engine.start("machine's");
+    if (engine.isPrivate) await makeStandIns(engine);
+    await buildRunner();
+    await build(engine, clone, '--file', join(clone, 'deploy/Dockerfile'), '--tag', 'waybell');
+  });
+  afterAll(close);
+
+  test('gate.yml checks and tests, in a Debian that has nothing', async () => {
+    const said = await run({ workflow: 'gate', job: 'gate', change: instead('.ci/run', `.ci/run ${SHORT}`) });
+    expect(said).toMatch(/\| [1-9]\d* passed, 0 failed$/m);
+  });
+
+  test('nightly.yml runs a part, on another RabbitMQ', async () => {
+    const part = { name: 'short', command: `./waybell test ${SHORT}`, minutes: 30 };
+    const strategy = { matrix: { rabbitmq: ['4.0'], part: [part] } };
+    const said = await run({ workflow: 'nightly', job: 'part', change: (job) => ({ ...job, strategy }) });
+    expect(said).toMatch(/\| [1-9]\d* passed, 0 failed$/m);
+  });
+
+  test('release.yml says what is new, and what it is made of', async () => {
+    const change = then('cat notes.md waybell.cdx.json');
+    const said = await run({ workflow: 'release', job: 'notes', tag: `v${version}`, change });
+    expect(said).toContain(`/blob/v${version}/docs/`);
+    expect(said).toContain('"bomFormat"');
+  });
+
+  test('release.yml starts the image', async () => {
+    const change = instead('.ci/image-starts', '.ci/image-starts waybell');
+    const said = await run({ workflow: 'release', job: 'image', tag: `v${version}`, change });
+    expect(said).toContain('process.waiting');
+  });
+
+  test('release.yml packs the chart', async () => {
+    const said = await run({ workflow: 'release', job: 'chart', tag: `v${version}`, change: then('tar -tf waybell-*.tgz') });
+    expect(said).toContain('waybell/Chart.yaml');
+  });
+
+  test('release.yml packs the packages', async () => {
+    const change = then('ls "$RUNNER_TEMP"');
+    const image = 'node:26-slim';
+    const said = await run({ workflow: 'release', job: 'packages', image, tag: `v${version}`, change });
+    for (const name of ['publisher', 'receiver']) expect(said).toContain(`waybell-${name}-${version}.tgz`);
+  });
+});
+
+describe('on an engine with networks of its own,', () => {
+  beforeAll(async () => {
+    engine = await Engine.start('own');
+  });
+  afterAll(async () => {
+    const project = ['compose', '--project-name', 'waybell-workflows'];
+    await engine?.inside('docker', [...project, 'down', '--volumes'], { cwd: folder });
+    await close();
+  });
+
+  test('nightly.yml has docker-compose.yml deliver', async () => {
+    const said = await run({ workflow: 'nightly', job: 'compose' });
+    expect(said).toMatch(/deliverer +ready/);
+    expect(said).toContain('<title>Waybell</title>');
+  });
+});
