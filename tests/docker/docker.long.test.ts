@@ -1,0 +1,5 @@
+import { composed } from './composed.ts';
+import { image } from './image.ts';
+
+image();
+composed();
