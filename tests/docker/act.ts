@@ -5,11 +5,12 @@ import { parse, stringify } from 'yaml';
 import { goProgram } from '../testing/go-program.ts';
 import type { Engine } from './engine.ts';
 
+const CHECKOUT = 'actions/checkout@';
 /** Steps that change what others see, and need the right to. */
 const PUBLISHES = /\b(docker buildx imagetools create|helm registry login|helm push|npm publish|gh release create) /;
 
 export type Step = { uses?: string; run?: string; env?: Record<string, string> };
-export type Job = { steps: Step[]; needs?: string[]; strategy?: { matrix: Record<string, unknown[]> } };
+export type Job = { steps: Step[]; needs?: string[]; strategy?: object; container?: unknown };
 
 /** Where a workflow runs: an engine, and a clone whose files it gets. */
 export type Place = { engine: Engine; clone: string };
@@ -35,14 +36,20 @@ export async function runJob(place: Place, run: JobRun): Promise<string> {
   const program = await goProgram('github.com/nektos/act@v0.2.89');
   const { job, image, tag, env = {}, change = (same) => same } = run;
   const { needs: _, ...found } = readJob(place, run);
-  const isRun = ({ uses = 'actions/checkout@', run = '' }: Step) => uses.startsWith('actions/checkout@') && !PUBLISHES.test(run);
+  const isRun = ({ uses = CHECKOUT, run: command = '' }: Step) => uses.startsWith(CHECKOUT) && !PUBLISHES.test(command);
   const folder = mkdtempSync(join(tmpdir(), 'waybell-act-'));
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const file = write('workflow.yml', stringify({ on: 'push', jobs: { [job]: change({ ...found, steps: found.steps.filter(isRun) }) } }));
-  const event = write('event.json', JSON.stringify({ ref: tag === undefined ? 'refs/heads/main' : `refs/tags/${tag}` }));
+  const file = write(
+    'workflow.yml',
+    stringify({ on: 'push', jobs: { [job]: change({ ...found, steps: found.steps.filter(isRun) }) } }),
+  );
+  const event = write(
+    'event.json',
+    JSON.stringify({ ref: tag === undefined ? 'refs/heads/main' : `refs/tags/${tag}` }),
+  );
   const settings = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
   const images = ['--platform', `ubuntu-24.04=${image}`, '--pull=false'];
   const cache = ['--action-cache-path', join(folder, 'actions'), '--no-cache-server'];
@@ -51,7 +58,9 @@ export async function runJob(place: Place, run: JobRun): Promise<string> {
     return await place.engine.inside(program, args, { cwd: place.clone, env: { XDG_CONFIG_HOME: folder } });
   } catch (error) {
     const { stdout = String(error) } = error as { stdout?: string };
-    throw new Error(`${job} of ${run.workflow}.yml failed:\n${stdout.split('\n').slice(-60).join('\n')}`, { cause: error });
+    throw new Error(`${job} of ${run.workflow}.yml failed:\n${stdout.split('\n').slice(-60).join('\n')}`, {
+      cause: error,
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }

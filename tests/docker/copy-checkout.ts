@@ -6,5 +6,9 @@ export function copyCheckout(folder: string): void {
   const listing = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = execFileSync('git', listing, { cwd: repository });
   const copy = 'mkdir "$1" && tar -c --null --files-from - --ignore-failed-read | tar -C "$1" -x';
-  execFileSync('sh', ['-c', copy, 'sh', folder], { cwd: repository, input: files, stdio: ['pipe', 'ignore', 'ignore'] });
+  execFileSync('sh', ['-c', copy, 'sh', folder], {
+    cwd: repository,
+    input: files,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
 }

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { repository } from '@waybell/stack/stack-folder';
 import { nothingLeftBehind } from '../testing/left-behind.ts';
+import { copyCheckout } from './copy-checkout.ts';
 import { Engine } from './engine.ts';
 import { build, makeStandIns } from './stand-ins.ts';
 
@@ -12,18 +11,13 @@ import { build, makeStandIns } from './stand-ins.ts';
 export let engine: Engine;
 
 export const folder = mkdtempSync(join(tmpdir(), 'waybell-docker-tests-'));
-/** The checkout as git would clone it, with what is not committed yet. */
 export const clone = join(folder, 'waybell');
 export const REVISION = '0123456789abcdef0123456789abcdef01234567';
 /** The image of a later version, beside `waybell`. */
 export const NEXT_IMAGE = 'waybell:next';
 
 beforeAll(async () => {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: repository,
-  });
-  const copy = 'mkdir "$1" && tar -c --null --files-from - --ignore-failed-read | tar -C "$1" -x';
-  execFileSync('sh', ['-c', copy, 'sh', clone], { cwd: repository, input: files, stdio: ['pipe', 'ignore', 'ignore'] });
+  copyCheckout(clone);
   {
     // Only there packages are reached.
     await using builder = await Engine.start("machine's");
