@@ -85,7 +85,9 @@ export function composed(): void {
       await opened.page.goto(`${origin}/console/`);
       await opened.page.getByLabel('Token').fill(variable('TOKEN'));
       await opened.page.keyboard.press('Enter');
-      await opened.page.getByText('order.created').first().waitFor();
+      const subscription = opened.page.getByText('order.created').first();
+      await subscription.waitFor();
+      expect(await opened.page.title()).toContain('Waybell');
     });
 
     test('gives its processes no rights, no shell, and nothing to write to', async () => {

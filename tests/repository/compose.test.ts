@@ -37,6 +37,7 @@ describe('docker-compose.yml', () => {
     expect(file.match(/\$\{\w+\}/g)).toBeNull();
     expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
     expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
+    expect(readFileSync(join(folder, 'settings.env'), 'utf8')).toMatch(/^CALLBACK_ALLOW_HTTP=true$/m);
   });
 
   test('runs every service, and no file that is not there', () => {
