@@ -33,7 +33,7 @@ const PLUGINS = {
  * killed would be started again.
  */
 const LAUNCH = `
-exec flock --no-fork "$1.lock" setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child=TERM --mount-proc $2 sh -c '
+exec setpriv --pdeathsig KILL flock --no-fork "$1.lock" unshare --mount --pid --fork --kill-child=TERM --mount-proc $2 sh -c '
   rm -rf "$1/containers" "$1/volumes" "$1/network"
   [ "$2" = "" ] || ip link set lo up || exit 1
   exec tini -s -- dockerd --iptables=false --ip6tables=false --ip-forward=$3 --bridge=$4 \\
@@ -41,6 +41,7 @@ exec flock --no-fork "$1.lock" setpriv --pdeathsig KILL unshare --mount --pid --
 ' sh "$@"
 `;
 
+export type EngineNetwork = 'own' | "machine's";
 export type Inside = { cwd?: string; env?: NodeJS.ProcessEnv; input?: string };
 
 /** A Docker engine, and the client with compose and buildx. Closing a private one ends all that runs in it. */
@@ -61,7 +62,7 @@ export class Engine implements AsyncDisposable {
    * builds reach registries of packages, or one of its own, in which nothing but containers is reached. Rejects where
    * neither is possible.
    */
-  static async start(network: 'own' | "machine's"): Promise<Engine> {
+  static async start(network: EngineNetwork): Promise<Engine> {
     const folder = mkdtempSync(join(tmpdir(), 'waybell-docker-'));
     mkdirSync(join(folder, 'cli-plugins'));
     for (const [name, plugin] of Object.entries(PLUGINS))

@@ -67,7 +67,8 @@ export async function makeStandIns(engine: Engine): Promise<void> {
 
 /** Builds an image; packages are reached by the engine's own network, as a private one has no other. */
 export async function build(engine: Engine, context: string, ...options: string[]): Promise<void> {
-  await engine.docker('build', '--network', 'host', ...options, context);
+  // By name: Debian's client takes the builder before it.
+  await engine.docker('buildx', 'build', '--network', 'host', ...options, context);
 }
 
 /** Registries of packages may be vouched for by an authority that only this machine knows. */

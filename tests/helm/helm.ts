@@ -7,13 +7,14 @@ import { goProgram } from '../testing/go-program.ts';
 
 /** What building takes on a slow machine: there to end what will never end. */
 export const BUILDING_LIMIT_MS = 3_600_000;
+export const HELM = 'helm.sh/helm/v4/cmd/helm@v4.3.1';
 export const CHART = join(repository, 'deploy/helm/waybell');
 
 type Start = { kubeconfig?: string; input?: string };
 
 /** Runs `helm` and resolves with what it prints. Throws with what it says is wrong. */
 export async function helm(args: string[], { kubeconfig = '/dev/null', input }: Start = {}): Promise<string> {
-  const program = await goProgram('helm.sh/helm/v4/cmd/helm@v4.3.1');
+  const program = await goProgram(HELM);
   const env = { ...process.env, KUBECONFIG: kubeconfig, HELM_PLUGINS: '/dev/null' };
   const running = promisify(execFile)(program, args, { env, maxBuffer: 2 ** 26 });
   running.child.stdin?.end(input);
