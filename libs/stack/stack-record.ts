@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import type { ServerName } from './choose-sources.ts';
 import { freePort, noteOwner } from './free-port.ts';
 import { writePrivately, type StackFolder } from './stack-folder.ts';
 
@@ -12,6 +13,8 @@ export type StackRecord = {
   cachePassword: string;
   erlangCookie: string;
   ports: Record<string, number>;
+  /** The servers that have run in containers: what they store is in volumes of the engine. */
+  contained?: ServerName[];
   /** Folder of Postgres' files, where it is not in the stack's own (see postgres-folder.ts). */
   postgresFolder?: string;
 };
@@ -51,6 +54,12 @@ export async function claimPorts(folder: StackFolder, record: StackRecord, names
     record.ports[name] = port;
   }
   writeRecord(folder, record);
+}
+
+/** Keeps in the record that these run in containers. */
+export function noteContained(folder: StackFolder, record: StackRecord, names: ServerName[]): void {
+  const contained = [...new Set([...(record.contained ?? []), ...names])];
+  if (contained.length > 0) writeRecord(folder, Object.assign(record, { contained }));
 }
 
 /** The port claimed for `name`. */
