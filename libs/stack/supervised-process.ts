@@ -128,6 +128,8 @@ export class SupervisedProcess {
       if (!(await untilGone(this.identity, graceMs))) await this.#slay();
       await run.exited;
     }
+    // One that never ran remains.
+    if (this.spec.container !== undefined) await removeContainers([this.spec.container]);
     this.state = 'stopped';
     this.#tell({ kind: 'stopped', process: this });
   }
