@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerName } from './choose-sources.ts';
+import { SERVER_NAMES, type ServerName } from './choose-sources.ts';
 import { CONTAINER_LABEL, docker, lastLine, removeContainersNow } from './docker.ts';
 import type { ServerSetup } from './private-server.ts';
-import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
+import { logFileOf, repository } from './stack-folder.ts';
+import { containedAs, type StackRecord } from './stack-record.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 
 export type Contained = {
@@ -33,9 +34,9 @@ docker create --rm --name "$name" "$@" >/dev/null || exit
 exec docker start --attach "$name"`;
 
 /** The process that stands for a container of a stack: of what `docker` needs, the caller's environment says where the engine is. */
-export function inContainer({ folder }: Pick<ServerSetup, 'folder'>, contained: Contained) {
+export function inContainer({ folder, record }: Pick<ServerSetup, 'folder' | 'record'>, contained: Contained) {
   const { name, ports, data, copied, env = {}, options = [], args } = contained;
-  const container = containerOf(folder, name);
+  const container = containerOf(containedAs(folder, record), name);
   const label = process.env[CONTAINER_LABEL];
   const mount = `type=volume,source=${container},target=${data}${label ? `,volume-label=${label}` : ''}`;
   const created = [
@@ -77,8 +78,9 @@ export async function fetchImage(name: ServerName, report: (line: string) => voi
 }
 
 /** Removes the containers of a stack with their data. Throws where the engine does not answer. */
-export function removeContained(folder: StackFolder, names: ServerName[]): void {
-  const containers = names.map((name) => containerOf(folder, name));
+export function removeContained({ containedAs: stack }: StackRecord): void {
+  if (stack === undefined) return;
+  const containers = SERVER_NAMES.map((name) => containerOf(stack, name));
   removeContainersNow(containers);
   for (const volume of containers) {
     const { status, stderr } = spawnSync('docker', ['volume', 'rm', '--force', volume], {
@@ -90,8 +92,7 @@ export function removeContained(folder: StackFolder, names: ServerName[]): void 
   }
 }
 
-/** Names of what a stack has in an engine are the stack's, and the same from one run to the next. */
-const containerOf = (folder: StackFolder, name: ServerName): string => `waybell-${folder.id}-${name}`;
+const containerOf = (stack: string, name: ServerName): string => `waybell-${stack}-${name}`;
 
 /** As docker-compose.yml has it. */
 function imageOf(name: ServerName): string {

@@ -5,7 +5,7 @@ import type { ContainerSetup, PrivateServer, ServerKind, ServerSetup } from './p
 import { MANAGEMENT, rabbitmq, rabbitmqContainer } from './rabbitmq.ts';
 import { redis, redisContainer } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
-import { claimPorts, noteContained, readRecord } from './stack-record.ts';
+import { claimPorts, readRecord } from './stack-record.ts';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 import { thisMachine } from './this-machine.ts';
 
@@ -154,10 +154,5 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
     if (source?.from === 'binary') privately.set(name, MAKERS[name]({ ...setup, binary: source.path }));
     if (source?.from === 'engine') privately.set(name, CONTAINED[name]({ ...setup, report }));
   }
-  noteContained(
-    folder,
-    record,
-    only.filter((name) => sources[name]?.from === 'engine'),
-  );
   return new Servers({ sources, privately, restart, onEvent });
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { ServerName } from './choose-sources.ts';
 import { freePort, noteOwner } from './free-port.ts';
 import { writePrivately, type StackFolder } from './stack-folder.ts';
 
@@ -13,8 +12,8 @@ export type StackRecord = {
   cachePassword: string;
   erlangCookie: string;
   ports: Record<string, number>;
-  /** The servers that have run in containers: what they store is in volumes of the engine. */
-  contained?: ServerName[];
+  /** In the names of its containers and their volumes, where any of its servers has run in one. */
+  containedAs?: string;
   /** Folder of Postgres' files, where it is not in the stack's own (see postgres-folder.ts). */
   postgresFolder?: string;
 };
@@ -56,10 +55,14 @@ export async function claimPorts(folder: StackFolder, record: StackRecord, names
   writeRecord(folder, record);
 }
 
-/** Keeps in the record that these run in containers. */
-export function noteContained(folder: StackFolder, record: StackRecord, names: ServerName[]): void {
-  const contained = [...new Set([...(record.contained ?? []), ...names])];
-  if (contained.length > 0) writeRecord(folder, Object.assign(record, { contained }));
+/**
+ * What the stack's containers and volumes have in their names: of this record and no other, as a volume takes the passwords
+ * that it is first given.
+ */
+export function containedAs(folder: StackFolder, record: StackRecord): string {
+  record.containedAs ??= randomBytes(4).toString('hex');
+  writeRecord(folder, record);
+  return record.containedAs;
 }
 
 /** The port claimed for `name`. */

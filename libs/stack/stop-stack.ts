@@ -31,7 +31,7 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
 /** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
 export function removeStack(folder: StackFolder): void {
   removePostgresElsewhere(folder);
-  if (existsSync(folder.recordFile)) removeContained(folder, readRecord(folder).contained ?? []);
+  if (existsSync(folder.recordFile)) removeContained(readRecord(folder));
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
     rmSync(join(folder.home, path), { recursive: true, force: true });
   }
