@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVER_NAMES, type ServerName } from './choose-sources.ts';
+import { SERVER_NAMES, SERVERS, type ServerName } from './choose-sources.ts';
 import { CONTAINER_LABEL, docker, lastLine, removeContainersNow } from './docker.ts';
 import type { ServerSetup } from './private-server.ts';
 import { logFileOf, repository } from './stack-folder.ts';
@@ -71,7 +71,7 @@ export async function fetchImage(name: ServerName, report: (line: string) => voi
   await docker('pull', '--quiet', image).catch((error: Error) => {
     throw new Error(
       `the Docker engine could not fetch ${image}: ${lastLine(error.message)}. Where it has no way to its registry, ` +
-        `load that image ("docker load"), or install ${name}, or name one that runs already`,
+        `load that image ("docker load"), or install ${name}, or name one that runs already (${SERVERS[name]})`,
       { cause: error },
     );
   });

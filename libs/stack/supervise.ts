@@ -109,5 +109,5 @@ function tellWaiting({ phase, processes }: StackState, report: (line: string) =>
   const names = (states: string[]) => processes.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   if (phase === 'starting')
     report(`waiting for ${names(['starting', 'stopping']).join(', ') || 'the tables and queues'}`);
-  if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ')} to end`);
+  if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ') || 'the servers'} to end`);
 }
