@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 const PORT = 8080;
 const RECONNECT_MS = 10_000;
 const FIRST_MS = 60_000;
-/** The reaper's own container carries the label of those that it removes. */
+/** A label of its image: its own container also carries that of those which it removes. */
 const OWN = 'org.testcontainers.ryuk';
 
 type Found = { Id: string; Labels?: Record<string, string> };
