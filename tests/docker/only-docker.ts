@@ -1,0 +1,178 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { buildConsole } from '@waybell/stack/build-console';
+import { repository } from '@waybell/stack/stack-folder';
+
+/** An engine that has the images of the servers, of Node.js, and of what stands for testcontainers' reaper. */
+export type EngineOfMachine = {
+  /** Runs the client; resolves with what it prints on stdout. Rejects, with what it printed on stderr, where it fails. */
+  docker(...args: string[]): Promise<string>;
+  /** Its socket, and the program of its client, on this machine. */
+  socket: string;
+  client: string;
+};
+
+const MACHINE = 'waybell-only-docker';
+const LIMIT_MS = 120_000;
+
+/** `./waybell` by a user without rights, where Node.js and Docker are all that is installed. */
+export function onlyDocker(engineHere: () => EngineOfMachine): void {
+  describe('./waybell where only Docker is there', () => {
+    const docker = async (...args: string[]) => (await engineHere().docker(...args)).trim();
+    const onMachine = (...words: string[]) => docker('exec', MACHINE, ...words);
+    const waybell = (...args: string[]) => onMachine('./waybell', ...args);
+    /** What there is in the engine beside the machine. */
+    const containers = async () => namesIn(await docker('ps', '--all', '--format={{.Names}}')).filter(isOurs);
+    const volumes = async () => namesIn(await docker('volume', 'ls', '--quiet')).filter(isOurs);
+    const statusOf = async (name: string) => {
+      const { processes } = JSON.parse(await waybell('status', '--json').catch(said)) as Status;
+      return processes.find((each) => each.name === name);
+    };
+
+    beforeAll(async () => {
+      // Nothing can be written there but what a checkout keeps.
+      mkdirSync(join(repository, '.waybell'), { recursive: true });
+      await buildConsole(() => undefined);
+      await startMachine(engineHere());
+    }, LIMIT_MS);
+
+    afterAll(async () => {
+      await waybell('down', '--delete').catch(() => undefined);
+      await docker('rm', '--force', '--volumes', MACHINE);
+    }, LIMIT_MS);
+
+    let event = '';
+    test(
+      'up shows real deliveries, on three containers that log in as private servers do',
+      async () => {
+        const shown = await waybell('up', '--detach');
+        expect(shown).toMatch(/given up after 4 attempts[^]*Waybell is up/);
+        [, event = ''] = /order\.delivered {2}event (\S+)/.exec(shown) ?? [];
+        expect(await containers()).toHaveLength(3);
+        const { processes, policies, troubles } = JSON.parse(await waybell('status', '--json')) as Status;
+        expect(processes.filter(({ state }) => state !== 'ready')).toEqual([]);
+        expect({ policies, troubles }).toEqual({ policies: [], troubles: [] });
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'a container that is killed is started again, with its data',
+      async () => {
+        const [killed = ''] = (await containers()).filter((name) => name.endsWith('-postgres'));
+        await docker('kill', killed);
+        await until('Postgres is back', async () => {
+          const { state, restarts } = (await statusOf('postgres')) ?? {};
+          return state === 'ready' && restarts === 1;
+        });
+        expect(await waybell('why', event)).toContain('given up after 4 attempts');
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'down leaves no container, also where what ran them was killed, and up finds the data again',
+      async () => {
+        await waybell('down');
+        expect(await containers()).toEqual([]);
+        await waybell('up', '--detach', '--no-demo');
+        expect(await waybell('why', event)).toContain('given up after 4 attempts');
+        await onMachine('pkill', '-9', '-f', '[m]ain.ts supervise');
+        await onMachine('pkill', '-9', '-f', '[d]ocker start --attach');
+        expect(await containers()).toHaveLength(3);
+        await waybell('down');
+        expect(await containers()).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'two stacks run beside each other, and what is deleted of one is its own',
+      async () => {
+        const second = (...args: string[]) => onMachine('env', 'WAYBELL_HOME=/tmp/second', './waybell', ...args);
+        const before = await volumes();
+        await Promise.all([waybell('up', '--detach', '--no-demo'), second('up', '--detach', '--no-demo')]);
+        expect(await containers()).toHaveLength(6);
+        await second('down', '--delete');
+        expect(await containers()).toHaveLength(3);
+        expect(await volumes()).toEqual(before);
+        await waybell('down', '--delete');
+        expect(await volumes()).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'up says what to do where the engine cannot fetch an image, or does not answer',
+      async () => {
+        const up = (...env: string[]) => onMachine('env', ...env, './waybell', 'up').catch(said);
+        expect(await up('RABBITMQ_VERSION=0.0')).toMatch(/could not fetch rabbitmq:0\.0: .*docker load.*AMQP_URL/);
+        expect(await up('DOCKER_HOST=unix:///tmp/none')).toMatch(
+          /found no rabbitmq, no postgres, no redis[^]*now: .*unix:\/\/\/tmp\/none/,
+        );
+        expect(await containers()).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    const FILES = ['libs/stack/servers.test', 'libs/line/run-step', 'tests/stores/by-hand'];
+    test(
+      'test passes on containers, with servers that a test breaks',
+      async () => {
+        expect(await waybell('test', ...FILES)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+        expect(await containers()).toEqual([]);
+        await until('the volumes are gone', async () => (await volumes()).length === 0);
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'a test run that is killed leaves no container and no volume',
+      async () => {
+        await docker('exec', '--detach', MACHINE, './waybell', 'test', ...FILES);
+        await until('its servers run', async () => (await containers()).length >= 3);
+        await onMachine('pkill', '-9', '-f', '[m]ain.ts test');
+        await until('the containers are gone', async () => (await containers()).length === 0);
+        await until('the volumes are gone', async () => (await volumes()).length === 0);
+      },
+      LIMIT_MS,
+    );
+  });
+}
+
+type Status = {
+  processes: { name: string; state: string; restarts?: number }[];
+  policies: unknown;
+  troubles: unknown;
+};
+
+/** A container in the engine's network, with this checkout, and nobody's rights but those to the engine's socket. */
+async function startMachine({ docker, socket, client }: EngineOfMachine): Promise<void> {
+  const isThere = 'stat --format=%g /var/run/docker.sock';
+  const mounts = [`${socket}:/var/run/docker.sock`, `${client}:/usr/local/bin/docker:ro`, `${repository}:/waybell:ro`];
+  const volumes = mounts.map((mount) => `--volume=${mount}`);
+  const group = await docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
+  await docker(
+    ...['run', '--detach', '--init', `--name=${MACHINE}`, '--network=host', ...volumes, '--workdir=/waybell'],
+    ...[
+      '--user=nobody',
+      `--group-add=${group.trim()}`,
+      '--env=HOME=/tmp/home',
+      '--env=NODE_COMPILE_CACHE=/tmp/compiled',
+    ],
+    ...['--tmpfs=/tmp:exec,mode=1777', '--tmpfs=/waybell/.waybell:exec,mode=1777'],
+    ...['node:26-slim', 'sleep', 'infinity'],
+  );
+}
+
+const isOurs = (name: string): boolean => /^waybell-[0-9a-f]{8}-/.test(name);
+
+const namesIn = (text: string): string[] => text.split('\n').filter((name) => name !== '');
+
+const said = (error: unknown): string => {
+  // What execFile rejects with.
+  const { stdout = '', message } = error as Error & { stdout?: string };
+  return `${stdout}${message}`;
+};
