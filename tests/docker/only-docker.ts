@@ -119,7 +119,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
 
     const FILES = ['libs/stack/servers.test', 'libs/line/run-step', 'tests/stores/by-hand'];
     test(
-      'test passes on containers, with servers that a test breaks',
+      'tests pass on containers, with servers that one of them breaks',
       async () => {
         expect(await waybell('test', ...FILES)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
         expect(await containers()).toEqual([]);
@@ -154,17 +154,20 @@ async function startMachine({ docker, socket, client }: EngineOfMachine): Promis
   const mounts = [`${socket}:/var/run/docker.sock`, `${client}:/usr/local/bin/docker:ro`, `${repository}:/waybell:ro`];
   const volumes = mounts.map((mount) => `--volume=${mount}`);
   const group = await docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
-  await docker(
-    ...['run', '--detach', '--init', `--name=${MACHINE}`, '--network=host', ...volumes, '--workdir=/waybell'],
-    ...[
-      '--user=nobody',
-      `--group-add=${group.trim()}`,
-      '--env=HOME=/tmp/home',
-      '--env=NODE_COMPILE_CACHE=/tmp/compiled',
-    ],
-    ...['--tmpfs=/tmp:exec,mode=1777', '--tmpfs=/waybell/.waybell:exec,mode=1777'],
-    ...['node:26-slim', 'sleep', 'infinity'],
-  );
+  const rights = ['--user=nobody', `--group-add=${group.trim()}`];
+  const places = ['--tmpfs=/tmp:exec,mode=1777', '--tmpfs=/waybell/.waybell:exec,mode=1777', '--workdir=/waybell'];
+  const env = ['--env=HOME=/tmp/home', '--env=NODE_COMPILE_CACHE=/tmp/compiled'];
+  const options = [
+    '--detach',
+    '--init',
+    `--name=${MACHINE}`,
+    '--network=host',
+    ...volumes,
+    ...rights,
+    ...places,
+    ...env,
+  ];
+  await docker('run', ...options, 'node:26-slim', 'sleep', 'infinity');
 }
 
 const isOurs = (name: string): boolean => /^waybell-[0-9a-f]{8}-/.test(name);

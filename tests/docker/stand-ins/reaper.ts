@@ -10,7 +10,6 @@ import { createInterface } from 'node:readline';
  */
 const PORT = 8080;
 const RECONNECT_MS = 10_000;
-const FIRST_MS = 60_000;
 /** A label of its image: its own container also carries that of those which it removes. */
 const OWN = 'org.testcontainers.ryuk';
 
@@ -18,15 +17,13 @@ type Found = { Id: string; Labels?: Record<string, string> };
 
 const labels = new Set<string>();
 let connected = 0;
-let ending = setTimeout(reap, FIRST_MS);
 
 const server = createServer((socket) => {
-  clearTimeout(ending);
   connected += 1;
   socket.on('error', () => undefined);
   socket.on('close', () => {
     connected -= 1;
-    if (connected === 0) ending = setTimeout(reap, RECONNECT_MS);
+    void reap();
   });
   createInterface(socket).on('line', (line) => {
     const [name, label] = [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)];
@@ -37,6 +34,8 @@ const server = createServer((socket) => {
 server.listen(PORT, () => console.log('Started'));
 
 async function reap(): Promise<void> {
+  await once(AbortSignal.timeout(RECONNECT_MS), 'abort');
+  if (connected > 0) return;
   server.close();
   for (const label of labels) {
     const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
