@@ -34,6 +34,7 @@ const server = createServer((socket) => {
 server.listen(PORT, () => console.log('Started'));
 
 async function reap(): Promise<void> {
+  // oxlint-disable-next-line no-restricted-properties -- it is a program, and waits as the one that it stands for does
   await once(AbortSignal.timeout(RECONNECT_MS), 'abort');
   if (connected > 0) return;
   server.close();
