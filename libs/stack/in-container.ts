@@ -99,5 +99,5 @@ function imageOf(name: ServerName): string {
   const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
   const [, image] = new RegExp(String.raw`image: (?:&\w+ )?(${name}:\S+)`).exec(file) ?? [];
   if (image === undefined) throw new Error(`docker-compose.yml names no image of ${name}`);
-  return image.replace(/\$\{(\w+):-([^}]*)\}/, (_, variable: string, usual: string) => process.env[variable] || usual);
+  return image.replace(/\$\{(\w+):-([\d.]+)\}/, (_, variable: string, usual: string) => process.env[variable] || usual);
 }
