@@ -30,8 +30,9 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
 
 /** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
 export function removeStack(folder: StackFolder): void {
-  removePostgresElsewhere(folder);
+  // First: it may fail, and the record has the passwords of what it deletes.
   if (existsSync(folder.recordFile)) removeContained(readRecord(folder));
+  removePostgresElsewhere(folder);
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
     rmSync(join(folder.home, path), { recursive: true, force: true });
   }

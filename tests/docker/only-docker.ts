@@ -16,20 +16,21 @@ export type EngineOfMachine = {
 
 const MACHINE = 'waybell-only-docker';
 const LIMIT_MS = 120_000;
+const NOBODY = 65_534;
 
 /** `./waybell` by a user without rights, where Node.js and Docker are all that is installed. */
 export function onlyDocker(engineHere: () => EngineOfMachine): void {
   describe('./waybell where only Docker is there', () => {
     const docker = async (...args: string[]) => (await engineHere().docker(...args)).trim();
     const onMachine = (...words: string[]) => docker('exec', MACHINE, ...words);
-    const waybell = (...args: string[]) => onMachine('./waybell', ...args);
+    // Past the script, which would fetch a pnpm.
+    const WAYBELL = ['node', 'cli/main.ts'];
+    const waybell = (...args: string[]) => onMachine(...WAYBELL, ...args);
     /** What there is in the engine beside the machine. */
     const containers = async () => namesIn(await docker('ps', '--all', '--format={{.Names}}')).filter(isOurs);
     const volumes = async () => namesIn(await docker('volume', 'ls', '--quiet')).filter(isOurs);
-    const statusOf = async (name: string) => {
-      const { processes } = JSON.parse(await waybell('status', '--json').catch(said)) as Status;
-      return processes.find((each) => each.name === name);
-    };
+    const statusHere = async () => JSON.parse(await waybell('status', '--json').catch(said)) as Status;
+    const kill = (...pids: number[]) => onMachine('sh', '-c', 'kill -9 "$@"', 'sh', ...pids.map(String));
 
     beforeAll(async () => {
       // Nothing can be written there but what a checkout keeps.
@@ -51,7 +52,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
         expect(shown).toMatch(/given up after 4 attempts[^]*Waybell is up/);
         [, event = ''] = /order\.delivered {2}event (\S+)/.exec(shown) ?? [];
         expect(await containers()).toHaveLength(3);
-        const { processes, policies, troubles } = JSON.parse(await waybell('status', '--json')) as Status;
+        const { processes, policies, troubles } = await statusHere();
         expect(processes.filter(({ state }) => state !== 'ready')).toEqual([]);
         expect({ policies, troubles }).toEqual({ policies: [], troubles: [] });
       },
@@ -64,8 +65,10 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
         const [killed = ''] = (await containers()).filter((name) => name.endsWith('-postgres'));
         await docker('kill', killed);
         await until('Postgres is back', async () => {
-          const { state, restarts } = (await statusOf('postgres')) ?? {};
-          return state === 'ready' && restarts === 1;
+          const { processes } = await statusHere();
+          return processes.some(
+            ({ name, state, restarts }) => name === 'postgres' && state === 'ready' && restarts === 1,
+          );
         });
         expect(await waybell('why', event)).toContain('given up after 4 attempts');
       },
@@ -79,8 +82,8 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
         expect(await containers()).toEqual([]);
         await waybell('up', '--detach', '--no-demo');
         expect(await waybell('why', event)).toContain('given up after 4 attempts');
-        await onMachine('pkill', '-9', '-f', '[m]ain.ts supervise');
-        await onMachine('pkill', '-9', '-f', '[d]ocker start --attach');
+        const { supervisor, processes } = await statusHere();
+        await kill(supervisor.pid, ...processes.flatMap(({ role, pid }) => (role === 'server' ? [pid] : [])));
         expect(await containers()).toHaveLength(3);
         await waybell('down');
         expect(await containers()).toEqual([]);
@@ -91,7 +94,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
     test(
       'two stacks run beside each other, and what is deleted of one is its own',
       async () => {
-        const second = (...args: string[]) => onMachine('env', 'WAYBELL_HOME=/tmp/second', './waybell', ...args);
+        const second = (...args: string[]) => onMachine('env', 'WAYBELL_HOME=/tmp/second', ...WAYBELL, ...args);
         const before = await volumes();
         await Promise.all([waybell('up', '--detach', '--no-demo'), second('up', '--detach', '--no-demo')]);
         expect(await containers()).toHaveLength(6);
@@ -107,7 +110,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
     test(
       'up says what to do where the engine cannot fetch an image, or does not answer',
       async () => {
-        const up = (...env: string[]) => onMachine('env', ...env, './waybell', 'up').catch(said);
+        const up = (...env: string[]) => onMachine('env', ...env, ...WAYBELL, 'up').catch(said);
         expect(await up('RABBITMQ_VERSION=0.0')).toMatch(/could not fetch rabbitmq:0\.0: .*docker load.*AMQP_URL/);
         expect(await up('DOCKER_HOST=unix:///tmp/none')).toMatch(
           /found no rabbitmq, no postgres, no redis[^]*now: .*unix:\/\/\/tmp\/none/,
@@ -131,9 +134,10 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
     test(
       'a test run that is killed leaves no container and no volume',
       async () => {
-        await docker('exec', '--detach', MACHINE, './waybell', 'test', ...FILES);
+        const run = ['sh', '-c', 'echo $$ >/tmp/run && exec "$@"', 'sh', ...WAYBELL, 'test', ...FILES];
+        await docker('exec', '--detach', MACHINE, ...run);
         await until('its servers run', async () => (await containers()).length >= 3);
-        await onMachine('pkill', '-9', '-f', '[m]ain.ts test');
+        await kill(Number(await onMachine('cat', '/tmp/run')));
         await until('the containers are gone', async () => (await containers()).length === 0);
         await until('the volumes are gone', async () => (await volumes()).length === 0);
       },
@@ -143,7 +147,8 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
 }
 
 type Status = {
-  processes: { name: string; state: string; restarts?: number }[];
+  supervisor: { pid: number };
+  processes: { name: string; role: string; state: string; pid: number; restarts?: number }[];
   policies: unknown;
   troubles: unknown;
 };
@@ -154,8 +159,8 @@ async function startMachine({ docker, socket, client }: EngineOfMachine): Promis
   const mounts = [`${socket}:/var/run/docker.sock`, `${client}:/usr/local/bin/docker:ro`, `${repository}:/waybell:ro`];
   const volumes = mounts.map((mount) => `--volume=${mount}`);
   const group = await docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
-  const rights = ['--user=nobody', `--group-add=${group.trim()}`];
-  const places = ['--tmpfs=/tmp:exec,mode=1777', '--tmpfs=/waybell/.waybell:exec,mode=1777', '--workdir=/waybell'];
+  const rights = [`--user=${NOBODY}`, `--group-add=${group.trim()}`];
+  const places = ['--tmpfs=/tmp:exec,mode=1777', `--tmpfs=/waybell/.waybell:exec,uid=${NOBODY}`, '--workdir=/waybell'];
   const env = ['--env=HOME=/tmp/home', '--env=NODE_COMPILE_CACHE=/tmp/compiled'];
   const options = [
     '--detach',
