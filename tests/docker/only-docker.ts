@@ -161,7 +161,13 @@ async function startMachine({ docker, socket, client }: EngineOfMachine): Promis
   const group = await docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
   const rights = [`--user=${NOBODY}`, `--group-add=${group.trim()}`];
   const places = ['--tmpfs=/tmp:exec,mode=1777', `--tmpfs=/waybell/.waybell:exec,uid=${NOBODY}`, '--workdir=/waybell'];
-  const env = ['--env=HOME=/tmp/home', '--env=NODE_COMPILE_CACHE=/tmp/compiled'];
+  const settings = {
+    HOME: '/tmp/home',
+    NODE_COMPILE_CACHE: '/tmp/compiled',
+    // As the engine sees it, for the reaper's container.
+    TESTCONTAINERS_DOCKER_SOCKET_OVERRIDE: socket,
+  };
+  const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   const options = [
     '--detach',
     '--init',
