@@ -15,7 +15,7 @@ export type EngineOfMachine = {
 };
 
 const MACHINE = 'waybell-only-docker';
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const NOBODY = 65_534;
 
 /** `./waybell` by a user without rights, where Node.js and Docker are all that is installed. */
