@@ -1,34 +1,27 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { buildConsole } from '@waybell/stack/build-console';
+import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
 import { repository } from '@waybell/stack/stack-folder';
-
-/** An engine that has the images of the servers, of Node.js, and of what stands for testcontainers' reaper. */
-export type EngineOfMachine = {
-  /** Runs the client; resolves with what it prints on stdout. Rejects, with what it printed on stderr, where it fails. */
-  docker(...args: string[]): Promise<string>;
-  /** Its socket, and the program of its client, on this machine. */
-  socket: string;
-  client: string;
-};
+import { engine } from './stand.ts';
 
 const MACHINE = 'waybell-only-docker';
 const LIMIT_MS = 300_000;
 const NOBODY = 65_534;
 
 /** `./waybell` by a user without rights, where Node.js and Docker are all that is installed. */
-export function onlyDocker(engineHere: () => EngineOfMachine): void {
+export function onlyDocker(): void {
   describe('./waybell where only Docker is there', () => {
-    const docker = async (...args: string[]) => (await engineHere().docker(...args)).trim();
-    const onMachine = (...words: string[]) => docker('exec', MACHINE, ...words);
+    const onMachine = (...words: string[]) => engine.docker('exec', MACHINE, ...words);
     // Past the script, which would fetch a pnpm.
     const WAYBELL = ['node', 'cli/main.ts'];
     const waybell = (...args: string[]) => onMachine(...WAYBELL, ...args);
     /** What there is in the engine beside the machine. */
-    const containers = async () => namesIn(await docker('ps', '--all', '--format={{.Names}}')).filter(isOurs);
-    const volumes = async () => namesIn(await docker('volume', 'ls', '--quiet')).filter(isOurs);
+    const containers = async () => namesIn(await engine.docker('ps', '--all', '--format={{.Names}}')).filter(isOurs);
+    const volumes = async () => namesIn(await engine.docker('volume', 'ls', '--quiet')).filter(isOurs);
     const statusHere = async () => JSON.parse(await waybell('status', '--json').catch(said)) as Status;
     const kill = (...pids: number[]) => onMachine('sh', '-c', 'kill -9 "$@"', 'sh', ...pids.map(String));
 
@@ -36,12 +29,12 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
       // Nothing can be written there but what a checkout keeps.
       mkdirSync(join(repository, '.waybell'), { recursive: true });
       await buildConsole(() => undefined);
-      await startMachine(engineHere());
+      await startMachine();
     }, LIMIT_MS);
 
     afterAll(async () => {
       await waybell('down', '--delete').catch(() => undefined);
-      await docker('rm', '--force', '--volumes', MACHINE);
+      await engine.docker('rm', '--force', '--volumes', MACHINE);
     }, LIMIT_MS);
 
     let event = '';
@@ -63,7 +56,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
       'a container that is killed is started again, with its data',
       async () => {
         const [killed = ''] = (await containers()).filter((name) => name.endsWith('-postgres'));
-        await docker('kill', killed);
+        await engine.docker('kill', killed);
         await until('Postgres is back', async () => {
           const { processes } = await statusHere();
           return processes.some(
@@ -135,7 +128,7 @@ export function onlyDocker(engineHere: () => EngineOfMachine): void {
       'a test run that is killed leaves no container and no volume',
       async () => {
         const run = ['sh', '-c', 'echo $$ >/tmp/run && exec "$@"', 'sh', ...WAYBELL, 'test', ...FILES];
-        await docker('exec', '--detach', MACHINE, ...run);
+        await engine.docker('exec', '--detach', MACHINE, ...run);
         await until('its servers run', async () => (await containers()).length >= 3);
         await kill(Number(await onMachine('cat', '/tmp/run')));
         await until('the containers are gone', async () => (await containers()).length === 0);
@@ -154,12 +147,15 @@ type Status = {
 };
 
 /** A container in the engine's network, with this checkout, and nobody's rights but those to the engine's socket. */
-async function startMachine({ docker, socket, client }: EngineOfMachine): Promise<void> {
+async function startMachine(): Promise<void> {
+  const host = engine.environment['DOCKER_HOST'] ?? process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock';
+  const socket = fileURLToPath(host.replace('unix:', 'file:'));
+  const client = firstExecutable('docker', foldersOnPath());
   const isThere = 'stat --format=%g /var/run/docker.sock';
   const mounts = [`${socket}:/var/run/docker.sock`, `${client}:/usr/local/bin/docker:ro`, `${repository}:/waybell:ro`];
   const volumes = mounts.map((mount) => `--volume=${mount}`);
-  const group = await docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
-  const rights = [`--user=${NOBODY}`, `--group-add=${group.trim()}`];
+  const group = await engine.docker('run', '--rm', '--network=none', ...volumes, 'node:26-slim', ...isThere.split(' '));
+  const rights = [`--user=${NOBODY}`, `--group-add=${group}`];
   const places = ['--tmpfs=/tmp:exec,mode=1777', `--tmpfs=/waybell/.waybell:exec,uid=${NOBODY}`, '--workdir=/waybell'];
   const settings = {
     HOME: '/tmp/home',
@@ -178,7 +174,7 @@ async function startMachine({ docker, socket, client }: EngineOfMachine): Promis
     ...places,
     ...env,
   ];
-  await docker('run', ...options, 'node:26-slim', 'sleep', 'infinity');
+  await engine.docker('run', ...options, 'node:26-slim', 'sleep', 'infinity');
 }
 
 const isOurs = (name: string): boolean => /^waybell-[0-9a-f]{8}-/.test(name);

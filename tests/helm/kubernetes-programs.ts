@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '@waybell/stack/cache-folder';
-import { moduleSource } from './module-source.ts';
+import { moduleSource } from '../testing/module-source.ts';
 
 const MODULE = 'k8s.io/kubernetes';
 const VERSION = 'v1.37.2';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { BUILDING_LIMIT_MS, CHART, helm, readObjects, render, type KubernetesObject } from './helm.ts';
 import { Kubernetes } from './kubernetes.ts';
-import { moduleSource } from './module-source.ts';
+import { moduleSource } from '../testing/module-source.ts';
 import { VALUES } from './values.ts';
 
 const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };

@@ -1,16 +1,23 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { services } from '@waybell/stack/services';
 import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';
-import { makePasswords } from '../image/compose-file.ts';
 
-type Service = { image: string; command?: string[]; ports?: string[]; container_name?: string; hostname?: string };
+type Service = {
+  image: string;
+  command?: string[];
+  entrypoint?: string[];
+  ports?: string[];
+  container_name?: string;
+  hostname?: string;
+};
 
 const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
-// The shape is the specification's, which the long suite checks by the loader of docker compose.
+// The shape is the specification's, which the long suite has checked by docker compose itself.
 const composed = (parse(file, { merge: true }) as { services: Record<string, Service> }).services;
 const ours = Object.entries(composed).filter(([, { image }]) => image === 'waybell');
 
@@ -19,7 +26,11 @@ describe('docker-compose.yml', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('needs no variable but those that deploy/passwords.sh makes, each of them, for nobody else to read', () => {
-    const made = makePasswords(folder);
+    for (const path of ['docker-compose.yml', 'deploy/passwords.sh'])
+      cpSync(join(repository, path), join(folder, path), { recursive: true });
+    execFileSync('sh', [join(folder, 'deploy/passwords.sh')]);
+    const lines = readFileSync(join(folder, '.env'), 'utf8').trim().split('\n');
+    const made = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)));
     const needed = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
     expect(needed.length).toBeGreaterThan(10);
     expect(new Set([...needed, 'SECRET_KEYS'])).toEqual(new Set(Object.keys(made)));
@@ -29,9 +40,11 @@ describe('docker-compose.yml', () => {
   });
 
   test('runs every service, and no file that is not there', () => {
-    const commands = Object.fromEntries(ours.map(([name, { command = [] }]) => [name, command[0] ?? '']));
+    const programOf = ({ command, entrypoint }: Service) => command?.[0] ?? entrypoint?.[1] ?? '';
+    const commands = Object.fromEntries(ours.map(([name, service]) => [name, programOf(service)]));
     const own = Object.fromEntries(services.map(({ name }) => [name, `services/${name}/main.ts`]));
-    expect(commands).toEqual({ ...own, migrate: 'cli/main.ts', declare: 'cli/main.ts' });
+    const cli = 'cli/main.ts';
+    expect(commands).toEqual({ ...own, migrate: cli, declare: cli, cli });
     for (const path of Object.values(commands)) expect(existsSync(join(repository, path))).toBe(true);
   });
 

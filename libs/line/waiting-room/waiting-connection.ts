@@ -34,7 +34,7 @@ export type WaitingConnection = {
   sums: SumChanges;
 };
 
-/** Connections, whoever closes them. */
+/** Connections; their owner closes them. */
 export type WaitingPostgres = Pick<Postgres, 'query' | 'connect'>;
 
 export function connectionOf(

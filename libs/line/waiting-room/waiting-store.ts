@@ -88,7 +88,7 @@ export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
 export type WaitingStore = {
   /** Resolves, when all are committed, with the `no` of each. What is there already stays, with another reason and due time. */
   put(rows: readonly WaitingRow[]): Promise<number[]>;
-  /** Tells which rows are there, and raises their `no`: whoever has taken them cannot settle them any more. */
+  /** Tells which rows are there, and raises their `no`: a process that has taken them cannot settle them any more. */
   retain(keys: readonly RowKey[]): Promise<boolean[]>;
   claim(claim: Claim): Promise<ClaimedRoom[]>;
   /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the deaths. */

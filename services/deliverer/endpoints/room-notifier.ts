@@ -74,7 +74,7 @@ export class RoomNotifier {
   notifyRoom(endpoint: KnownEndpoint): void {
     endpoint.awaitsRoom = false;
     endpoint.wasNotified = true;
-    // In a microtask: whoever is notified may ask at once.
+    // In a microtask: the notified may ask at once.
     if (this.#pending.push(endpoint.key) === 1) queueMicrotask(() => this.#flush());
   }
 

@@ -37,7 +37,7 @@ export class DueRooms {
     const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
     const fresh = claimed.filter((own) => !known.has(own));
     const opened = fresh.filter(({ isUnasked }) => !isUnasked);
-    // It was open for whoever had it last, or is new: this process may think that it hangs still.
+    // It was open for the process that had it last, or is new: this one may think that it hangs still.
     for (const { room } of opened) endpoints.probeSoon(room);
     if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
     if (open > 0 && opened.length >= open) this.#soon();

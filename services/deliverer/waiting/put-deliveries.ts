@@ -82,8 +82,8 @@ export class PutDeliveries {
   }
 
   /**
-   * Whether the row is there; then whoever took it cannot settle it any more. False while Postgres is away: no process can take the
-   * row then either, and a copy made later is recognised as a repeat.
+   * Whether the row is there; then a process that took it cannot settle it any more. False while Postgres is away: no process
+   * can take the row then either, and a copy made later is recognised as a repeat.
    */
   readonly retain = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#retain(key))) === true;
 

@@ -1,0 +1,7 @@
+import { composed } from './composed.ts';
+import { image } from './image.ts';
+import { onlyDocker } from './only-docker.ts';
+
+image();
+composed();
+onlyDocker();
