@@ -158,7 +158,7 @@ export class SupervisedProcess {
     if (identity === undefined) return;
     // First: its process ends with it, and one that is started again makes a container of the same name.
     if (spec.container !== undefined) await removeContainers([spec.container]);
-    if (this.identity === identity) signalQuietly(-identity.pid, 'SIGKILL');
+    if (this.identity === identity) signalQuietly(identity.pid, 'SIGKILL');
   }
 
   #spawn(): ProcessRun {
