@@ -131,6 +131,8 @@ export function onlyDocker(): void {
         await engine.docker('exec', '--detach', MACHINE, ...run);
         await until('its servers run', async () => (await containers()).length >= 3);
         await kill(Number(await onMachine('cat', '/tmp/run')));
+        const running = `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '`;
+        await until('its tests are gone', async () => !(await onMachine('sh', '-c', running)).includes('jest.js'));
         await until('the containers are gone', async () => (await containers()).length === 0);
         await until('the volumes are gone', async () => (await volumes()).length === 0);
       },
