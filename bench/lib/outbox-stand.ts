@@ -6,6 +6,7 @@ import pg from 'pg';
 import { outboxMigration } from '../../packages/publisher/outbox-migration.ts';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { beginServers } from '@waybell/stack/servers';
+import { requireProgram } from '@waybell/stack/supervised-process';
 import type { OutboxCallerCommands } from '../parts/outbox-caller.ts';
 import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
 import type { Parts } from './cpu.ts';
@@ -41,7 +42,10 @@ export async function startOutboxStand(): Promise<OutboxStand> {
   const relay = startPart<OutboxRelayCommands>('parts/outbox-relay.ts');
   await caller.call('connect', urls.postgres);
   await relay.call('start', urls);
-  const pids = (name: 'postgres' | 'rabbitmq') => [servers.process(name).identity?.pid ?? 0];
+  const pids = (name: 'postgres' | 'rabbitmq') => {
+    requireProgram(servers.process(name).spec);
+    return [servers.process(name).identity?.pid ?? 0];
+  };
   return {
     caller,
     relay,

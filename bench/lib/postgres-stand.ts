@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { prepareDatabase } from '@waybell/stack/prepare';
 import { beginServers } from '@waybell/stack/servers';
+import { requireProgram } from '@waybell/stack/supervised-process';
 
 /** A Postgres of its own with the product's tables, and nothing else. */
 export type PostgresStand = AsyncDisposable & {
@@ -38,6 +39,7 @@ export async function startPostgresStand(): Promise<PostgresStand> {
     url,
     postgres,
     pid() {
+      requireProgram(server.spec);
       if (server.identity === undefined) throw new Error('Postgres does not run');
       return server.identity.pid;
     },

@@ -63,7 +63,8 @@ export async function startStand(settings: Record<string, string> = {}): Promise
 function serverParts({ servers }: Stack): Parts {
   return Object.fromEntries(
     SERVER_NAMES.flatMap((name) => {
-      const pid = servers.processes.find(({ spec }) => spec.name === name)?.identity?.pid;
+      const pid = servers.processes.find(({ spec }) => spec.name === name && spec.container === undefined)?.identity
+        ?.pid;
       return pid === undefined ? [] : [[name, [pid]]];
     }),
   );

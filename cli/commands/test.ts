@@ -33,6 +33,7 @@ export function testCommand(): Command {
       'after',
       '\nWithout a suite it runs what gates a change. "everything" adds what takes long: *.long.test.ts, all faults, mutants' +
         '\nand timing. A running stack is not touched, and no server or setting that the environment names.' +
+        '\nWhere servers are not installed they run in containers, which are removed however the run ends.' +
         '\nRABBITMQ_VERSION=4.0 runs them on that version (see "./waybell up --help").' +
         '\nWAYBELL_CHROMIUM=<file> is the Chromium that tests of pages run in; else one on the path, else it is installed.' +
         '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, printed, and kept in .waybell/seeds.log.' +

@@ -26,9 +26,10 @@ export function upCommand(): Command {
       'after',
       [
         '',
-        'Servers are looked for in this order: AMQP_URL, DATABASE_URL and REDIS_URL; installed binaries, run as private',
-        'instances; a Docker engine; the packages of Debian or Ubuntu, installed as root or with passwordless sudo.',
-        'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names.',
+        'Servers are looked for in this order: AMQP_URL, DATABASE_URL and REDIS_URL; installed programs; a Docker engine;',
+        'the packages of Debian or Ubuntu, installed as root or with passwordless sudo. All but the first run privately.',
+        'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names; the data of containers in volumes,',
+        'which "./waybell down --delete" deletes as well.',
         'The addresses that ./waybell env printed count as not set; those of another stack are refused.',
         'Settings of the services are environment variables; with the demo GPS_SILENCE is 10s where it is not set.',
         'RABBITMQ_VERSION=4.0 brings that version along (as root on Debian, or by a Docker engine), in place of the one that',

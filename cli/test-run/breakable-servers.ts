@@ -1,11 +1,18 @@
 import { evaluate } from '@waybell/stack/rabbitmqctl';
 import type { Servers } from '@waybell/stack/servers';
-import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
+import { identify, untilGone } from '@waybell/stack/process-identity';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import type { AnswerHandlers } from './serve-answers.ts';
 
 /** So many tests at a time. */
 const PAIRS = 2;
-const VERBS = ['stop', 'start', 'kill'] as const;
+const VERBS: Record<string, (server: SupervisedProcess) => Promise<void>> = {
+  stop: (server) => server.stop(),
+  start: (server) => server.start(),
+  kill: (server) => server.kill(),
+  freeze: (server) => server.signal('SIGSTOP'),
+  thaw: (server) => server.signal('SIGCONT'),
+};
 
 /** Servers that start, and what of them is empty and for one test. */
 export type Parted = { servers: Promise<Servers>; vhost: () => Promise<string>; database: () => Promise<string> };
@@ -34,7 +41,10 @@ export class BreakableServers implements AsyncDisposable {
       'breakable/give': on(async (pair) => pair.give()),
       'breakable/evaluate': on((pair, expression) => pair.evaluate(expression)),
       ...Object.fromEntries(
-        VERBS.map((verb) => [`breakable/${verb}`, on((pair, name) => pair.tell(name as 'rabbitmq' | 'redis', verb))]),
+        Object.entries(VERBS).map(([verb, act]) => [
+          `breakable/${verb}`,
+          on(async (pair, name) => act(await pair.server(name as 'rabbitmq' | 'redis'))),
+        ]),
       ),
     };
   }
@@ -89,11 +99,10 @@ class Pair implements AsyncDisposable {
     void untilDead(pid).then(() => given === this.#given && this.give());
     const servers = await this.#parted.servers;
     for (const process of servers.processes) {
-      if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
+      await process.signal('SIGCONT');
       if (process.state === 'stopped') await process.start();
     }
-    const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
-    return { rabbitmqUrl: await this.#parted.vhost(), redisUrl: await this.#parted.database(), pids };
+    return { rabbitmqUrl: await this.#parted.vhost(), redisUrl: await this.#parted.database() };
   }
 
   give(): void {
@@ -105,10 +114,8 @@ class Pair implements AsyncDisposable {
     return evaluate((await this.#parted.servers).process('rabbitmq').spec, expression);
   }
 
-  async tell(name: 'rabbitmq' | 'redis', verb: (typeof VERBS)[number]) {
-    const process = (await this.#parted.servers).process(name);
-    await process[verb]();
-    return { pid: process.identity?.pid };
+  async server(name: 'rabbitmq' | 'redis'): Promise<SupervisedProcess> {
+    return (await this.#parted.servers).process(name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

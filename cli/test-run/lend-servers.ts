@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import type { ServerName } from '@waybell/stack/choose-sources';
+import { chooseSources, SERVER_NAMES, type ServerName } from '@waybell/stack/choose-sources';
 import { onceMore } from '@waybell/stack/once-more';
 import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
+import { thisMachine } from '@waybell/stack/this-machine';
 import { BreakableServers, type Parted } from './breakable-servers.ts';
+import { reapContainers } from './reap-containers.ts';
 import { serveAnswers, type Lender } from './serve-answers.ts';
 
 const TEMPLATE = 'waybell_template';
@@ -22,9 +24,12 @@ export type Lend = {
 
 /**
  * One RabbitMQ, Postgres and Redis for all tests, each of which gets a virtual host or a database of its own; and others
- * for those that break them, started when first asked for. Resolves while they start: a borrower waits.
+ * for those that break them, started when first asked for. Resolves while they start: a borrower waits. Throws NoServer.
  */
 export async function lendServers({ home, report, note }: Lend): Promise<Lender> {
+  const sources = await chooseSources(SERVER_NAMES, {}, thisMachine(report));
+  const isContained = Object.values(sources).some(({ from }) => from === 'engine');
+  const reaped = isContained ? await reapContainers() : {};
   const begin = (name: string, vhosts: number, only?: ServerName[]) =>
     parted(vhosts, (names) =>
       onceMore(note, () =>
@@ -49,7 +54,7 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     ...breakable.answers(),
   });
   return {
-    environment: lender.environment,
+    environment: { ...lender.environment, ...reaped },
     async [Symbol.asyncDispose]() {
       await lender[Symbol.asyncDispose]();
       await breakable[Symbol.asyncDispose]();

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { THROWAWAY } from '@waybell/stack/engine-servers';
 import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
 import { inOrder } from './in-order.ts';
@@ -63,7 +62,6 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
     cwd: repository,
     env: {
       ...env,
-      [THROWAWAY]: '1',
       TEST_ORDER: inOrder(tests).join(),
       TEST_COSTS: costsFile,
       ...(patienceMs !== undefined && {

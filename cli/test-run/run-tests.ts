@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
-import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/find-chromium';
+import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/find-chromium';
 import { report } from '../report.ts';
 import { childSeconds } from './cpu-seconds.ts';
 import { disturb } from './disturb.ts';
@@ -87,9 +87,14 @@ function temporary(): string {
   return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir();
 }
 
-/** A browser, and the page that it is to open. */
+/** A browser, and the page that it is to open. Without a browser the tests of pages fail, and no others. */
 async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const [chromium] = await Promise.all([findChromium(env, browserMachine(report)), buildConsole(report)]);
+  const finding = findChromium(env, browserMachine(report)).catch((error: unknown) => {
+    if (!(error instanceof NoChromium)) throw error;
+    report(error.message);
+    return '';
+  });
+  const [chromium] = await Promise.all([finding, buildConsole(report)]);
   return { [CHROMIUM]: chromium };
 }
 

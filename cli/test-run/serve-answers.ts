@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { closeServer, listen } from '@waybell/runtime/health';
 
 /** The side of libs/runtime/testing/borrow.ts that lends. */
-export type Lender = AsyncDisposable & { environment: { TEST_SERVERS: string } };
+export type Lender = AsyncDisposable & { environment: Record<string, string> };
 
 export type AnswerHandlers = Record<string, (body: unknown) => Promise<unknown>>;
 

@@ -206,7 +206,7 @@ describe('nothing is lost', () => {
     await broker.put(line.input, numbers(200));
     await using running = await line.run();
     await until('some are through', () => line.seen.length > 20);
-    broker.signal('SIGSTOP');
+    await broker.process.freeze();
     // The broker may have confirmed everything: then the step waits for nothing, and only its heartbeats are missed.
     const unanswered = running.broker.publish(to(line.output, '0')).catch(() => undefined);
     await until('it noticed', async () => {
@@ -217,7 +217,7 @@ describe('nothing is lost', () => {
     const handled = line.seen.length;
     await clock.runFor(10_000);
     expect(line.seen.length).toBe(handled);
-    broker.signal('SIGCONT');
+    await broker.process.thaw();
     // Turned no further than that takes: otherwise, by this clock, the broker would answer late and be given up again.
     const isConsumed = () => !running.broker.waitingFor().includes(`queue ${line.input}`);
     await untilDistinct(line.output, 200, async () => isConsumed() || clock.runFor(100));

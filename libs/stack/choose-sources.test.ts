@@ -3,7 +3,7 @@ import { chooseSources, SERVER_NAMES, type Machine, type ServerName } from './ch
 
 const aMachine = (offers: Partial<Machine> = {}): Machine => ({
   findBinary: () => undefined,
-  hasEngine: () => false,
+  engineTrouble: () => '',
   install: async () => false,
   ...offers,
 });
@@ -26,7 +26,7 @@ describe('chooseSources', () => {
   });
 
   test('an engine runs only what has no binary', async () => {
-    const sources = await sourcesOn(aMachine({ ...withBinaries('redis'), hasEngine: () => true }));
+    const sources = await sourcesOn(aMachine({ ...withBinaries('redis'), engineTrouble: () => undefined }));
     expect(sources).toEqual({
       rabbitmq: { from: 'engine' },
       postgres: { from: 'engine' },
@@ -47,13 +47,14 @@ describe('chooseSources', () => {
   });
 
   test('neither engine nor packages are asked for when nothing is missing', async () => {
-    const sources = sourcesOn(aMachine({ ...withBinaries(...SERVER_NAMES), hasEngine: never, install: never }));
+    const sources = sourcesOn(aMachine({ ...withBinaries(...SERVER_NAMES), engineTrouble: never, install: never }));
     await expect(sources).resolves.toHaveProperty('redis');
   });
 
-  test('says every way when there is none', async () => {
-    await expect(sourcesOn(aMachine(withBinaries('redis')))).rejects.toThrow(
-      /no rabbitmq, no postgres[^]*AMQP_URL, DATABASE_URL[^]*install[^]*Docker/,
+  test('says every way when there is none, and what keeps an engine from being one', async () => {
+    const trouble = 'permission denied';
+    await expect(sourcesOn(aMachine({ ...withBinaries('redis'), engineTrouble: () => trouble }))).rejects.toThrow(
+      /no rabbitmq, no postgres[^]*AMQP_URL, DATABASE_URL[^]*install[^]*Docker.*\(now: permission denied\)/,
     );
   });
 });

@@ -15,23 +15,28 @@ export type ServerSource =
 /** What this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */
 export type Machine = {
   findBinary(name: ServerName): string | undefined;
-  hasEngine(): boolean;
+  /** What keeps containers from running here; undefined where they can, empty where no engine is installed. */
+  engineTrouble(): string | undefined;
   /** Installs the packages of these servers; false where it may not or cannot. */
   install(names: ServerName[]): Promise<boolean>;
 };
+
+/** Whether the server is not this stack's to start and stop. */
+export const isElsewhere = (source: ServerSource | undefined): source is ServerSource & { url: string } =>
+  source?.from === 'address' || source?.from === 'lent';
 
 export type Sources = Partial<Record<ServerName, ServerSource>>;
 
 /** No way to get a server. The message names the ways. */
 export class NoServer extends Error {
-  constructor(names: ServerName[]) {
+  constructor(names: ServerName[], engineTrouble: string) {
     const variables = names.map((name) => SERVERS[name]).join(', ');
     super(
       [
         `found no ${names.join(', no ')} on this machine. Do one of these, then try again:`,
         `  - name servers that run already: ${variables}`,
         `  - install them: ${names.join(', ')} (on Debian or Ubuntu as root this happens by itself)`,
-        '  - start a Docker engine: they then run in containers',
+        `  - have a Docker engine run: they then run in containers${engineTrouble && ` (now: ${engineTrouble})`}`,
       ].join('\n'),
     );
     this.name = 'NoServer';
@@ -56,8 +61,10 @@ export async function chooseSources(names: ServerName[], env: NodeJS.ProcessEnv,
     if (url !== undefined && url !== '') sources[name] = { from: 'address', url };
   }
   lookForBinaries();
-  if (missing().length > 0 && machine.hasEngine()) for (const name of missing()) sources[name] = { from: 'engine' };
-  if (missing().length > 0 && (await machine.install(missing()))) lookForBinaries();
-  if (missing().length > 0) throw new NoServer(missing());
+  if (missing().length === 0) return sources;
+  const trouble = machine.engineTrouble();
+  if (trouble === undefined) for (const name of missing()) sources[name] = { from: 'engine' };
+  else if (await machine.install(missing())) lookForBinaries();
+  if (missing().length > 0) throw new NoServer(missing(), trouble ?? '');
   return sources;
 }

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { chownSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { fetchImage, inContainer } from './in-container.ts';
 import { postgresFolder } from './postgres-folder.ts';
-import type { PrivateServer, ServerSetup } from './private-server.ts';
+import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf } from './stack-folder.ts';
-import { portOf } from './stack-record.ts';
+import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, StartFailed } from './supervised-process.ts';
 import { unprivilegedUser, type User } from './unprivileged-user.ts';
 
@@ -23,24 +24,19 @@ export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): 
   const home = postgresFolder(folder, record, user);
   const data = join(home, 'data');
   const port = portOf(record, 'postgres');
-  const url = `postgres://waybell:${record.databasePassword}@127.0.0.1:${port}/${DATABASE}`;
-  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
-  if (isThrowaway) settings.push(...THROWAWAY);
+  const url = urlOf(record);
+  const place = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
   const server = {
     name: 'postgres',
     role: 'server' as const,
     command: binary,
-    args: ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+    args: ['-D', data, ...settings(isThrowaway, place)],
     env: serverEnvironment({ HOME: home }),
     cwd: home,
     ...(user === undefined ? {} : { user: { uid: user.uid, gid: user.gid } }),
     logFile: logFileOf(folder, 'postgres'),
     address: url,
-    waitsFor: () => waitsForQuery(url),
-    readyMs: STARTING_LIMIT_MS,
-    graceMs: 30_000,
-    // Ends sessions instead of waiting for them to end.
-    stopSignal: 'SIGINT' as const,
+    ...how(url),
   };
   const prepare = async () => {
     if (existsSync(join(home, 'initialised'))) return;
@@ -50,6 +46,40 @@ export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): 
   };
   return { url, processes: [server], prepare };
 }
+
+/** The same in a container, with the usual port. */
+export function postgresContainer(setup: ContainerSetup): PrivateServer {
+  const { record, isThrowaway, report } = setup;
+  const url = urlOf(record);
+  const container = inContainer(setup, {
+    name: 'postgres',
+    ports: { 5432: portOf(record, 'postgres') },
+    data: '/var/lib/postgresql/data',
+    env: { POSTGRES_USER: 'waybell', POSTGRES_PASSWORD: record.databasePassword, POSTGRES_DB: DATABASE },
+    // Queries that several processes work on share memory there; usual are 64 MB.
+    options: ['--shm-size=256m'],
+    args: ['postgres', ...settings(isThrowaway)],
+  });
+  return {
+    url,
+    processes: [{ ...container, address: url, ...how(url) }],
+    prepare: () => fetchImage('postgres', report),
+  };
+}
+
+const urlOf = (record: StackRecord): string =>
+  `postgres://waybell:${record.databasePassword}@127.0.0.1:${portOf(record, 'postgres')}/${DATABASE}`;
+
+const settings = (isThrowaway: boolean | undefined, place: string[] = []): string[] =>
+  [...place, 'max_connections=200', ...(isThrowaway ? THROWAWAY : [])].flatMap((setting) => ['-c', setting]);
+
+const how = (url: string) => ({
+  waitsFor: () => waitsForQuery(url),
+  readyMs: STARTING_LIMIT_MS,
+  graceMs: 30_000,
+  // Ends sessions instead of waiting for them to end.
+  stopSignal: 'SIGINT' as const,
+});
 
 type Initialise = {
   home: string;

@@ -4,6 +4,9 @@ import type { ProcessSpec } from './supervised-process.ts';
 
 export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: string } & ServerKind;
 
+/** `report` hears what takes long. */
+export type ContainerSetup = Omit<ServerSetup, 'binary'> & { report: (line: string) => void };
+
 export type ServerKind = {
   /** Virtual hosts of RabbitMQ beside `/`, with the same users and rights. */
   vhosts?: readonly string[] | undefined;
@@ -13,7 +16,7 @@ export type ServerKind = {
   isThrowaway?: boolean | undefined;
 };
 
-/** A server run from a local binary. `prepare` writes its settings and, the first time, its data folder. */
+/** A server of one stack, from a local binary or in a container. `prepare` writes its settings and, the first time, its data folder. */
 export type PrivateServer = {
   url: string;
   /** In the order in which they are started. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
+import { fetchImage, inContainer } from './in-container.ts';
 import { findInErlang } from './find-in-erlang.ts';
 import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
@@ -9,7 +10,7 @@ import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
-import type { PrivateServer, ServerSetup } from './private-server.ts';
+import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
 
 /**
  * After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after so long,
@@ -96,7 +97,15 @@ export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateS
   return {
     url,
     processes: [broker],
-    prepare: () => writeSettings({ home, port, managementPort, record, vhosts, configuration }),
+    prepare: async () => {
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
+      writeFileSync(join(home, 'rabbitmq-env.conf'), '');
+      const listener = `127.0.0.1:${port}`;
+      const management = managementPort === undefined ? undefined : `127.0.0.1:${managementPort}`;
+      for (const [file, text] of settingsFiles({ folder: home, listener, management, record, vhosts, configuration }))
+        writePrivately(join(home, file), text);
+    },
   };
 }
 
@@ -110,6 +119,46 @@ function refuseForShell(home: string): void {
     throw new Error(
       `RabbitMQ cannot run in "${home}" because of the ${found} in it: set WAYBELL_HOME to another folder`,
     );
+}
+
+/** The same node in a container, where it is alone: with the usual ports, and no port mapper but its own. */
+export function rabbitmqContainer(setup: ContainerSetup): PrivateServer {
+  const { folder, record, isThrowaway, vhosts, configuration, report } = setup;
+  if (configuration !== undefined)
+    throw new Error('this needs rabbitmq as a program, and it runs in a container here: install rabbitmq first');
+  const home = join(folder.home, 'rabbitmq');
+  const etc = join(home, 'etc');
+  const port = portOf(record, 'rabbitmq');
+  const url = `amqp://waybell:${record.brokerPassword}@127.0.0.1:${port}`;
+  const isManaged = isThrowaway !== true;
+  const container = inContainer(setup, {
+    name: 'rabbitmq',
+    ports: { 5672: port, ...(isManaged && { 15672: portOf(record, MANAGEMENT) }) },
+    data: '/var/lib/rabbitmq',
+    copied: { from: `${etc}/.`, to: '/etc/rabbitmq' },
+    env: { RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: DEAD_LETTER_TIMEOUT, RUNNING_UNDER_SYSTEMD: 'true' },
+    args: ['rabbitmq-server'],
+  });
+  return {
+    url,
+    processes: [
+      { ...container, address: url, waitsFor: () => waitsForLogin(url), readyMs: STARTING_LIMIT_MS, graceMs: 30_000 },
+    ],
+    async prepare() {
+      await fetchImage('rabbitmq', report);
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      // The server in the container runs as another user.
+      mkdirSync(etc, { recursive: true, mode: 0o755 });
+      for (const [name, text] of settingsFiles({
+        folder: '/etc/rabbitmq',
+        listener: '0.0.0.0:5672',
+        management: isManaged ? '0.0.0.0:15672' : undefined,
+        record,
+        vhosts,
+      }))
+        writeFileSync(join(etc, name), text);
+    },
+  };
 }
 
 /** Tells the nodes of a stack where each other is, and the command line tools as well. */
@@ -131,46 +180,47 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
 }
 
 type RabbitmqSettings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & {
-  home: string;
-  port: number;
-  managementPort: number | undefined;
+  /** Where the node finds them. */
+  folder: string;
+  /** Host and port. */
+  listener: string;
+  management: string | undefined;
 };
 
-async function writeSettings(settings: RabbitmqSettings): Promise<void> {
-  const { home, port, managementPort, record, vhosts, configuration = [] } = settings;
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
-  writeFileSync(join(home, 'rabbitmq-env.conf'), '');
-  const isManaged = managementPort !== undefined;
-  writeFileSync(join(home, 'enabled_plugins'), isManaged ? '[rabbitmq_management].\n' : '[].\n');
+/** Names and contents. */
+function settingsFiles(settings: RabbitmqSettings): [string, string][] {
+  const { folder, listener, management, record, vhosts, configuration = [] } = settings;
+  const isManaged = management !== undefined;
   const defined = definitions(passwords(record), vhosts);
-  writePrivately(join(home, 'definitions.json'), JSON.stringify(isManaged ? withMonitor(defined, record) : defined));
-  writePrivately(
-    join(home, 'rabbitmq.conf'),
-    [
-      `listeners.tcp.1 = 127.0.0.1:${port}`,
-      `load_definitions = ${join(home, 'definitions.json')}`,
-      'loopback_users = none',
-      // A client that stands still while it connects, on a machine that does, is let in all the same.
-      'handshake_timeout = 60000',
-      // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
-      'raft.wal_max_size_bytes = 67108864',
-      `max_message_size = ${MAX_MESSAGE_BYTES}`,
-      'vm_memory_high_watermark.relative = 0.4',
-      'disk_free_limit.absolute = 200MB',
-      'log.console = true',
-      'log.console.level = info',
-      'log.file = false',
-      ...(isManaged ? managementSettings(managementPort) : []),
-      ...configuration,
-      '',
-    ].join('\n'),
-  );
+  const lines = [
+    `listeners.tcp.1 = ${listener}`,
+    `load_definitions = ${join(folder, 'definitions.json')}`,
+    'loopback_users = none',
+    // A client that stands still while it connects, on a machine that does, is let in all the same.
+    'handshake_timeout = 60000',
+    // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
+    'raft.wal_max_size_bytes = 67108864',
+    `max_message_size = ${MAX_MESSAGE_BYTES}`,
+    'vm_memory_high_watermark.relative = 0.4',
+    'disk_free_limit.absolute = 200MB',
+    'log.console = true',
+    'log.console.level = info',
+    'log.file = false',
+    ...(isManaged ? managementSettings(management) : []),
+    ...configuration,
+    '',
+  ];
+  return [
+    ['rabbitmq.conf', lines.join('\n')],
+    ['enabled_plugins', isManaged ? '[rabbitmq_management].\n' : '[].\n'],
+    ['definitions.json', JSON.stringify(isManaged ? withMonitor(defined, record) : defined)],
+  ];
 }
+
 /** Without the figures that it would collect: Prometheus has those. */
-const managementSettings = (port: number): string[] => [
-  'management.tcp.ip = 127.0.0.1',
-  `management.tcp.port = ${port}`,
+const managementSettings = (listener: string): string[] => [
+  `management.tcp.ip = ${listener.split(':')[0]}`,
+  `management.tcp.port = ${listener.split(':')[1]}`,
   'management_agent.disable_metrics_collector = true',
 ];
 

@@ -20,7 +20,7 @@ export const rabbitmqPlugins = (node: ProcessSpec, ...args: string[]): Promise<s
  * the node is not reached. In milliseconds, where Erlang has `erl_call`: `rabbitmqctl` starts a node of its own, which takes a second.
  */
 export async function evaluate(node: ProcessSpec, expression: string): Promise<string> {
-  const program = findInErlang('erl_call', node.command);
+  const program = node.container === undefined ? findInErlang('erl_call', node.command) : undefined;
   if (program === undefined) return (await rabbitmqctl(node, 'eval', `${expression}.`)).trim();
   const { env } = node;
   const called = promisify(execFile)(program, ['-r', '-e', '-address', `127.0.0.1:${env['RABBITMQ_DIST_PORT']}`], {
@@ -35,7 +35,9 @@ export async function evaluate(node: ProcessSpec, expression: string): Promise<s
   return value;
 }
 
-async function run(program: string, { command, env }: ProcessSpec, args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(join(dirname(command), program), ['-q', ...args], { env });
+async function run(program: string, { command, env, container }: ProcessSpec, args: string[]): Promise<string> {
+  const [file = '', ...words] =
+    container === undefined ? [join(dirname(command), program)] : ['docker', 'exec', container, program];
+  const { stdout } = await promisify(execFile)(file, [...words, '-q', ...args], { env });
   return stdout;
 }

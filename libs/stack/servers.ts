@@ -1,10 +1,9 @@
-import { chooseSources, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
+import { chooseSources, isElsewhere, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
 import type { RestartPolicy } from './restart-backoff.ts';
-import { engineServers, type EngineServers } from './engine-servers.ts';
-import { postgres } from './postgres.ts';
-import type { PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
-import { MANAGEMENT, rabbitmq } from './rabbitmq.ts';
-import { redis } from './redis.ts';
+import { postgres, postgresContainer } from './postgres.ts';
+import type { ContainerSetup, PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
+import { MANAGEMENT, rabbitmq, rabbitmqContainer } from './rabbitmq.ts';
+import { redis, redisContainer } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord } from './stack-record.ts';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
@@ -26,26 +25,28 @@ export type ServersOptions = ServerKind & {
 };
 
 const MAKERS: Record<ServerName, (setup: ServerSetup) => PrivateServer> = { rabbitmq, postgres, redis };
+const CONTAINED: Record<ServerName, (setup: ContainerSetup) => PrivateServer> = {
+  rabbitmq: rabbitmqContainer,
+  postgres: postgresContainer,
+  redis: redisContainer,
+};
 
 // RabbitMQ needs three: for clients, for other nodes (the command line tools are such), and for its port mapper.
 const PORTS = [...SERVER_NAMES, 'rabbitmq-node', 'epmd'];
 
-/** Running servers: private ones, containers, or another owner's. Closing it stops those that it started. */
+/** Running servers: private ones, as programs or in containers, or another owner's. Closing it stops those that it started. */
 export class Servers implements AsyncDisposable {
   readonly sources: Sources;
   readonly processes: SupervisedProcess[];
   readonly #urls = new Map<ServerName, string>();
   readonly #starting = new Map<ServerName, Promise<void>>();
-  readonly #engine: EngineServers | undefined;
   readonly #halt = new AbortController();
 
-  constructor({ sources, privately, engine, restart, onEvent }: Plan) {
+  constructor({ sources, privately, restart, onEvent }: Plan) {
     this.sources = sources;
-    this.#engine = engine;
     for (const name of SERVER_NAMES) {
       const source = sources[name];
-      const isElsewhere = source?.from === 'address' || source?.from === 'lent';
-      const url = isElsewhere ? source.url : (privately.get(name)?.url ?? engine?.urls[name]);
+      const url = isElsewhere(source) ? source.url : privately.get(name)?.url;
       if (url !== undefined) this.#urls.set(name, url);
     }
     const supervised = [...privately].map(([name, server]) => {
@@ -53,12 +54,12 @@ export class Servers implements AsyncDisposable {
       return { name, server, processes };
     });
     this.processes = supervised.flatMap(({ processes }) => processes);
-    for (const { name, server, processes } of supervised) this.#begin([name], () => this.#startAll(server, processes));
-    if (engine !== undefined)
-      this.#begin(
-        SERVER_NAMES.filter((name) => engine.urls[name]),
-        async () => engine.start(),
-      );
+    for (const { name, server, processes } of supervised) {
+      const starting = this.#startAll(server, processes);
+      // A waiter gets the failure; there may be none yet.
+      starting.catch(() => undefined);
+      this.#starting.set(name, starting);
+    }
   }
 
   url(name: ServerName): string {
@@ -90,18 +91,11 @@ export class Servers implements AsyncDisposable {
     const [mappers, others] = [this.processes.filter(isMapper), this.processes.filter((one) => !isMapper(one))];
     await Promise.all(others.map((one) => one.stop()));
     await Promise.allSettled(this.#starting.values());
-    await Promise.all([...mappers.map((one) => one.stop()), this.#engine?.stop()]);
+    await Promise.all(mappers.map((one) => one.stop()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-  }
-
-  #begin(names: ServerName[], start: () => Promise<void>): void {
-    const starting = start();
-    // A waiter gets the failure; there may be none yet.
-    starting.catch(() => undefined);
-    for (const name of names) this.#starting.set(name, starting);
   }
 
   async #startAll(server: PrivateServer, processes: SupervisedProcess[]): Promise<void> {
@@ -117,7 +111,6 @@ export class Servers implements AsyncDisposable {
 type Plan = {
   sources: Sources;
   privately: Map<ServerName, PrivateServer>;
-  engine: EngineServers | undefined;
   restart: RestartPolicy;
   onEvent: (event: ProcessEvent) => void;
 };
@@ -152,17 +145,14 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
   );
   for (const name of only) if (lent[name] !== undefined) sources[name] = { from: 'lent', url: lent[name] };
   const record = readRecord(folder);
-  const isManaged = sources.rabbitmq?.from === 'binary' && isThrowaway !== true;
+  const isManaged = only.includes('rabbitmq') && !isElsewhere(sources.rabbitmq) && isThrowaway !== true;
   await claimPorts(folder, record, isManaged ? [...PORTS, MANAGEMENT] : PORTS);
   const privately = new Map<ServerName, PrivateServer>();
   for (const name of only) {
     const source = sources[name];
-    if (source?.from === 'binary')
-      privately.set(name, MAKERS[name]({ folder, record, binary: source.path, vhosts, configuration, isThrowaway }));
+    const setup = { folder, record, vhosts, configuration, isThrowaway };
+    if (source?.from === 'binary') privately.set(name, MAKERS[name]({ ...setup, binary: source.path }));
+    if (source?.from === 'engine') privately.set(name, CONTAINED[name]({ ...setup, report }));
   }
-  const contained = only.filter((name) => sources[name]?.from === 'engine');
-  if ((vhosts ?? configuration) !== undefined && contained.includes('rabbitmq'))
-    throw new Error('this needs RabbitMQ as a program, not as a container: install rabbitmq-server');
-  const engine = contained.length > 0 ? engineServers({ folder, record, names: contained }) : undefined;
-  return new Servers({ sources, privately, engine, restart, onEvent });
+  return new Servers({ sources, privately, restart, onEvent });
 }

@@ -12,6 +12,8 @@ export type StackRecord = {
   cachePassword: string;
   erlangCookie: string;
   ports: Record<string, number>;
+  /** In the names of its containers and their volumes, where any of its servers has run in one. */
+  containedAs?: string;
   /** Folder of Postgres' files, where it is not in the stack's own (see postgres-folder.ts). */
   postgresFolder?: string;
 };
@@ -51,6 +53,16 @@ export async function claimPorts(folder: StackFolder, record: StackRecord, names
     record.ports[name] = port;
   }
   writeRecord(folder, record);
+}
+
+/**
+ * What the stack's containers and volumes have in their names: of this record and no other, as a volume takes the passwords
+ * that it is first given.
+ */
+export function containedAs(folder: StackFolder, record: StackRecord): string {
+  record.containedAs ??= randomBytes(4).toString('hex');
+  writeRecord(folder, record);
+  return record.containedAs;
 }
 
 /** The port claimed for `name`. */

@@ -11,6 +11,7 @@ export type ProcessEntry = {
   address: string;
   /** The rest is absent for what others run. */
   identity?: ProcessIdentity | undefined;
+  container?: string;
   health?: string;
   restarts?: number;
   logFile?: string;
@@ -53,9 +54,9 @@ export function forgetState(folder: StackFolder, supervisor: ProcessIdentity): v
 }
 
 export function entryOf({ spec, state, identity, restarts }: SupervisedProcess): ProcessEntry {
-  const { name, role, address, health, logFile, stopSignal = 'SIGTERM', graceMs } = spec;
+  const { name, role, address, health, container, logFile, stopSignal = 'SIGTERM', graceMs } = spec;
   const entry = { name, role, state, address, identity, restarts, logFile, stopSignal, graceMs };
-  return health === undefined ? entry : { ...entry, health };
+  return { ...entry, ...(health !== undefined && { health }), ...(container !== undefined && { container }) };
 }
 
 /** The stack that a command needs does not run. */

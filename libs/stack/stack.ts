@@ -4,6 +4,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { processSettings } from '@waybell/runtime/settings';
 import { services as allServices, type StackService } from './services.ts';
 import { brokerOf, databaseOf } from './address-of.ts';
+import { isElsewhere } from './choose-sources.ts';
 import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
 import type { RestartPolicy } from './restart-backoff.ts';
@@ -110,7 +111,7 @@ async function layOut(options: StackOptions): Promise<Stack> {
   const servers = await beginServers(options);
   const record = await recordFor(folder, env, services);
   const setup = { folder, record, env, shutdownGraceMs: SHUTDOWN_GRACE };
-  const isManaged = servers.sources.rabbitmq?.from === 'binary' && options.isThrowaway !== true;
+  const isManaged = !isElsewhere(servers.sources.rabbitmq) && options.isThrowaway !== true;
   const managementUrl = isManaged ? managementOf(record) : undefined;
   const processes = services.map((service) => {
     const spec = serviceProcess(service, { ...setup, managementUrl, addresses: loginsOf(service, servers) });

@@ -1,9 +1,11 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeEngineServers } from './engine-servers.ts';
+import { removeContainers } from './docker.ts';
+import { removeContained } from './in-container.ts';
 import { removePostgresElsewhere } from './postgres-folder.ts';
 import { isAlive, signalQuietly, terminate, untilGone } from './process-identity.ts';
 import type { StackFolder } from './stack-folder.ts';
+import { readRecord } from './stack-record.ts';
 import { conditionOf, forgetState, type ProcessEntry, type StackState } from './stack-state.ts';
 
 /** Stops the stack, whichever process runs it, or what a killed supervisor left. Resolves with whether there was anything. */
@@ -21,13 +23,16 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
   const left = state.processes.filter(({ identity }) => isAlive(identity));
   if (left.length > 0) report(`cleaning up what a killed supervisor left: ${left.map(({ name }) => name).join(', ')}`);
   for (const isTurn of TURNS) await Promise.all(left.filter(isTurn).map(end));
+  // One may outlive the process that stood for it.
+  await removeContainers(state.processes.flatMap(({ container }) => container ?? []));
   forgetState(folder, state.supervisor);
 }
 
 /** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
 export function removeStack(folder: StackFolder): void {
+  // First: it may fail, and the record has the passwords of what it deletes.
+  if (existsSync(folder.recordFile)) removeContained(readRecord(folder));
   removePostgresElsewhere(folder);
-  removeEngineServers(folder);
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
     rmSync(join(folder.home, path), { recursive: true, force: true });
   }

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { identify, signalQuietly } from './process-identity.ts';
+import { identify } from './process-identity.ts';
 import { startStack, type Stack } from './stack.ts';
 import type { StackFolder } from './stack-folder.ts';
 import { entryOf, forgetState, writeState, type ProcessEntry, type StackState } from './stack-state.ts';
 import type { ProcessEvent, SupervisedProcess } from './supervised-process.ts';
-import { SERVER_NAMES } from './choose-sources.ts';
+import { isElsewhere, SERVER_NAMES } from './choose-sources.ts';
 
 export type Supervision = {
   folder: StackFolder;
@@ -74,7 +74,7 @@ async function untilToldToStop(report: (line: string) => void, known: Set<Superv
     let hasBegun = false;
     const hear = (signal: NodeJS.Signals) => {
       report(hasBegun ? `${signal} again: killing what still runs` : `${signal}: stopping`);
-      if (hasBegun) for (const { identity } of known) if (identity) signalQuietly(-identity.pid, 'SIGKILL');
+      if (hasBegun) for (const each of known) void each.kill();
       hasBegun = true;
       resolve();
     };
@@ -86,7 +86,7 @@ const external = ({ processes }: StackState): ProcessEntry[] => processes.filter
 
 /** The servers that the stack uses and does not run itself as processes. */
 function othersOf({ servers }: Stack): ProcessEntry[] {
-  return SERVER_NAMES.filter((name) => servers.sources[name]?.from !== 'binary').map((name) => ({
+  return SERVER_NAMES.filter((name) => isElsewhere(servers.sources[name])).map((name) => ({
     name,
     role: 'server',
     state: 'external',
@@ -109,5 +109,5 @@ function tellWaiting({ phase, processes }: StackState, report: (line: string) =>
   const names = (states: string[]) => processes.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   if (phase === 'starting')
     report(`waiting for ${names(['starting', 'stopping']).join(', ') || 'the tables and queues'}`);
-  if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ')} to end`);
+  if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ') || 'the servers'} to end`);
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { removeContainers, removeContainersNow, signalContainer } from './docker.ts';
 import { identify, signalQuietly, untilGone, type ProcessIdentity } from './process-identity.ts';
 import { failuresInARow, restartDelayMs, type RestartPolicy } from './restart-backoff.ts';
 
@@ -9,6 +10,8 @@ export type ProcessSpec = {
   role: 'server' | 'service';
   command: string;
   args: string[];
+  /** The container that the command runs, where it does: what it is told by a signal reaches that, but for SIGKILL. */
+  container?: string;
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** The user to run as, where not the caller. */
@@ -43,9 +46,16 @@ export class StartFailed extends Error {
   }
 }
 
+/** Throws where the server runs in a container: the caller needs its program, or its pid. */
+export function requireProgram({ name, container }: ProcessSpec): void {
+  if (container !== undefined)
+    throw new Error(`this needs ${name} as a program, and it runs in a container here: install ${name} first`);
+}
+
 /** What runs now. Should this process end without stopping it, it is killed: it would run for ever. */
 const running = new Set<SupervisedProcess>();
 process.once('exit', () => {
+  removeContainersNow([...running].flatMap(({ spec }) => spec.container ?? []));
   for (const { identity } of running) if (identity !== undefined) signalQuietly(-identity.pid, 'SIGKILL');
 });
 
@@ -115,9 +125,11 @@ export class SupervisedProcess {
       const graceMs = isDeaf ? Math.min(this.spec.graceMs, this.#startingGraceMs) : this.spec.graceMs;
       this.state = 'stopping';
       signalQuietly(this.identity.pid, signal);
-      if (!(await untilGone(this.identity, graceMs))) signalQuietly(-this.identity.pid, 'SIGKILL');
+      if (!(await untilGone(this.identity, graceMs))) await this.#slay();
       await run.exited;
     }
+    // One that never ran remains.
+    if (this.spec.container !== undefined) await removeContainers([this.spec.container]);
     this.state = 'stopped';
     this.#tell({ kind: 'stopped', process: this });
   }
@@ -125,13 +137,28 @@ export class SupervisedProcess {
   /** Kills it without warning (`kill -9`) and resolves when it is gone. Where it is restarted it comes back by itself. */
   async kill(): Promise<void> {
     const run = this.#run;
-    if (this.identity !== undefined) signalQuietly(this.identity.pid, 'SIGKILL');
+    await this.#slay();
     await run?.exited;
+  }
+
+  /** Has it stand still (SIGSTOP), or go on (SIGCONT). */
+  async signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    const { container } = this.spec;
+    if (container !== undefined) await signalContainer(container, signal);
+    else if (this.identity !== undefined) signalQuietly(this.identity.pid, signal);
   }
 
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
+  }
+
+  async #slay(): Promise<void> {
+    const { identity, spec } = this;
+    if (identity === undefined) return;
+    // First: its process ends with it, and one that is started again makes a container of the same name.
+    if (spec.container !== undefined) await removeContainers([spec.container]);
+    if (this.identity === identity) signalQuietly(identity.pid, 'SIGKILL');
   }
 
   #spawn(): ProcessRun {

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Machine, ServerName } from './choose-sources.ts';
+import { engineTrouble } from './docker.ts';
 import { firstExecutable, foldersOnPath, isExecutable } from './first-executable.ts';
 import { installServers } from './install-servers.ts';
 import { unpackedRabbitmq } from './unpacked-rabbitmq.ts';
@@ -16,7 +16,7 @@ export function thisMachine(report: (line: string) => void): Machine {
   const finders = unpacked === undefined ? FINDERS : { ...FINDERS, rabbitmq: unpacked.binary };
   return {
     findBinary: (name) => finders[name](),
-    hasEngine: () => answers('docker', ['compose', 'version']) && answers('docker', ['info']),
+    engineTrouble,
     async install(names) {
       if (unpacked === undefined || !names.includes('rabbitmq')) return installServers(names, report);
       const others = names.filter((name) => name !== 'rabbitmq');
@@ -56,8 +56,4 @@ function newestFirst(parent: string, child: string, beginning = ''): string[] {
   } catch {
     return [];
   }
-}
-
-function answers(command: string, args: string[]): boolean {
-  return spawnSync(command, args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
-import type { ProcessSpec } from '@waybell/stack/supervised-process';
+import { requireProgram, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { plainEnvironment } from '../testing/plain-environment.ts';
 import type { TestStack } from '../testing/test-stack.ts';
 import type { Heading, Runbook, Shown } from './runbook.ts';
@@ -63,6 +63,7 @@ function withoutNames(line: string): string {
 /** Resolves with all that it prints, however it ends: a page may show a refusal. */
 export async function runAsOperator(command: string, { stack, node, postgres, names = {} }: Place): Promise<string> {
   const { servers, services } = stack.stack;
+  for (const spec of [node, postgres]) requireProgram(spec);
   const folders = [node, postgres].map((spec) => dirname(spec.command));
   const env = {
     ...node.env,

@@ -16,6 +16,7 @@ const IMAGES = {
   redis: 'redis:7',
   postgres: 'postgres:15',
   rabbitmq: 'rabbitmq:4.0',
+  reaper: 'testcontainers/ryuk:0.14.0',
 };
 
 /** Arguments: folder, releases of Debian. One at a time, and the folder appears only when all is in it. */

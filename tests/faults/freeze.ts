@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { SupervisedProcess } from '@waybell/stack/supervised-process';
+import { requireProgram, type SupervisedProcess } from '@waybell/stack/supervised-process';
 
 /** Has a process and all that it started stand still; what it returns lets them go on. */
 export function freeze({ spec, identity }: Pick<SupervisedProcess, 'spec' | 'identity'>): () => void {
+  requireProgram(spec);
   if (identity === undefined) throw new Error(`${spec.name} does not run`);
   const frozen: number[] = [];
   // Parents first: frozen, they start no more.

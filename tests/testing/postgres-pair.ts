@@ -7,7 +7,7 @@ import pg from 'pg';
 import { until } from '@waybell/runtime/testing/until';
 import { freePort } from '@waybell/stack/free-port';
 import { startServers } from '@waybell/stack/servers';
-import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
+import { requireProgram, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { nothingLeftBehind } from './left-behind.ts';
 
 /** Two Postgres, of which one is the other's synchronous standby: what one commits, both have. */
@@ -30,6 +30,7 @@ export class PostgresPair implements AsyncDisposable {
   static async start(): Promise<PostgresPair> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-pair-'));
     const primary = (await startServers({ home, only: ['postgres'], isThrowaway: true })).process('postgres');
+    requireProgram(primary.spec);
     const port = await freePort({ taken: new Set() });
     const standby = new SupervisedProcess(besides(primary.spec, port), { restart: 'never', onEvent: () => undefined });
     const pair = new PostgresPair(home, primary, standby);

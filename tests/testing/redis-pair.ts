@@ -8,7 +8,7 @@ import { freePort } from '@waybell/stack/free-port';
 import { hostAndPort, reaches } from '@waybell/stack/reaches';
 import { startServers } from '@waybell/stack/servers';
 import { writePrivately } from '@waybell/stack/stack-folder';
-import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
+import { requireProgram, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { nothingLeftBehind } from './left-behind.ts';
 
 const SENTINELS = 3;
@@ -40,6 +40,7 @@ export class RedisPair implements AsyncDisposable {
   static async start(): Promise<RedisPair> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-redis-pair-'));
     const master = (await startServers({ home, only: ['redis'], isThrowaway: true })).process('redis');
+    requireProgram(master.spec);
     const taken = new Set<number>();
     const besides = async (name: string, lines: (port: number) => string[], args: string[] = []) => {
       const port = await freePort({ taken });

@@ -319,14 +319,14 @@ describe('closing a publisher', () => {
     const clock = new TurnedClock();
     const publisher = aPublisher({ url: broker.url, clock, closeLimitMs: 100 });
     await untilWritable(publisher);
-    broker.signal('SIGSTOP');
+    await broker.process.freeze();
     try {
       const published = publisher.publish(aPublication('any')).catch((error: unknown) => error);
       await endedWithin({ clock, limitMs: 2_000 }, publisher[Symbol.asyncDispose]());
       expect(await published).toBeInstanceOf(Unconfirmed);
       await until('its socket is closed', () => openSockets() === 1);
     } finally {
-      broker.signal('SIGCONT');
+      await broker.process.thaw();
     }
   });
 

@@ -160,12 +160,6 @@ export class BreakableBroker extends TestBroker {
     return this.servers.rabbitmq;
   }
 
-  /** Freezes the broker (SIGSTOP) or lets it go on (SIGCONT). */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const { pid } = this.process;
-    if (pid !== undefined) process.kill(pid, signal);
-  }
-
   /** Flushes queues and bindings to disk: RabbitMQ writes them with a delay, and a `kill -9` would lose the latest. */
   async rememberQueues(): Promise<void> {
     await this.evaluate('catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()]');

@@ -32,13 +32,8 @@ export async function noteOfRun(line: string): Promise<void> {
   else await ask('note', line);
 }
 
-/** A server that only this test uses, and may stop, kill and fill. */
-export type BreakableServer = {
-  readonly pid: number | undefined;
-  stop(): Promise<void>;
-  start(): Promise<void>;
-  kill(): Promise<void>;
-};
+/** A server that only this test uses, and may stop, kill, fill, and have stand still (`freeze`) until it goes on (`thaw`). */
+export type BreakableServer = Record<'stop' | 'start' | 'kill' | 'freeze' | 'thaw', () => Promise<void>>;
 
 /** A RabbitMQ and a Redis to break, for one test at a time. The next one finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
@@ -52,7 +47,7 @@ export type Breakable = AsyncDisposable & {
   evaluate(expression: string): Promise<string>;
 };
 
-type Taken = { place: number; rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> };
+type Taken = { place: number; rabbitmqUrl: string; redisUrl: string };
 
 export async function borrowBreakable(): Promise<Breakable> {
   const taken = await ask<Taken>('breakable/take', process.pid);
@@ -62,18 +57,8 @@ export async function borrowBreakable(): Promise<Breakable> {
   // The previous test may have left an alarm.
   await evaluate('vm_memory_monitor:set_vm_memory_high_watermark(0.4)');
   const server = (name: string): BreakableServer => {
-    let { [name]: pid } = taken.pids;
-    const go = (verb: string) => async () => {
-      ({ pid } = await ask<{ pid?: number }>(`breakable/${verb}`, [taken.place, name]));
-    };
-    return {
-      get pid() {
-        return pid;
-      },
-      stop: go('stop'),
-      start: go('start'),
-      kill: go('kill'),
-    };
+    const go = (verb: string) => () => ask<void>(`breakable/${verb}`, [taken.place, name]);
+    return { stop: go('stop'), start: go('start'), kill: go('kill'), freeze: go('freeze'), thaw: go('thaw') };
   };
   return {
     ...taken,
