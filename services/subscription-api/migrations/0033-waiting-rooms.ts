@@ -120,7 +120,7 @@ const release = (service: string): string => `
 create function waybell.release_${service}_rooms(me uuid, rooms uuid[], after_ms float8[], shut_for_ms float8[])
 returns setof uuid language plpgsql volatile as $$
 begin
-  -- A process that puts something in holds the key of the room.
+  -- Whoever is putting something in holds the key of the room.
   perform from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me order by r.room for update;
   return query delete from waybell.${service}_rooms r where r.room = any (rooms) and r.claimed_by = me
     and (select true from waybell.${service}_waiting w where w.room = r.room limit 1) is null returning r.room;
