@@ -1,5 +1,5 @@
 import type { Broker } from './broker.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -25,6 +25,9 @@ afterAll(async () => {
 beforeEach(async () => {
   await broker.take(rejectedQueue);
 });
+
+/** What a test that failed has held up would hold up the next one as well. */
+afterEach(() => broker.detour.flow());
 
 /** Resolves when this many different messages have come out. */
 const untilDistinct = async (queue: string, count: number, meanwhile = async (): Promise<unknown> => undefined) => {
@@ -85,9 +88,10 @@ describe('a message', () => {
     expect(await broker.ready(line.input)).toBe(0);
   });
 
-  /** Publishes one message and waits for it: the channel to that queue is then open. */
-  async function hasPublished(by: Broker, output: string): Promise<void> {
+  /** Waits until it has published one message, to which the channel is then open, and takes suspects: nothing is being opened then. */
+  async function hasPublished(by: Broker, { name, output }: ALine): Promise<void> {
     await until('it is connected', () => by.state() === 'writable');
+    await until('suspects are taken too', async () => (await broker.consumersOf(suspectsQueue(name))) === 1);
     await by.publish(to(output, 'before'));
     expect(await broker.takeBodies(output, 1)).toEqual(['before']);
   }
@@ -102,7 +106,7 @@ describe('a message', () => {
       },
     });
     await using running = await line.run();
-    await hasPublished(running.broker, line.output);
+    await hasPublished(running.broker, line);
     await broker.put(line.input, ['late']);
     await until('it is published', async () => (await broker.ready(line.output)) === 1);
     expect(running.broker.waitingFor()).toEqual([]);
@@ -125,7 +129,7 @@ describe('a message', () => {
       },
     });
     await using running = await line.run();
-    await hasPublished(running.broker, line.output);
+    await hasPublished(running.broker, line);
     await broker.put(line.input, ['unsure']);
     await until('it is published', async () => (await broker.ready(line.output)) === 1);
     broker.detour.cut();
@@ -420,8 +424,10 @@ describe('suspects are not taken', () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, { tools: { clock, suspectsAfterMs: 5_000 } });
     await putAside(line.name, 'suspect');
+    await using running = await line.run();
+    // What is taken before waits for it by the clock.
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, ['other']);
-    await using _running = await line.run();
     expect(await broker.takeBodies(line.output, 1)).toEqual(['other']);
     await clock.runFor(4_999);
     expect(await consumers(line)).toBe(0);
