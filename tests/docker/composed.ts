@@ -76,6 +76,18 @@ export function composed(): void {
       await until('it is told of', async () => (await cli('why', delivery)).includes('delivered after 1 attempt'));
     });
 
+    test('reaches a receiver on the machine itself', async () => {
+      const once =
+        'http.createServer(({ url }, answer) => answer.end(() => { console.log(url); process.exit(); })).listen(3000)';
+      const receiving = engine.inside(process.execPath, ['--eval', once]);
+      const asked = ['--header', `Authorization: Bearer ${variable('TOKEN')}`, '--json'];
+      const body = '{"callback_url":"http://host.docker.internal:3000/here"}';
+      const api = 'http://127.0.0.1:8080/v1/webhooks/order.updated/subscriptions/';
+      await engine.inside('curl', ['--fail', '--silent', '--show-error', api, ...asked, body]);
+      await cli('trigger', 'order.updated', '--token', variable('TOKEN'));
+      expect(await receiving).toBe('/here');
+    });
+
     test('shows its console in a browser', async () => {
       const launch = join(folder, 'chromium');
       const found = process.env[CHROMIUM] ?? '';

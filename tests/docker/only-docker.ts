@@ -9,7 +9,6 @@ import { repository } from '@waybell/stack/stack-folder';
 import { engine } from './stand.ts';
 
 const MACHINE = 'waybell-only-docker';
-const LIMIT_MS = 300_000;
 const NOBODY = 65_534;
 
 /** `./waybell` by a user without rights, where Node.js and Docker are all that is installed. */
@@ -30,114 +29,86 @@ export function onlyDocker(): void {
       mkdirSync(join(repository, '.waybell'), { recursive: true });
       await buildConsole(() => undefined);
       await startMachine();
-    }, LIMIT_MS);
+    });
 
     afterAll(async () => {
       await waybell('down', '--delete').catch(() => undefined);
       await engine.docker('rm', '--force', '--volumes', MACHINE);
-    }, LIMIT_MS);
+    });
 
     let event = '';
-    test(
-      'up shows real deliveries, on three containers that log in as private servers do',
-      async () => {
-        const shown = await waybell('up', '--detach');
-        expect(shown).toMatch(/given up after 4 attempts[^]*Waybell is up/);
-        [, event = ''] = /order\.delivered {2}event (\S+)/.exec(shown) ?? [];
-        expect(await containers()).toHaveLength(3);
-        const { processes, policies, troubles } = await statusHere();
-        expect(processes.filter(({ state }) => state !== 'ready')).toEqual([]);
-        expect({ policies, troubles }).toEqual({ policies: [], troubles: [] });
-      },
-      LIMIT_MS,
-    );
+    test('up shows real deliveries, on three containers that log in as private servers do', async () => {
+      const shown = await waybell('up', '--detach');
+      expect(shown).toMatch(/given up after 4 attempts[^]*Waybell is up/);
+      [, event = ''] = /order\.delivered {2}event (\S+)/.exec(shown) ?? [];
+      expect(await containers()).toHaveLength(3);
+      const { processes, policies, troubles } = await statusHere();
+      expect(processes.filter(({ state }) => state !== 'ready')).toEqual([]);
+      expect({ policies, troubles }).toEqual({ policies: [], troubles: [] });
+    });
 
-    test(
-      'a container that is killed is started again, with its data',
-      async () => {
-        const [killed = ''] = (await containers()).filter((name) => name.endsWith('-postgres'));
-        await engine.docker('kill', killed);
-        await until('Postgres is back', async () => {
-          const { processes } = await statusHere();
-          return processes.some(
-            ({ name, state, restarts }) => name === 'postgres' && state === 'ready' && restarts === 1,
-          );
-        });
-        expect(await waybell('why', event)).toContain('given up after 4 attempts');
-      },
-      LIMIT_MS,
-    );
-
-    test(
-      'down leaves no container, also where what ran them was killed, and up finds the data again',
-      async () => {
-        await waybell('down');
-        expect(await containers()).toEqual([]);
-        await waybell('up', '--detach', '--no-demo');
-        expect(await waybell('why', event)).toContain('given up after 4 attempts');
-        const { supervisor, processes } = await statusHere();
-        await kill(supervisor.pid, ...processes.flatMap(({ role, pid }) => (role === 'server' ? [pid] : [])));
-        expect(await containers()).toHaveLength(3);
-        await waybell('down');
-        expect(await containers()).toEqual([]);
-      },
-      LIMIT_MS,
-    );
-
-    test(
-      'two stacks run beside each other, and what is deleted of one is its own',
-      async () => {
-        const second = (...args: string[]) => onMachine('env', 'WAYBELL_HOME=/tmp/second', ...WAYBELL, ...args);
-        const before = await volumes();
-        await Promise.all([waybell('up', '--detach', '--no-demo'), second('up', '--detach', '--no-demo')]);
-        expect(await containers()).toHaveLength(6);
-        await second('down', '--delete');
-        expect(await containers()).toHaveLength(3);
-        expect(await volumes()).toEqual(before);
-        await waybell('down', '--delete');
-        expect(await volumes()).toEqual([]);
-      },
-      LIMIT_MS,
-    );
-
-    test(
-      'up says what to do where the engine cannot fetch an image, or does not answer',
-      async () => {
-        const up = (...env: string[]) => onMachine('env', ...env, ...WAYBELL, 'up').catch(said);
-        expect(await up('RABBITMQ_VERSION=0.0')).toMatch(/could not fetch rabbitmq:0\.0: .*docker load.*AMQP_URL/);
-        expect(await up('DOCKER_HOST=unix:///tmp/none')).toMatch(
-          /found no rabbitmq, no postgres, no redis[^]*now: .*unix:\/\/\/tmp\/none/,
+    test('a container that is killed is started again, with its data', async () => {
+      const [killed = ''] = (await containers()).filter((name) => name.endsWith('-postgres'));
+      await engine.docker('kill', killed);
+      await until('Postgres is back', async () => {
+        const { processes } = await statusHere();
+        return processes.some(
+          ({ name, state, restarts }) => name === 'postgres' && state === 'ready' && restarts === 1,
         );
-        expect(await containers()).toEqual([]);
-      },
-      LIMIT_MS,
-    );
+      });
+      expect(await waybell('why', event)).toContain('given up after 4 attempts');
+    });
+
+    test('down leaves no container, also where what ran them was killed, and up finds the data again', async () => {
+      await waybell('down');
+      expect(await containers()).toEqual([]);
+      await waybell('up', '--detach', '--no-demo');
+      expect(await waybell('why', event)).toContain('given up after 4 attempts');
+      const { supervisor, processes } = await statusHere();
+      await kill(supervisor.pid, ...processes.flatMap(({ role, pid }) => (role === 'server' ? [pid] : [])));
+      expect(await containers()).toHaveLength(3);
+      await waybell('down');
+      expect(await containers()).toEqual([]);
+    });
+
+    test('two stacks run beside each other, and what is deleted of one is its own', async () => {
+      const second = (...args: string[]) => onMachine('env', 'WAYBELL_HOME=/tmp/second', ...WAYBELL, ...args);
+      const before = await volumes();
+      await Promise.all([waybell('up', '--detach', '--no-demo'), second('up', '--detach', '--no-demo')]);
+      expect(await containers()).toHaveLength(6);
+      await second('down', '--delete');
+      expect(await containers()).toHaveLength(3);
+      expect(await volumes()).toEqual(before);
+      await waybell('down', '--delete');
+      expect(await volumes()).toEqual([]);
+    });
+
+    test('up says what to do where the engine cannot fetch an image, or does not answer', async () => {
+      const up = (...env: string[]) => onMachine('env', ...env, ...WAYBELL, 'up').catch(said);
+      expect(await up('RABBITMQ_VERSION=0.0')).toMatch(/could not fetch rabbitmq:0\.0: .*docker load.*AMQP_URL/);
+      expect(await up('DOCKER_HOST=unix:///tmp/none')).toMatch(
+        /found no rabbitmq, no postgres, no redis[^]*now: .*unix:\/\/\/tmp\/none/,
+      );
+      expect(await containers()).toEqual([]);
+    });
 
     const FILES = ['libs/stack/servers.test', 'libs/line/run-step', 'tests/stores/by-hand'];
-    test(
-      'tests pass on containers, with servers that one of them breaks',
-      async () => {
-        expect(await waybell('test', ...FILES)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
-        expect(await containers()).toEqual([]);
-        await until('the volumes are gone', async () => (await volumes()).length === 0);
-      },
-      LIMIT_MS,
-    );
+    test('tests pass on containers, with servers that one of them breaks', async () => {
+      expect(await waybell('test', ...FILES)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+      expect(await containers()).toEqual([]);
+      await until('the volumes are gone', async () => (await volumes()).length === 0);
+    });
 
-    test(
-      'a test run that is killed leaves no container and no volume',
-      async () => {
-        const run = ['sh', '-c', 'echo $$ >/tmp/run && exec "$@"', 'sh', ...WAYBELL, 'test', ...FILES];
-        await engine.docker('exec', '--detach', MACHINE, ...run);
-        await until('its servers run', async () => (await containers()).length >= 3);
-        await kill(Number(await onMachine('cat', '/tmp/run')));
-        const running = `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '`;
-        await until('its tests are gone', async () => !(await onMachine('sh', '-c', running)).includes('jest.js'));
-        await until('the containers are gone', async () => (await containers()).length === 0);
-        await until('the volumes are gone', async () => (await volumes()).length === 0);
-      },
-      LIMIT_MS,
-    );
+    test('a test run that is killed leaves no container and no volume', async () => {
+      const run = ['sh', '-c', 'echo $$ >/tmp/run && exec "$@"', 'sh', ...WAYBELL, 'test', ...FILES];
+      await engine.docker('exec', '--detach', MACHINE, ...run);
+      await until('its servers run', async () => (await containers()).length >= 3);
+      await kill(Number(await onMachine('cat', '/tmp/run')));
+      const running = `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '`;
+      await until('its tests are gone', async () => !(await onMachine('sh', '-c', running)).includes('jest.js'));
+      await until('the containers are gone', async () => (await containers()).length === 0);
+      await until('the volumes are gone', async () => (await volumes()).length === 0);
+    });
   });
 }
 
