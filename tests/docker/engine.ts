@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,6 +73,7 @@ export class Engine implements AsyncDisposable {
     const how = network === 'own' ? ['--net', 'true', ''] : ['', 'false', 'none'];
     const log = openSync(join(folder, 'log'), 'a');
     const started = spawn('sh', ['-c', LAUNCH, 'sh', images, ...how, folder], { stdio: ['ignore', log, log] });
+    closeSync(log);
     const engine = new Engine(folder, started);
     await until('the engine answers', async () => started.exitCode !== null || engine.docker('info'));
     if (started.exitCode !== null) throw new Error(`the engine ended:\n${readFileSync(join(folder, 'log'), 'utf8')}`);
