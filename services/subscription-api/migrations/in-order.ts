@@ -29,6 +29,7 @@ import { DueDeactivations } from './0030-due-deactivations.ts';
 import { ParkedBusy } from './0031-parked-busy.ts';
 import { LogOfRows } from './0032-log-of-rows.ts';
 import { WaitingRooms } from './0033-waiting-rooms.ts';
+import { PausesAndStops } from './0034-pauses-and-stops.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -67,4 +68,5 @@ export const migrations = [
   ParkedBusy,
   LogOfRows,
   WaitingRooms,
+  PausesAndStops,
 ];

@@ -26,6 +26,16 @@ export type Subscription = {
   last_success_at: Date | null;
   last_failure_at: Date | null;
   last_failed_delivery: string | null;
+  /** Its deliveries wait until then. */
+  paused_until: Date | null;
+  /** Since when an operator has had its deliveries wait, and why. */
+  stopped_at: Date | null;
+  stopped_reason: string | null;
+  /** Why it ended, where its client did not end it. */
+  ended_reason: 'gone' | null;
+  /** When it was off, while what it missed has not been replayed. */
+  missed_since: Date | null;
+  missed_until: Date | null;
 };
 
 export const subscriptionTable = new EntitySchema<Subscription>({
@@ -53,5 +63,11 @@ export const subscriptionTable = new EntitySchema<Subscription>({
     last_success_at: { type: 'timestamptz', nullable: true },
     last_failure_at: { type: 'timestamptz', nullable: true },
     last_failed_delivery: { type: 'uuid', nullable: true },
+    paused_until: { type: 'timestamptz', nullable: true },
+    stopped_at: { type: 'timestamptz', nullable: true },
+    stopped_reason: { type: 'text', nullable: true },
+    ended_reason: { type: 'text', nullable: true },
+    missed_since: { type: 'timestamptz', nullable: true },
+    missed_until: { type: 'timestamptz', nullable: true },
   },
 });
