@@ -1,5 +1,6 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
+import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { End, Handler, Outgoing, RowKey } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import {
@@ -89,7 +90,7 @@ class DeliveryHandler {
     if (delivery.waited !== undefined && (delivery.waited.room !== key?.endpoint || dropReason(target) !== undefined))
       options.onElsewhere(delivery.waited.room);
     const over = whatIsOver(delivery, target, options);
-    if (over !== undefined) return endWith(end, [{ kind: 'outcome', outcome: over }]);
+    if (over !== undefined) return endWith(end, recordWithEnd(over));
     // Without a target it is over.
     if (target === undefined || key === undefined) return;
     delivery.room = roomOf(key);

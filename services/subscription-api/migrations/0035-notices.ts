@@ -48,7 +48,7 @@ create table waybell.notices (
 create index notices_due on waybell.notices (at) where published_at is null;
 create index notices_of_client on waybell.notices (account, client, at);
 create index notices_by_time on waybell.notices (at);
-grant select on waybell.notices to waybell_deactivator;
+grant select, delete on waybell.notices to waybell_deactivator;
 grant update (claimed_until, published_at, missed_count) on waybell.notices to waybell_deactivator`;
 
 /** Trouble that is told of once an hour. What is done with it stands beside its rules, in \`services/deactivator\`. */
