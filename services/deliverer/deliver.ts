@@ -1,5 +1,6 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
+import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
@@ -84,7 +85,7 @@ class DeliveryHandler {
     if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
       options.onElsewhere(delivery.waited.room);
     const over = whatIsOver(delivery, target, options);
-    if (over !== undefined) return endWith(end, [{ kind: 'outcome', outcome: over }]);
+    if (over !== undefined) return endWith(end, recordWithEnd(over));
     // Without a target it is over.
     if (target === undefined || room === undefined) return;
     delivery.room = room;
