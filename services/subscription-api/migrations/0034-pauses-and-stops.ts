@@ -9,6 +9,7 @@ export class PausesAndStops implements MigrationInterface {
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(COLUMNS);
+    await database.query(LISTENERS);
     await database.query(HOSTS);
     await database.query(TARGETS);
     await database.query(FOLLOW);
@@ -32,6 +33,13 @@ alter table waybell.subscriptions
   -- When it was off, until what it missed is replayed: from its first failed delivery until it was switched on again.
   add column missed_since timestamptz,
   add column missed_until timestamptz`;
+
+/** Whether a client is a listener, as \`listenerClient\` names it: its subscriptions are nobody's. */
+const LISTENERS = `
+create function waybell.is_listener(client text) returns boolean
+language sql immutable parallel safe
+return position(' ' in client) > 0;
+revoke all on function waybell.is_listener(text) from public`;
 
 /** Callbacks to these hosts wait, whoever's they are. */
 const HOSTS = `
@@ -154,6 +162,6 @@ create trigger noted_changed after update on waybell.subscriptions for each row
     'ended_at', 'deactivation_rule');
 
 drop table waybell.stopped_hosts;
-drop function waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text);
+drop function waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
   drop column ended_reason, drop column missed_since, drop column missed_until`;
