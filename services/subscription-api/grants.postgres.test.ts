@@ -35,6 +35,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   waybell_deactivator: {
     ...ANY,
     'note_ends()': 'EXECUTE',
+    'end_gone()': 'EXECUTE',
     'switch_off()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
   },
@@ -150,8 +151,11 @@ describe('functions that act as the owner of the tables', () => {
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
     expect(rows.map(({ name }) => name)).toEqual([
+      'end_gone',
       'follow_account',
+      'follow_host',
       'follow_subscription',
+      'look_through_rooms',
       'note_change',
       'note_ends',
       'switch_off',
