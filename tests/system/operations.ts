@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { lineTopology } from '@waybell/line/line-topology';
+import { declareTopology } from '@waybell/line/operating/declare';
 import { brokerUser } from '@waybell/line/operating/permissions';
 import type { NoticeKind, OperationsNotice } from '@waybell/line/operations-notice';
 import { operationsQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
@@ -9,7 +11,6 @@ import { integrator, type Integrator } from '../testing/integrator.ts';
 import { readLive } from '../testing/live-reader.ts';
 import { onChannel } from '../testing/on-channel.ts';
 import { replicaOf } from '../testing/replica.ts';
-import { waybell } from './commands/run.ts';
 import { CARRIER_ATTEMPTS, receiver, settingsOf, SHIPPER_ATTEMPTS, stack } from './stand.ts';
 
 /** What the platform reads, with no more rights than its own. */
@@ -106,7 +107,10 @@ export function operations(): void {
         return rows[0].all === 2 && rows[0].published === 2;
       });
       expect(await aside()).toEqual(before);
-      expect(await waybell('declare')).toMatchObject({ code: 0 });
+      const schedule = { shipper: [], carrier: [] };
+      const { queues } = lineTopology({ schedule, eventsLimitBytes: 1, quorumSize: 1 });
+      const missing = queues.filter(({ name }) => name === operationsQueue);
+      await declareTopology({ url: stack.brokerUrl }, { exchanges: [], queues: missing });
       await carrier.client.unsubscribe('order.created');
       await untilTold('subscription.ended', guid);
     });
