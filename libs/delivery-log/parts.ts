@@ -30,5 +30,5 @@ export type ChunkPart = {
   bytes: Buffer;
 };
 
-/** A chunk's place in the order of commits, and the times of its first and last record. */
-export type Commit = Pick<ChunkPart, 'chunk' | 'at' | 'until'> & { number: string };
+/** A chunk's place in the order of commits, when that was, and the times of its first and last record. */
+export type Commit = { number: string; at: number; chunk: string; firstAt: number; lastAt: number };

@@ -188,9 +188,11 @@ export const tables = {
   commits: table('commits')({
     columns: {
       number: column('bigint', ({ number }) => number),
-      chunk: column('bigint', ({ chunk }) => chunk),
+      // Of the commit: they are dropped in their order, as far as clocks agree.
       at: column('moment', ({ at }) => at),
-      until: column('moment', ({ until }) => until),
+      chunk: column('bigint', ({ chunk }) => chunk),
+      firstAt: column('moment', ({ firstAt }) => firstAt),
+      lastAt: column('moment', ({ lastAt }) => lastAt),
     },
     identity: ['number', 'at'],
     isShortLived: true,

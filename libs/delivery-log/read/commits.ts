@@ -10,7 +10,8 @@ export type LogPlace = { number: number; chunk?: string; within?: EndKey };
 /** Tells the ends in a chunk apart, in their order. */
 export type EndKey = { delivery: string; at: number; attempt: number };
 
-export type CommitRow = { number: number; chunk: string; at: number; until: number };
+/** The times are those of its first and last record. */
+export type CommitRow = { number: number; chunk: string; firstAt: number; lastAt: number };
 
 /** Before every commit. */
 export const OLDEST: LogPlace = { number: 0 };
@@ -50,15 +51,15 @@ export async function commitsAfter(
 ): Promise<CommitRow[]> {
   const { rows } = await postgres.query<CommitRow>({
     name: 'commits-after',
-    text: `select number::float8 as number, chunk, ${ms('at')} as at, ${ms('until')} as until
+    text: `select number::float8 as number, chunk, ${ms('first_at')} as "firstAt", ${ms('last_at')} as "lastAt"
            from delivery_log.commits where number > $1 order by number limit $2`,
     values: [within === undefined ? number : number - 1, limit],
   });
   return rows;
 }
 
-/** The records of a chunk span less than this. */
-const SPAN_MS = 60_000;
+/** A record is committed later than it is made; by clocks that differ, at most so much sooner. */
+const SOONER_MS = 86_400_000;
 
 /** Returns a place before everything that happened at a time, in milliseconds since the epoch, or later. */
 export async function placeAt(postgres: Queryable, atMs: number): Promise<LogPlace> {
@@ -66,17 +67,17 @@ export async function placeAt(postgres: Queryable, atMs: number): Promise<LogPla
     name: 'commit-at',
     text: `select number::float8 as number, chunk from (
              select min(number) - 1 as number, null::bigint as chunk
-             from delivery_log.commits where at >= ${time('$1')} and until >= ${time('$2')}
+             from delivery_log.commits where at >= ${time('$1')} and last_at >= ${time('$2')}
              union all
              select * from (select number, chunk from delivery_log.commits order by number desc limit 1) last
            ) p where number is not null order by chunk nulls first limit 1`,
-    values: [atMs - SPAN_MS, atMs],
+    values: [atMs - SOONER_MS, atMs],
   });
   const [{ number, chunk } = { number: 0, chunk: null }] = rows;
   return chunk === null ? { number } : { number, chunk };
 }
 
-/** Returns when the oldest record of the oldest commit was, in milliseconds since the epoch. */
+/** Returns when the oldest commit was, in milliseconds since the epoch. */
 export async function oldestKept(postgres: Queryable): Promise<number | undefined> {
   const { rows } = await postgres.query<{ at: number }>(
     `select ${ms('at')} as at from delivery_log.commits order by number limit 1`,

@@ -80,8 +80,8 @@ const valuesOf = (readers: readonly ClientReader[], commits: readonly CommitRow[
     readers.map(({ account }) => account),
     readers.map(({ client }) => client),
     readers.map((reader) => reader.interface),
-    spans.map(({ at }) => at),
-    spans.map(({ until }) => until),
+    spans.map(({ firstAt }) => firstAt),
+    spans.map(({ lastAt }) => lastAt),
     commits.map(({ number }) => number),
     commits.map(({ chunk }) => chunk),
   ];
@@ -132,16 +132,18 @@ export async function readersOf(
   return new Set(rows.map(({ look }) => look));
 }
 
-/** The times of chunks, of which many overlap, as few stretches. */
-function spansOf(commits: readonly CommitRow[]): Pick<CommitRow, 'at' | 'until'>[] {
-  const spans: Pick<CommitRow, 'at' | 'until'>[] = [];
-  for (const { at, until } of commits.toSorted((one, other) => one.at - other.at)) {
+type Span = Pick<CommitRow, 'firstAt' | 'lastAt'>;
+
+/** A stretch between two spans that is not worth a look of its own. */
+const NEAR_MS = 10_000;
+
+/** The times of commits, of which many overlap, as few spans. */
+function spansOf(commits: readonly CommitRow[]): Span[] {
+  const spans: Span[] = [];
+  for (const { firstAt, lastAt } of commits.toSorted((one, other) => one.firstAt - other.firstAt)) {
     const last = spans.at(-1);
-    if (last !== undefined && at <= last.until + NEAR_MS) last.until = Math.max(last.until, until);
-    else spans.push({ at, until });
+    if (last !== undefined && firstAt <= last.lastAt + NEAR_MS) last.lastAt = Math.max(last.lastAt, lastAt);
+    else spans.push({ firstAt, lastAt });
   }
   return spans;
 }
-
-/** A stretch between two that is not worth a look of its own. */
-const NEAR_MS = 10_000;

@@ -2,12 +2,12 @@ import type { Copy } from '@waybell/runtime/postgres';
 import { nameOf, writerOf } from '../columns.ts';
 import { columnsOf, writtenTables, type AnyPart, type LogRows, type WrittenTable } from '../tables.ts';
 
-/** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. */
-export function copiesOf(rows: LogRows): Copy[] {
+/** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. `at`: when they are committed. */
+export function copiesOf(rows: LogRows, at: number): Copy[] {
   const filled = writtenTables.filter((table) => rows[table].length > 0);
   const last = filled.at(-1);
   return filled.map((table) => ({
-    text: table === last ? `${COPIES[table].text}${numbering(rows.chunks)}` : COPIES[table].text,
+    text: table === last ? `${COPIES[table].text}${numbering(rows.chunks, at)}` : COPIES[table].text,
     data: bytesOf(table, rows),
   }));
 }
@@ -24,14 +24,14 @@ const ONE_COMMITS = 0x77_62_6c_63;
  * The statements that number chunks, right before the commit: a writer has the lock for no longer than that takes, and waits for nothing
  * meanwhile, least of all for its client.
  */
-function numbering(chunks: LogRows['chunks']): string {
+function numbering(chunks: LogRows['chunks'], at: number): string {
   if (chunks.length === 0) return '';
-  const moments = (times: number[]) => times.map((each) => new Date(each).toISOString()).join(',');
+  const moment = (time: number) => `'${new Date(time).toISOString()}'::timestamptz`;
+  const rows = chunks.map(({ chunk, at: first, until }) => `(${chunk}::bigint, ${moment(first)}, ${moment(until)})`);
   return `;
     select pg_advisory_xact_lock(${ONE_COMMITS});
-    insert into delivery_log.commits (number, chunk, at, until)
-    select nextval('delivery_log.commit_numbers'), * from unnest('{${chunks.map(({ chunk }) => chunk).join(',')}}'::bigint[],
-      '{${moments(chunks.map(({ at }) => at))}}'::timestamptz[], '{${moments(chunks.map(({ until }) => until))}}'::timestamptz[])`;
+    insert into delivery_log.commits (number, at, chunk, first_at, last_at)
+    select nextval('delivery_log.commit_numbers'), ${moment(at)}, * from (values ${rows.join(', ')}) c`;
 }
 
 function copyOf(table: WrittenTable): Copied {
