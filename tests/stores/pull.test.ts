@@ -68,14 +68,18 @@ describe('GET /v1/deliveries with after', () => {
   });
 
   test('begins at a time', async () => {
-    await stand.delivered(us, [aDelivered()], 60_000);
-    const late = await stand.delivered(us, [aDelivered()], 5_000);
+    await using own = await PullStand.start();
+    const ours = await own.someone();
+    await own.log.partitions.ensure([wallClockMs() - DAY_MS]);
+    await own.delivered(ours, [aDelivered()], 60_000);
+    const late = await own.delivered(ours, [aDelivered()], 5_000);
+    const before = await own.delivered(ours, [aDelivered()], 60_000);
     const at = (agoMs: number) => new Date(wallClockMs() - agoMs).toISOString();
-    expect(await stand.guids(us, at(30_000))).toEqual([late]);
-    expect(await stand.guids(us, at(-5_000))).toEqual([]);
-    const { next } = await stand.page(us, `after=${at(-5_000)}`);
-    const then = await stand.delivered(us, [aDelivered()]);
-    expect(await stand.guids(us, next)).toEqual([then]);
+    expect(await own.guids(ours, at(30_000))).toEqual([late, before]);
+    expect(await own.guids(ours, at(-5_000))).toEqual([]);
+    const { next } = await own.page(ours, `after=${at(-5_000)}`);
+    const then = await own.delivered(ours, [aDelivered()]);
+    expect(await own.guids(ours, next)).toEqual([then]);
   });
 
   test("tells nothing of another client's, and goes on nevertheless", async () => {

@@ -22,8 +22,11 @@ export async function pullPage(
   const { account, client, interface: interfaceName } = caller;
   const reader = { account, client, interface: interfaceName };
   const { after, waitMs, ...query } = pull;
-  const ask = (from: PullRequest['after']) =>
-    database.askLog((postgres) => pageAfter(postgres, from, { reader, ...query }));
+  const ask = async (from: PullRequest['after']) => {
+    const found = await database.askLog((postgres) => pageAfter(postgres, from, { reader, ...query }));
+    if ('entries' in found) return found;
+    throw noLongerKept(found.oldest);
+  };
   let page = await ask(after);
   if (waitMs === 0 || !isNothing(page)) return view(page);
   const awaited = awaiting.begin(reader, response, waitMs);
@@ -33,17 +36,21 @@ export async function pullPage(
 
 const isNothing = ({ entries, more }: EndedPage): boolean => entries.length === 0 && !more;
 
+/** `oldest`: since when something is kept, where not everything is that follows. */
 async function pageAfter(
   postgres: Queryable,
   from: PullRequest['after'],
   query: Omit<EndsQuery, 'after'> & { withBodies: boolean },
-): Promise<EndedPage> {
+): Promise<EndedPage | { oldest: number | undefined }> {
   const after = typeof from === 'number' ? await placeAt(postgres, from) : from;
   if (await isKept(postgres, after)) return endedDeliveries(postgres, { ...query, after });
-  const oldest = await oldestKept(postgres);
+  return { oldest: await oldestKept(postgres) };
+}
+
+function noLongerKept(oldest: number | undefined): Problem {
   const since = oldest === undefined ? 'There is nothing' : `There is something from ${moment(oldest)} on`;
   const detail = `Some of what follows this "after" is no longer kept, or the log was restored from a backup. ${since}: go on with "after=oldest", or with a time.`;
-  throw new Problem('no-longer-kept', detail);
+  return new Problem('no-longer-kept', detail);
 }
 
 function view({ entries, next, more }: EndedPage) {
