@@ -34,7 +34,11 @@ export class ApiFailure extends Error {
   /** How long to leave the API alone. */
   readonly waitMs: number;
 
-  constructor(reason: FailureReason, detail: string, { status = 0, waitMs = 0 } = {}) {
+  constructor(
+    reason: FailureReason,
+    detail: string,
+    { status = 0, waitMs = 0 }: { status?: number; waitMs?: number } = {},
+  ) {
     super(detail);
     this.reason = reason;
     this.status = status;
@@ -46,10 +50,18 @@ const WITHIN_MS = 30_000;
 /** A test is answered once its receiver has, which may take a minute. */
 const TEST_WITHIN_MS = 90_000;
 
-export type AskWaybell = ReturnType<typeof askWaybell>;
-
 /** Each call rejects with an `ApiFailure`. While the API wants to be left alone, it is. */
-export function askWaybell({ api, token, signal }: AskOptions) {
+export type AskWaybell = {
+  secrets: () => Promise<string[]>;
+  put: (wanted: Wanted) => Promise<PutEntry[]>;
+  subscription: (guid: string) => Promise<ToldSubscription>;
+  test: (guid: string) => Promise<Tested>;
+  switchOn: (guid: string) => Promise<ToldSubscription>;
+  /** Of several that ask, one replays it: the others are answered 409. */
+  replayMissed: (guid: string, perSecond: number) => Promise<{ total: number }>;
+};
+
+export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
   const base = new URL(String(api).replace(/\/*$/, '/'));
   let rest: { until: number; failure: ApiFailure } | undefined;
 
@@ -87,16 +99,15 @@ export function askWaybell({ api, token, signal }: AskOptions) {
   const of = (guid: string, what = '') => `v1/subscriptions/${guid}${what}`;
 
   return {
-    async secrets(): Promise<string[]> {
+    async secrets() {
       const secrets = await several<{ secret: string }>(ask('GET', 'v1/signing-secrets'));
       return secrets.map(({ secret }) => secret);
     },
-    put: (wanted: Wanted) => several<PutEntry>(ask('PUT', 'v1/subscriptions', wanted)),
-    subscription: (guid: string) => one<ToldSubscription>(ask('GET', of(guid))),
-    test: (guid: string) => one<Tested>(ask('POST', of(guid, '/test'), {}, TEST_WITHIN_MS)),
-    switchOn: (guid: string) => one<ToldSubscription>(ask('PATCH', of(guid), { is_active: true })),
-    /** Of several that ask, one replays it: the others are answered 409. */
-    replayMissed: (guid: string, perSecond: number) =>
+    put: (wanted) => several<PutEntry>(ask('PUT', 'v1/subscriptions', wanted)),
+    subscription: (guid) => one<ToldSubscription>(ask('GET', of(guid))),
+    test: (guid) => one<Tested>(ask('POST', of(guid, '/test'), {}, TEST_WITHIN_MS)),
+    switchOn: (guid) => one<ToldSubscription>(ask('PATCH', of(guid), { is_active: true })),
+    replayMissed: (guid, perSecond) =>
       one<{ total: number }>(
         ask('POST', 'v1/replays', { subscription_guid: guid, missed: true, per_second: perSecond }),
       ),

@@ -4,8 +4,8 @@ export type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-jso
 export { actionNames } from './action-names.ts';
 export type { Checks, LaterChecks, Secrets, Tokens } from './checks.ts';
 export { createReceiver, type Receiver, type ReceiverOptions } from './create-receiver.ts';
-export { keepSubscribed, type Kept, type KeepSubscribedOptions, type KeptState } from './keep-subscribed.ts';
-export type { KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
+export { keepSubscribed, type Kept, type KeepSubscribedOptions } from './keep-subscribed.ts';
+export type { KeepingChange, KeepingTrouble, KeptState, KeptSubscription } from './kept-subscription.ts';
 export type { Follow, LearnedChecks } from './learned-checks.ts';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
 export type * from './notifications.ts';

@@ -1,6 +1,6 @@
 import { askWaybell, type Wanted } from './ask-waybell.ts';
 import { keepingTroubles } from './keeping-troubles.ts';
-import type { KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
+import type { KeepingChange, KeepingTrouble, KeptState } from './kept-subscription.ts';
 import type { Follow } from './learned-checks.ts';
 import { looking } from './looking.ts';
 import { jittered, pause } from './pause.ts';
@@ -28,14 +28,6 @@ export type KeepSubscribedOptions = {
   onChange?: (change: KeepingChange) => unknown;
 };
 
-export type KeptState = {
-  /** When the API last told how all is; undefined before. */
-  lookedAt: Date | undefined;
-  subscriptions: readonly KeptSubscription[];
-  /** Those that last. */
-  troubles: readonly KeepingTrouble[];
-};
-
 export type Kept = {
   /** Resolves, and never rejects, when the API was asked for the first time: from then on the receiver knows its secrets, unless `state()` has a trouble. */
   ready: Promise<void>;
@@ -54,11 +46,12 @@ const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_00
  * off and switches it on again, has what was missed replayed, and tells the receiver of secrets and tokens as they change. Several replicas may do so at
  * once. Throws where the options cannot be used; what fails later is told by `onTrouble`, and the receiver goes on receiving.
  */
-export function keepSubscribed(
-  receiver: { follow: Follow },
-  options: KeepSubscribedOptions,
-  times: SwitchingTimes = TIMES,
-): Kept {
+export function keepSubscribed(receiver: { follow: Follow }, options: KeepSubscribedOptions): Kept {
+  return keeping(receiver, options, TIMES);
+}
+
+/** The same with other pauses, for tests. */
+export function keeping(receiver: { follow: Follow }, options: KeepSubscribedOptions, times: SwitchingTimes): Kept {
   const { everyMs, perSecond, wanted, where, tell } = readOptions(options);
   const closing = new AbortController();
   const { signal } = closing;

@@ -1,21 +1,25 @@
 import type { KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
 
+export type KeepingTroubles = {
+  standing: () => KeepingTrouble[];
+  /** Begins a trouble, in the place of another of the same name. */
+  raise: (name: string, trouble: KeepingTrouble) => void;
+  settle: (name: string) => void;
+};
+
 /** What troubles there are. Each is told when it begins, not again while it lasts. */
-export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void) {
+export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): KeepingTroubles {
   const standing = new Map<string, KeepingTrouble>();
   return {
     standing: () => [...standing.values()],
-    /** Begins a trouble, in the place of another of the same name. */
-    raise(name: string, trouble: KeepingTrouble): void {
+    raise(name, trouble) {
       const before = standing.get(name);
       standing.set(name, trouble);
       if (before?.reason !== trouble.reason || before.detail !== trouble.detail) onTrouble(trouble);
     },
-    settle: (name: string) => void standing.delete(name),
+    settle: (name) => void standing.delete(name),
   };
 }
-
-export type KeepingTroubles = ReturnType<typeof keepingTroubles>;
 
 /** What of a subscription is not as it should be; undefined where all is well. */
 export function troubleOf({ action, ...subscription }: KeptSubscription): KeepingTrouble | undefined {

@@ -48,3 +48,11 @@ export type KeepingChange = {
 } & {
   count?: number;
 };
+
+export type KeptState = {
+  /** When the API last told how all is; undefined before. */
+  lookedAt: Date | undefined;
+  subscriptions: readonly KeptSubscription[];
+  /** Those that last. */
+  troubles: readonly KeepingTrouble[];
+};

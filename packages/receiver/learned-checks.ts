@@ -18,13 +18,18 @@ export type Follow = (learned: LearnedChecks) => void;
 
 type Options<I extends Interface> = { interface: I } & (Checks | LaterChecks);
 
+export type LearningReader<I extends Interface> = {
+  follow: Follow;
+  read: (request: ReceivedRequest) => Promise<Received<I> | Refusal>;
+};
+
 /** Reads as `readNotification` does, with what is given and what is learned. A request that neither knows is judged again once more was learned. */
-export function learningReader<I extends Interface>(options: Options<I>) {
+export function learningReader<I extends Interface>(options: Options<I>): LearningReader<I> {
   let learned: LearnedChecks | undefined;
   const read = (request: ReceivedRequest) => readNotification(request, withLearned(options, learned));
   return {
-    follow: ((given) => void (learned = given)) satisfies Follow,
-    async read(request: ReceivedRequest): Promise<Received<I> | Refusal> {
+    follow: (given) => void (learned = given),
+    async read(request) {
       if (isLater(options) && learned?.secrets().length === 0) await learned.learn();
       const reading = await read(request);
       return isUnknown(reading) && (await learned?.learn()) === true ? read(request) : reading;

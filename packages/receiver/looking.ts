@@ -1,6 +1,6 @@
 import { ApiFailure, type AskWaybell, type PutEntry, type ToldSubscription, type Wanted } from './ask-waybell.ts';
 import { troubleOf, type KeepingTroubles } from './keeping-troubles.ts';
-import type { KeepingChange, KeptSubscription } from './kept-subscription.ts';
+import type { KeepingChange, KeptState, KeptSubscription } from './kept-subscription.ts';
 import type { LearnedChecks } from './learned-checks.ts';
 
 export type LookingOptions = {
@@ -13,6 +13,13 @@ export type LookingOptions = {
   signal: AbortSignal;
 };
 
+export type Looking = {
+  /** Resolves with 0 where the API answered, else with how long it wants to be left alone at least. Never rejects. */
+  look: () => Promise<number>;
+  checks: LearnedChecks;
+  state: () => KeptState;
+};
+
 /** The trouble that is of the API, not of an action. */
 const API = 'api';
 /** Strangers may send requests that nobody signed: what teaches nothing is asked for ever more seldom. */
@@ -20,7 +27,7 @@ const LEAST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 60_000;
 
 /** Asks the API how all is, and has it as it should be: one look at a time. */
-export function looking({ waybell, wanted, troubles, onChange, attend, signal }: LookingOptions) {
+export function looking({ waybell, wanted, troubles, onChange, attend, signal }: LookingOptions): Looking {
   let secrets: readonly string[] = [];
   let tokens: readonly string[] = [];
   let subscriptions: readonly KeptSubscription[] = [];
@@ -57,7 +64,6 @@ export function looking({ waybell, wanted, troubles, onChange, attend, signal }:
     }
   };
 
-  /** Resolves with 0 where the API answered, else with how long it wants to be left alone at least. Never rejects. */
   const look = (): Promise<number> => {
     underWay ??= lookOnce().finally(() => (underWay = undefined));
     return underWay;

@@ -20,6 +20,11 @@ export type SwitchingOptions = {
   signal: AbortSignal;
 };
 
+export type SwitchingOn = {
+  /** Begins what is to be done about a subscription as it is now. */
+  attend: (subscription: KeptSubscription) => void;
+};
+
 type Which = Pick<KeptSubscription, 'guid' | 'action'>;
 type Standing = { tries: number; onAtMs: number };
 
@@ -30,7 +35,7 @@ const AT_ONCE = 4;
  * Switches on again what is off: tests it at once, then with growing pauses, and switches it on when a test is answered 2xx. One that
  * goes off again soon after that has the longer pause, so that a receiver that answers tests and nothing else is left off ever longer.
  */
-export function switchingOn(options: SwitchingOptions) {
+export function switchingOn(options: SwitchingOptions): SwitchingOn {
   const { waybell, troubles, onChange, perSecond, times, signal } = options;
   const standings = new Map<string, Standing>();
   const inTurn = atMost(AT_ONCE);
@@ -86,8 +91,7 @@ export function switchingOn(options: SwitchingOptions) {
   };
 
   return {
-    /** Begins what is to be done about a subscription as it is now. */
-    attend({ guid, action, is_active: isActive, stopped, missed }: KeptSubscription): void {
+    attend({ guid, action, is_active: isActive, stopped, missed }) {
       if (isActive) {
         troubles.settle(`test ${action}`);
         const { onAtMs = Infinity } = standings.get(guid) ?? {};
