@@ -143,7 +143,7 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       ...operators,
       tags: ['Accounts'],
       operationId: 'listChanges',
-      summary: 'See who changed accounts, tokens, secrets and subscriptions',
+      summary: 'See who changed accounts, tokens, secrets, subscriptions and stops',
       description: 'The last change first. The same as `./waybell audit`.',
       parameters: auditParameters,
       responses: {

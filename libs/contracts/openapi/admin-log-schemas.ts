@@ -7,6 +7,7 @@ import {
   verdict,
   waitingReason,
 } from './delivery-log-schemas.ts';
+import { stopped } from './subscription-paths.ts';
 import { guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const interfaceName: JsonNode = { enum: ['shipper', 'carrier'] };
@@ -88,10 +89,28 @@ export const adminLogSchemas: Record<string, JsonNode> = {
   OperatorVerdict: verdict('OperatorDelivery', { suppressed: ofClient, rejected: { delivery_guid: guid } }),
   OperatorEvent: exactly(event),
   OperatorSubscription: object(
-    ['guid', 'account', 'client_id', 'interface', 'action', 'url', 'created_at', 'ended_at', 'standing', 'switches'],
+    [
+      'guid',
+      'account',
+      'client_id',
+      'interface',
+      'action',
+      'url',
+      'created_at',
+      'ended_at',
+      'paused_until',
+      'stopped',
+      'standing',
+      'switches',
+    ],
     {
       ...subscription,
       ended_at: { ...orNull(moment), description: 'Null: it is a current one.' },
+      paused_until: orNull({ ...moment, description: 'Null: its client has not paused it.' }),
+      stopped: {
+        ...orNull(stopped),
+        description: 'Null: neither it nor its host is stopped by an operator.',
+      },
       standing: { enum: ['active', 'switched_off', 'ended'] },
       failing_since: { ...orNull(moment), description: 'Since when its attempts fail; null: the last one did not.' },
       last_success_at: orNull(moment),
@@ -181,8 +200,8 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     origin: { type: ['string', 'null'], description: 'An address, or a person at a machine.' },
     request_id: { ...orNull(guid), description: 'Null outside of a request.' },
     what: { ...text, examples: ['subscription.changed'] },
-    account,
-    subject_guid: { ...guid, description: 'The account, token, signing secret or subscription.' },
+    account: { anyOf: [account, { type: 'null' }], description: 'Null where it is of none: a host.' },
+    subject_guid: { ...orNull(guid), description: 'The account, token, signing secret or subscription; null: a host.' },
     details: { type: 'object', description: 'The new values of what changed.' },
   }),
 };

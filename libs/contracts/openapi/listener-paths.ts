@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { actionPattern, guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
@@ -27,12 +27,7 @@ export const listenerRequest: JsonNode = {
       type: 'array',
       minItems: 1,
       maxItems: 100,
-      items: {
-        type: 'string',
-        pattern: '^[a-z_.*]{1,100}$',
-        examples: ['order.*'],
-        description: 'the name of an action, in which * is any text',
-      },
+      items: actionPattern,
       description: 'Names of actions, in which `*` is any text. All that the account can have, where it is left out.',
     },
     name: {

@@ -134,7 +134,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See who changed accounts, tokens, secrets and subscriptions
+         * See who changed accounts, tokens, secrets, subscriptions and stops
          * @description The last change first. The same as `./waybell audit`.
          */
         get: operations["listChanges"];
@@ -180,6 +180,52 @@ export interface paths {
         get: operations["listHeldDeactivations"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/hosts/{host}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have callbacks to a stopped host go on
+         * @description What waits is sent now, but for what is paused or stopped by itself.
+         */
+        post: operations["startHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/hosts/{host}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have all callbacks to a host wait
+         * @description Whichever accounts they are of, to any port, until it is started, or they are too old. Clients see that, and why. Stopped again, the new reason counts.
+         */
+        post: operations["stopHost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -323,6 +369,70 @@ export interface paths {
          * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
          */
         post: operations["retryRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/stops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions and the hosts that are stopped
+         * @description The one that was stopped last comes first.
+         */
+        get: operations["listStops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/subscriptions/{guid}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a stopped subscription go on
+         * @description What waits is sent now, unless it is paused, or its host is stopped.
+         */
+        post: operations["startSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/subscriptions/{guid}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the deliveries of a subscription wait
+         * @description Until it is started, or they are too old. Its client sees that, and why, and cannot end it: subscribed anew, it is still stopped. Stopped again, the new reason counts.
+         */
+        post: operations["stopSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -544,7 +654,8 @@ export interface components {
             name: string | null;
         };
         Change: {
-            account: components["schemas"]["AccountName"];
+            /** @description Null where it is of none: a host. */
+            account: components["schemas"]["AccountName"] | null;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
@@ -561,9 +672,9 @@ export interface components {
             request_id: string | null;
             /**
              * Format: uuid
-             * @description The account, token, signing secret or subscription.
+             * @description The account, token, signing secret or subscription; null: a host.
              */
-            subject_guid: string;
+            subject_guid: string | null;
             /** @example subscription.changed */
             what: string;
             /**
@@ -838,8 +949,23 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             last_success_at?: string | null;
+            /**
+             * Format: date-time
+             * @description Null: its client has not paused it.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            paused_until: string | null;
             /** @enum {unknown} */
             standing: "active" | "switched_off" | "ended";
+            /** @description Null: neither it nor its host is stopped by an operator. */
+            stopped: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                reason: string;
+            } | null;
             /** @description When a rule switched it off, and when it was subscribed anew, the first one first. */
             switches: {
                 /**
@@ -1050,6 +1176,22 @@ export interface components {
             stayed: number;
         };
         Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
+        StoppedHost: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            host: string;
+            reason: string;
+            /** @description Current ones whose callbacks go there. */
+            subscriptions: number;
+        };
+        Stops: {
+            hosts: components["schemas"]["StoppedHost"][];
+            /** @description Also those that their clients ended: subscribed anew, they are still stopped. */
+            subscriptions: components["schemas"]["OperatorSubscription"][];
+        };
         SwitchedOff: {
             account: components["schemas"]["AccountName"];
             action: string;
@@ -1636,6 +1778,70 @@ export interface operations {
             };
         };
     };
+    startHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is no longer stopped. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stopHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description a text of 1 to 200 printable characters; clients see it
+                     * @example the receiver is being moved
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The host. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedHost"];
+                };
+            };
+        };
+    };
     listQueues: {
         parameters: {
             query?: never;
@@ -1866,6 +2072,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Retried"];
+                };
+            };
+        };
+    };
+    listStops: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is stopped. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stops"];
+                };
+            };
+        };
+    };
+    startSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The subscription that its client has to the action now, or had last. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSubscription"];
+                };
+            };
+        };
+    };
+    stopSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description a text of 1 to 200 printable characters; clients see it
+                     * @example the receiver is being moved
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The subscription that its client has to the action now, or had last. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSubscription"];
                 };
             };
         };
