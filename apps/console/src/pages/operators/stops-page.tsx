@@ -47,26 +47,32 @@ export function StopsPage() {
   );
 }
 
-type StoppedRow = { stopped: { at: string; reason: string } };
+function sinceAndWhy<T>(stopOf: (row: T) => { at: string; reason: string } | null): readonly TableColumn<T>[] {
+  const at = (row: T) => stopOf(row)?.at ?? '';
+  const reason = (row: T) => stopOf(row)?.reason ?? '';
+  return [
+    { header: 'Since', value: at, cell: (row) => <Moment at={at(row)} /> },
+    { header: 'Reason', value: reason, cell: (row) => <Foreign text={reason(row)} /> },
+  ];
+}
 
-const sinceAndWhy: readonly TableColumn<StoppedRow>[] = [
-  { header: 'Since', value: ({ stopped }) => stopped.at, cell: ({ stopped }) => <Moment at={stopped.at} /> },
-  {
-    header: 'Reason',
-    value: ({ stopped }) => stopped.reason,
-    cell: ({ stopped }) => <Foreign text={stopped.reason} />,
-  },
-];
+const subscriptionsOf = ({ subscriptions }: StoppedHostRow) => subscriptions;
 
 const hostColumns: readonly TableColumn<StoppedHostRow>[] = [
   { header: 'Host', value: ({ host }) => host, cell: ({ host }) => <Foreign text={host} /> },
-  ...sinceAndWhy,
+  ...sinceAndWhy<StoppedHostRow>((row) => row),
+  {
+    header: 'Subscriptions',
+    isNumber: true,
+    value: subscriptionsOf,
+    cell: (row) => subscriptionsOf(row).toLocaleString(),
+  },
   { header: 'Start', cell: ({ host }) => <StopButton what={{ kind: 'host', host }} /> },
 ];
 
 const subscriptionColumns: readonly TableColumn<StoppedSubscriptionRow>[] = [
   { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
-  ...sinceAndWhy,
+  ...sinceAndWhy<StoppedSubscriptionRow>(({ stopped }) => stopped),
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   {
     header: 'Account',

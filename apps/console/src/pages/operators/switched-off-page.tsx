@@ -5,6 +5,8 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
+import { StopButton } from './stops/stop-button.tsx';
+import { hostOf } from './stops/stoppable.ts';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;
@@ -96,6 +98,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     ),
   },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  { header: 'Stop', cell: ({ url }) => <StopButton what={{ kind: 'host', host: hostOf(url) }} /> },
 ];
 
 const offColumns: readonly TableColumn<SwitchedOff>[] = [

@@ -4,6 +4,8 @@ import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
 import { stateColumn } from './room-state.tsx';
+import { StopButton } from './stops/stop-button.tsx';
+import { hostOf } from './stops/stoppable.ts';
 import type { WaitingEndpoint } from './types.ts';
 
 /** Which endpoints deliveries wait for, and why; the longest first. */
@@ -52,5 +54,9 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
         ))}
       </span>
     ),
+  },
+  {
+    header: 'Stop',
+    cell: ({ url }) => url !== null && <StopButton what={{ kind: 'host', host: hostOf(url) }} />,
   },
 ];

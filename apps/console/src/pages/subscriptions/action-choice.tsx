@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { isFound } from '../catalog/is-found.ts';
 import type { OfferedAction } from './subscribing.ts';
 
 type ActionChoiceProps = {
@@ -12,7 +13,7 @@ type ActionChoiceProps = {
 /** Some of the actions, by tick boxes; a search or a pattern such as `order.*` narrows them down, and all that are shown can be chosen at once. */
 export function ActionChoice({ actions, chosen, choose, subscribed }: ActionChoiceProps) {
   const [text, setText] = useState('');
-  const shown = actions.filter(matching(text.trim().toLowerCase())).map(({ action }) => action);
+  const shown = actions.filter((each) => isFound(each, text)).map(({ action }) => action);
   const rest = chosen.filter((each) => !shown.includes(each));
   return (
     <fieldset>
@@ -51,12 +52,4 @@ export function ActionChoice({ actions, chosen, choose, subscribed }: ActionChoi
       </div>
     </fieldset>
   );
-}
-
-/** With a `*`, the text is a pattern for the whole name. */
-function matching(text: string) {
-  const parts = text.split('*').map((part) => RegExp.escape(part));
-  const pattern = new RegExp(parts.length === 1 ? (parts[0] ?? '') : `^${parts.join('.*')}$`);
-  return ({ action, description }: OfferedAction) =>
-    pattern.test(action) || (parts.length === 1 && pattern.test(description.toLowerCase()));
 }

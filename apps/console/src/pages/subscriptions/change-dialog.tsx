@@ -58,7 +58,8 @@ function ChangeForm({ subscription, offered, close }: ChangeProps & { offered: O
   return (
     <form onSubmit={submit}>
       <p className="small">
-        The verification token stays the same.{!isActive && ' The subscription stays switched off until you switch it on.'}
+        The verification token stays the same.
+        {!isActive && ' The subscription stays switched off until you switch it on.'}
       </p>
       <CallbackUrlField value={callbackUrl} change={setCallbackUrl} />
       {offered?.audit_fields !== undefined && (

@@ -24,7 +24,13 @@ export function EndDialog({ subscription: { action }, close }: EndProps) {
         have it wait instead, pause the subscription.
       </p>
       {end.error !== null && <Failed error={end.error} />}
-      <DialogTools does="Unsubscribe" isDangerous isPending={end.isPending} close={close} onClick={() => end.mutate()} />
+      <DialogTools
+        does="Unsubscribe"
+        isDangerous
+        isPending={end.isPending}
+        close={close}
+        onClick={() => end.mutate()}
+      />
     </Dialog>
   );
 }

@@ -4,7 +4,12 @@ import { Foreign } from '../../parts/text-block.tsx';
 import type { Subscription } from './subscribing.ts';
 
 /** How a subscription stands, in a word. */
-export function standingOf({ is_active: isActive, stopped, paused_until: pausedUntil, suspension }: Subscription): string {
+export function standingOf({
+  is_active: isActive,
+  stopped,
+  paused_until: pausedUntil,
+  suspension,
+}: Subscription): string {
   if (stopped !== undefined) return 'stopped';
   if (!isActive) return 'switched off';
   if (pausedUntil !== undefined) return 'paused';

@@ -31,7 +31,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   const [callbackUrl, setCallbackUrl] = useState('');
   const [fields, setFields] = useState<string[]>();
   const { ask } = useSignedIn();
-  const names = sharedFields(actions.filter(({ action }) => chosen.includes(action)));
+  const names = auditFieldsOf(actions.filter(({ action }) => chosen.includes(action)));
   const replaced = current.filter(({ action }) => chosen.includes(action));
   const subscribe = useSubscriptionChange(() =>
     told(
@@ -75,8 +75,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   );
 }
 
-/** The fields that all of them can tell old and new values of, of those that can tell any. */
-function sharedFields(actions: readonly OfferedAction[]): string[] {
-  const [first = [], ...others] = actions.flatMap(({ audit_fields: fields }) => (fields ? [fields] : []));
-  return first.filter((field) => others.every((fields) => fields.includes(field)));
-}
+/** The fields that some of them can tell old and new values of: each takes those that it has. */
+const auditFieldsOf = (actions: readonly OfferedAction[]): string[] => [
+  ...new Set(actions.flatMap(({ audit_fields: fields = [] }) => fields)),
+];

@@ -2,7 +2,7 @@ import type { components } from '../../api/client-api.d.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Status } from '../../parts/status.tsx';
 
-type SubscribeResult = components['schemas']['SubscribeResult'];
+type SubscribeResult = components['schemas']['PutSubscription'];
 
 /** What came of each action: its verification token, or why it was refused. */
 export function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {

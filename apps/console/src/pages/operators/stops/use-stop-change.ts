@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTell } from '../../../parts/notices.tsx';
 
-/** Stops or starts something, says so, and has what is stopped looked at again. */
+/** Stops or starts something, says so, and has what is shown asked for again. */
 export function useStopChange<Wish>(change: (wish: Wish) => Promise<unknown>, said: string, close: () => void) {
   const queries = useQueryClient();
   const tell = useTell();
@@ -11,6 +11,6 @@ export function useStopChange<Wish>(change: (wish: Wish) => Promise<unknown>, sa
       tell(`${said} The audit log has it.`);
       close();
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['stops'] }),
+    onSettled: () => queries.invalidateQueries(),
   });
 }
