@@ -6,8 +6,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
-import { StopButton } from './stops/stop-button.tsx';
-import { hostOf } from './stops/stoppable.ts';
+import { StopHost } from './stops/stop-host.tsx';
 import type { Failing } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
@@ -112,7 +111,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   },
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
-  { header: 'Stop', cell: ({ origin }) => <StopButton what={{ kind: 'host', host: hostOf(origin) }} /> },
+  { header: 'Stop', cell: ({ origin }) => <StopHost url={origin} /> },
 ];
 
 const undeliveredColumns: readonly TableColumn<UndeliveredRow>[] = [

@@ -5,8 +5,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
-import { StopButton } from './stops/stop-button.tsx';
-import { hostOf } from './stops/stoppable.ts';
+import { StopHost } from './stops/stop-host.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;
@@ -98,7 +97,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     ),
   },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
-  { header: 'Stop', cell: ({ url }) => <StopButton what={{ kind: 'host', host: hostOf(url) }} /> },
+  { header: 'Stop', cell: ({ url }) => <StopHost url={url} /> },
 ];
 
 const offColumns: readonly TableColumn<SwitchedOff>[] = [

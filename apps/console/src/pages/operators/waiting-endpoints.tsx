@@ -4,8 +4,7 @@ import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
 import { stateColumn } from './room-state.tsx';
-import { StopButton } from './stops/stop-button.tsx';
-import { hostOf } from './stops/stoppable.ts';
+import { StopHost } from './stops/stop-host.tsx';
 import type { WaitingEndpoint } from './types.ts';
 
 /** Which endpoints deliveries wait for, and why; the longest first. */
@@ -57,6 +56,6 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
   },
   {
     header: 'Stop',
-    cell: ({ url }) => url !== null && <StopButton what={{ kind: 'host', host: hostOf(url) }} />,
+    cell: ({ url }) => <StopHost url={url} />,
   },
 ];

@@ -12,6 +12,3 @@ export const useStops = () =>
 /** As people call it. */
 export const nameOf = (what: Stoppable): string =>
   what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;
-
-/** The host of a URL, as the API calls it. */
-export const hostOf = (url: string): string => new URL(url).hostname;
