@@ -39,6 +39,7 @@ create function waybell.host_of(callback_url text) returns text
 language sql immutable parallel safe
 return lower(substring(callback_url from '^[^/]*//([^/?:]*|\\[[^]]*])([:/?]|$)'));
 revoke all on function waybell.host_of(text) from public;
+grant execute on function waybell.host_of(text) to waybell_deliverer;
 
 create table waybell.stopped_hosts (
   host text primary key,
@@ -46,7 +47,10 @@ create table waybell.stopped_hosts (
   reason text not null
 )`;
 
-/** \`held\`: what is due waits in a room of the subscription's own, until \`held_until\`; null: until it is started again. */
+/**
+ * \`held\`: what is due waits in a room of the subscription's own, until \`held_until\`; null: until it is started again. No host is read
+ * out of a URL while none is stopped.
+ */
 const TARGETS = `
 drop view waybell.delivery_targets;
 create view waybell.delivery_targets as
@@ -57,20 +61,28 @@ select s.guid as subscription_guid, s.generation,
   s.interface, s.action, s.account_guid, s.callback_url, s.verification_token_sealed, s.verification_token_key_id,
   s.failing_since is not null or s.last_success_at is null or s.last_success_at < now() - interval '1 hour'
     as tells_success, s.client_id,
-  h.held, case h.held when 'paused' then s.paused_until end as held_until
+  h.held, case h.held when 'paused' then s.paused_until end as held_until, s.ended_reason
 from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid
 cross join lateral (select case
-  when s.stopped_at is not null or waybell.host_of(s.callback_url) in (select host from waybell.stopped_hosts) then 'stopped'
-  when s.paused_until > now() then 'paused' end as held) h;
+  when s.ended_at is not null then null
+  when s.stopped_at is not null or exists (select from waybell.stopped_hosts)
+    and waybell.host_of(s.callback_url) in (select host from waybell.stopped_hosts) then 'stopped'
+  when s.is_active and s.paused_until > now() then 'paused' end as held) h;
 grant select on waybell.delivery_targets to waybell_deliverer`;
 
-/** Deliveries wait in the room of their endpoint, or in that of their subscription, which has its guid. */
+/** Deliveries wait in the room of their endpoint, or in that of their subscription, which has its guid. Rooms are locked in order. */
 const FOLLOW = `
+create function waybell.look_through_rooms(uuid[]) returns void
+language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
+  update waybell.deliverer_rooms set changes = changes + 1, look_at = case when claimed_by is null then now() else look_at end
+  where room in (select room from waybell.deliverer_rooms where room = any ($1) order by room for no key update)
+$$;
+revoke all on function waybell.look_through_rooms(uuid[]) from public;
+
 create or replace function waybell.follow_subscription() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  update waybell.deliverer_rooms set changes = changes + 1, look_at = case when claimed_by is null then now() else look_at end
-  where room in (waybell.room_of(old.account_guid, old.callback_url), old.guid);
+  perform waybell.look_through_rooms(array[waybell.room_of(old.account_guid, old.callback_url), old.guid]);
   return null;
 end $$;
 drop trigger rooms_follow on waybell.subscriptions;
@@ -83,13 +95,11 @@ execute function waybell.follow_subscription();
 create function waybell.follow_host() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  update waybell.deliverer_rooms r set changes = changes + 1, look_at = case when claimed_by is null then now() else look_at end
-  from (
-    select distinct room from waybell.subscriptions s
+  perform waybell.look_through_rooms((
+    select array_agg(distinct room) from waybell.subscriptions s
     cross join lateral (values (waybell.room_of(s.account_guid, s.callback_url)), (s.guid)) of_it (room)
     where s.ended_at is null and waybell.host_of(s.callback_url) = coalesce(new.host, old.host)
-  ) changed
-  where r.room = changed.room;
+  ));
   return null;
 end $$;
 create trigger rooms_follow after insert or delete on waybell.stopped_hosts
@@ -144,6 +154,6 @@ create trigger noted_changed after update on waybell.subscriptions for each row
     'ended_at', 'deactivation_rule');
 
 drop table waybell.stopped_hosts;
-drop function waybell.follow_host(), waybell.host_of(text);
+drop function waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
   drop column ended_reason, drop column missed_since, drop column missed_until`;

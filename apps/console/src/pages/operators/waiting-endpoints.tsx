@@ -19,6 +19,8 @@ const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
   full: 'it takes no more at once',
   hung: 'it does not answer',
   busy: 'it said that it was too much',
+  paused: 'its client has paused it',
+  stopped: 'an operator has stopped it',
   egress: 'our network has no way out',
   open: 'a request is under way',
 };
