@@ -7,12 +7,12 @@ export type FeedItem = {
   place: number;
   at: string;
   action: string;
-  /** delivered, failed, exhausted, dropped or suppressed. */
+  /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription. */
   result: string;
   reason: string | undefined;
   httpStatus: number | undefined;
   durationMs: number | undefined;
-  eventGuid: string;
+  eventGuid: string | undefined;
   deliveryGuid: string | undefined;
 };
 
@@ -62,25 +62,27 @@ export function useFeed(isPaused: boolean): Feed {
 
 type FeedEntry = {
   action: string;
-  event_guid: string;
+  event_guid?: string;
   delivery_guid?: string;
   at?: string;
+  /** Of a notice: what became of the subscription. */
+  kind?: string;
   reason?: string;
   cause?: string;
   attempt?: { at: string; kind: string; reason?: string; http_status?: number; duration_ms?: number };
 };
 
 function read({ event, data }: LiveMessage, place: number): FeedItem | undefined {
-  if (event !== 'attempt' && event !== 'suppressed') return undefined;
-  // As the document says of the two.
+  if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
+  // As the document says of them.
   const told = JSON.parse(data) as FeedEntry;
   const { attempt } = told;
   return {
     place,
     at: attempt?.at ?? told.at ?? '',
     action: told.action,
-    result: attempt?.kind ?? 'suppressed',
-    reason: attempt?.reason ?? told.cause ?? told.reason,
+    result: attempt?.kind ?? event,
+    reason: attempt?.reason ?? told.cause ?? told.kind ?? told.reason,
     httpStatus: attempt?.http_status,
     durationMs: attempt?.duration_ms,
     eventGuid: told.event_guid,

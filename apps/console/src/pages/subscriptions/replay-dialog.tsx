@@ -14,24 +14,27 @@ const HOUR_MS = 3_600_000;
 /** As many hours as say: while it was off, whenever that was. */
 const WHILE_OFF = 0;
 
+type ReplayChoice = { hours: number; rate: number; isIncluded: boolean };
+
 /** What the client missed of an action: counted first, then sent again at a chosen rate, with its progress. */
 export function ReplayDialog({ subscription: { guid, action, missed }, close }: ReplayProps) {
   const { ask } = useSignedIn();
-  const [hours, setHours] = useState(missed === undefined ? 24 : WHILE_OFF);
-  const [rate, setRate] = useState(10);
-  const [isIncluded, setIncluded] = useState(true);
-  const isWhileOff = hours === WHILE_OFF;
-  const wish = () => ({
+  const [choice, setChoice] = useState<ReplayChoice>({
+    hours: missed === undefined ? 24 : WHILE_OFF,
+    rate: 10,
+    isIncluded: true,
+  });
+  const wish = ({ hours, rate, isIncluded }: ReplayChoice) => ({
     per_second: rate,
-    ...(isWhileOff
+    ...(hours === WHILE_OFF
       ? { subscription_guid: guid, missed: true as const }
       : { action, since: new Date(Date.now() - hours * HOUR_MS).toISOString(), include_suppressed: isIncluded }),
   });
   const count = useMutation({
-    mutationFn: () => told(ask.client.POST('/v1/replays', { body: { ...wish(), dry_run: true } })),
+    mutationFn: () => told(ask.client.POST('/v1/replays', { body: { ...wish(choice), dry_run: true } })),
   });
   const begin = useSubscriptionChange(() =>
-    told(ask.client.POST('/v1/replays', { body: { ...wish(), dry_run: false } })),
+    told(ask.client.POST('/v1/replays', { body: { ...wish(choice), dry_run: false } })),
   );
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
@@ -47,30 +50,7 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
   return (
     <Dialog title={`What did we miss of ${action}?`} close={close}>
       <form onSubmit={submit} onChange={() => count.reset()}>
-        <label htmlFor="since">When</label>
-        <select id="since" value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-          {missed !== undefined && <option value={WHILE_OFF}>while it was switched off</option>}
-          {Object.entries(SINCE).map(([name, value]) => (
-            <option key={name} value={value}>
-              in the last {name}
-            </option>
-          ))}
-        </select>
-        {!isWhileOff && (
-          <label className="choice">
-            <input type="checkbox" checked={isIncluded} onChange={(event) => setIncluded(event.target.checked)} />
-            Also what was never made, because there was no subscription that was on
-          </label>
-        )}
-        <label htmlFor="rate">Deliveries a second</label>
-        <input
-          id="rate"
-          type="number"
-          min={1}
-          max={1_000}
-          value={rate}
-          onChange={(event) => setRate(Number(event.target.value))}
-        />
+        <ReplayFields choice={choice} choose={setChoice} wasOff={missed !== undefined} />
         <button type="submit" className="main" disabled={count.isPending}>
           Count
         </button>
@@ -86,6 +66,44 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
       )}
       {begin.error !== null && <Failed error={begin.error} />}
     </Dialog>
+  );
+}
+
+type FieldsProps = { choice: ReplayChoice; choose: (choice: ReplayChoice) => void; wasOff: boolean };
+
+function ReplayFields({ choice, choose, wasOff }: FieldsProps) {
+  const { hours, rate, isIncluded } = choice;
+  return (
+    <>
+      <label htmlFor="since">When</label>
+      <select id="since" value={hours} onChange={(event) => choose({ ...choice, hours: Number(event.target.value) })}>
+        {wasOff && <option value={WHILE_OFF}>while it was switched off</option>}
+        {Object.entries(SINCE).map(([name, value]) => (
+          <option key={name} value={value}>
+            in the last {name}
+          </option>
+        ))}
+      </select>
+      {hours !== WHILE_OFF && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={isIncluded}
+            onChange={(event) => choose({ ...choice, isIncluded: event.target.checked })}
+          />
+          Also what was never made, because there was no subscription that was on
+        </label>
+      )}
+      <label htmlFor="rate">Deliveries a second</label>
+      <input
+        id="rate"
+        type="number"
+        min={1}
+        max={1_000}
+        value={rate}
+        onChange={(event) => choose({ ...choice, rate: Number(event.target.value) })}
+      />
+    </>
   );
 }
 
