@@ -12,6 +12,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   waiting: 'waiting',
   suspended: 'waiting',
   paused: 'waiting',
+  begun: 'waiting',
   open: 'waiting',
   exhausted: 'bad',
   dropped: 'bad',

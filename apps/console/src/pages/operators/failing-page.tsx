@@ -111,7 +111,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   },
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
-  { header: 'Stop', cell: ({ origin }) => <StopHost url={origin} /> },
+  { header: 'Host', cell: ({ origin }) => <StopHost url={origin} /> },
 ];
 
 const undeliveredColumns: readonly TableColumn<UndeliveredRow>[] = [

@@ -97,7 +97,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     ),
   },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
-  { header: 'Stop', cell: ({ url }) => <StopHost url={url} /> },
+  { header: 'Host', cell: ({ url }) => <StopHost url={url} /> },
 ];
 
 const offColumns: readonly TableColumn<SwitchedOff>[] = [

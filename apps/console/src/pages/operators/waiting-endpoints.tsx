@@ -57,7 +57,7 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     ),
   },
   {
-    header: 'Stop',
+    header: 'Host',
     cell: ({ url }) => <StopHost url={url} />,
   },
 ];

@@ -19,9 +19,11 @@ export function SubscribeResults({ results, close }: { results: readonly Subscri
           </li>
         ))}
       </ul>
-      <button type="button" onClick={close}>
-        Close
-      </button>
+      <div className="tools">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
     </div>
   );
 }

@@ -43,7 +43,7 @@ export function SwitchOnDialog({ subscription: { guid, action }, close }: Switch
           {({ missed }) => <MissedCount missed={missed} />}
         </Step>
         {isReplayed && !isNothingMissed && (
-          <Step name="Replay what was missed" of={replay}>
+          <Step name="Replay what was missed" of={replay} done="begun">
             {(begun) => 'guid' in begun && <ReplayProgress guid={begun.guid} />}
           </Step>
         )}
@@ -57,9 +57,11 @@ export function SwitchOnDialog({ subscription: { guid, action }, close }: Switch
         </p>
       )}
       {isOn ? (
-        <button type="button" onClick={close}>
-          Close
-        </button>
+        <div className="tools">
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </div>
       ) : (
         <DialogTools
           does={isReplayed ? 'Test, switch on and replay' : 'Test and switch on'}
@@ -76,17 +78,25 @@ type StepProps<T> = {
   name: string;
   of: { isPending: boolean; error: Error | null; data: T | undefined };
   hasFailed?: boolean;
+  /** What it is called once it went well. */
+  done?: string;
   children: (answer: T) => ReactNode;
 };
 
 /** A step, how far it is, and what came of it. */
-function Step<T>({ name, of: { isPending, error, data }, hasFailed = error !== null, children }: StepProps<T>) {
+function Step<T>({
+  name,
+  of: { isPending, error, data },
+  hasFailed = error !== null,
+  done = 'done',
+  children,
+}: StepProps<T>) {
   const isOver = data !== undefined || error !== null;
   return (
     <li>
       <div className="line">
         <strong>{name}</strong>
-        {isOver && !isPending && <Status of={hasFailed ? 'failed' : 'done'} />}
+        {isOver && !isPending && <Status of={hasFailed ? 'failed' : done} />}
       </div>
       {isPending && <Loading what="the answer" />}
       {error !== null && <Failed error={error} />}

@@ -23,7 +23,7 @@ export function StopButton({ what }: { what: Stoppable }) {
         aria-label={`${does} ${nameOf(what)}`}
         onClick={() => setAsking(true)}
       >
-        {does} {what.kind === 'host' && 'host '}…
+        {does}
       </button>
       {isAsking && <Asked what={what} close={() => setAsking(false)} />}
     </>
