@@ -60,6 +60,7 @@ const subscriptionsOf = ({ subscriptions }: StoppedHostRow) => subscriptions;
 
 const hostColumns: readonly TableColumn<StoppedHostRow>[] = [
   { header: 'Host', value: ({ host }) => host, cell: ({ host }) => <Foreign text={host} /> },
+  { header: 'Start', cell: ({ host }) => <StopButton what={{ kind: 'host', host }} /> },
   ...sinceAndWhy<StoppedHostRow>((row) => row),
   {
     header: 'Subscriptions',
@@ -67,11 +68,11 @@ const hostColumns: readonly TableColumn<StoppedHostRow>[] = [
     value: subscriptionsOf,
     cell: (row) => subscriptionsOf(row).toLocaleString(),
   },
-  { header: 'Start', cell: ({ host }) => <StopButton what={{ kind: 'host', host }} /> },
 ];
 
 const subscriptionColumns: readonly TableColumn<StoppedSubscriptionRow>[] = [
   { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
+  { header: 'Start', cell: ({ guid, action }) => <StopButton what={{ kind: 'subscription', guid, action }} /> },
   ...sinceAndWhy<StoppedSubscriptionRow>(({ stopped }) => stopped),
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   {
@@ -81,5 +82,4 @@ const subscriptionColumns: readonly TableColumn<StoppedSubscriptionRow>[] = [
   },
   { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
-  { header: 'Start', cell: ({ guid, action }) => <StopButton what={{ kind: 'subscription', guid, action }} /> },
 ];

@@ -35,7 +35,7 @@ export function SwitchOnDialog({ subscription: { guid, action }, close }: Switch
         />
         Replay what was missed
       </label>
-      <ol className="steps" aria-live="polite">
+      <ol className="steps">
         <Step name="Send a test" of={test} hasFailed={hasFailed}>
           {({ attempts }) => <AttemptList attempts={attempts} />}
         </Step>
@@ -94,7 +94,7 @@ function Step<T>({
   const isOver = data !== undefined || error !== null;
   return (
     <li>
-      <div className="line">
+      <div className="line" role="status">
         <strong>{name}</strong>
         {isOver && !isPending && <Status of={hasFailed ? 'failed' : done} />}
       </div>
