@@ -4,26 +4,38 @@ import type { Attempted, DeliveryEnd } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
 
 /**
- * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure that counts, and
- * for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by hand
- * does not say whether the subscription fails by itself.
+ * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure but that of a test,
+ * and for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by
+ * hand does not say whether the subscription fails by itself: such a failure is uncounted.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
   const record: Outgoing = { kind: 'outcome', outcome };
-  const isDelivered = outcome.kind === 'delivered';
-  if (isDelivered ? !reportsSuccess : !isFailureThatCounts(outcome)) return [record];
   const { delivery, subscription, generation, at } = outcome;
-  return [record, { kind: 'end', end: { delivery, subscription, generation, isDelivered, at } }];
-}
-
-function isFailureThatCounts(outcome: Attempted): boolean {
-  return outcome.kind === 'exhausted' && outcome.byHand === undefined && 'answer' in outcome;
+  const end = { delivery, subscription, generation, at };
+  if (outcome.kind === 'delivered')
+    return reportsSuccess ? [record, { kind: 'end', end: { ...end, isDelivered: true } }] : [record];
+  if (outcome.kind !== 'exhausted' || outcome.byHand === 'test') return [record];
+  const { reason, status } = 'answer' in outcome ? outcome.answer : { reason: outcome.reason };
+  const isCounted = 'answer' in outcome && outcome.byHand === undefined;
+  return [
+    record,
+    {
+      kind: 'end',
+      end: {
+        ...end,
+        isDelivered: false,
+        ...(reason !== undefined && { reason }),
+        ...(status !== undefined && { status }),
+        ...(!isCounted && { isUncounted: true }),
+      },
+    },
+  ];
 }
 
 const VERSION = 2;
 
 /** Approximate length of an end in a batch. */
-export const END_CHARACTERS = 103;
+export const END_CHARACTERS = 125;
 
 export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   return {
@@ -35,29 +47,44 @@ export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   };
 }
 
+/** Those that are uncounted have a place of their own, which a version that knows of none passes over. */
 export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
-  const written = ends.map(({ delivery, subscription, generation, isDelivered, at }) => [
+  const counted = ends.filter((end) => end.isUncounted !== true).map(rowOf);
+  const uncounted = ends.filter((end) => end.isUncounted === true).map(rowOf);
+  return Buffer.from(JSON.stringify({ version: VERSION, ends: counted, ...(uncounted.length > 0 && { uncounted }) }));
+}
+
+function rowOf({ delivery, subscription, generation, isDelivered, at, reason, status }: DeliveryEnd): unknown[] {
+  const why = reason === undefined ? [] : [reason, ...(status === undefined ? [] : [status])];
+  return [delivery, subscription, generation, isDelivered, at, ...why];
+}
+
+type Row = [string, string, number, boolean, number, DeliveryEnd['reason']?, number?];
+
+function readRow([delivery, subscription, generation, isDelivered, at, reason, status]: Row): DeliveryEnd {
+  return {
     delivery,
     subscription,
     generation,
     isDelivered,
     at,
-  ]);
-  return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
+    // Null from where only what comes later is known.
+    ...(reason != null && { reason }),
+    ...(status != null && { status }),
+  };
 }
 
 /** Reads a batch of ends. Rejects a message that this version cannot read. */
 export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
-    const { version, ends } = JSON.parse(body.toString());
+    const { version, ends, uncounted = [] } = JSON.parse(body.toString());
     if (version > VERSION) return rejectNewer(`ends of format ${version}`);
     if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
     // Only the deliverer may publish here, and the version guarantees this shape.
-    return (ends as [string, string, number, boolean, number][]).map(
-      ([delivery, subscription, generation, isDelivered, at]) => {
-        return { delivery, subscription, generation, isDelivered, at };
-      },
-    );
+    return [
+      ...(ends as Row[]).map(readRow),
+      ...(uncounted as Row[]).map((row) => ({ ...readRow(row), isUncounted: true as const })),
+    ];
   } catch (error) {
     return reject('not_ends', error instanceof Error ? error.message : String(error));
   }

@@ -136,6 +136,11 @@ export type DeliveryEnd = {
   generation: number;
   isDelivered: boolean;
   at: number;
+  /** Why it failed, and the status if the receiver answered. */
+  reason?: FailureReason | UnattemptedReason;
+  status?: number;
+  /** It says nothing about its receiver: it was not attempted at its turn, or was sent by hand. */
+  isUncounted?: true;
 };
 
 export type DeactivationRule = 'exhausted' | 'window';

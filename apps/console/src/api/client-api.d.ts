@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * See what happens now
-         * @description Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
+         * @description Server-sent events, until the client closes the connection: each attempt, each event for the account that the client was not sent, and each notice of what became of a subscription, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
          */
         get: operations["streamLive"];
         put?: never;
@@ -1001,6 +1001,59 @@ export interface components {
             event_guid: string;
             /** Format: uuid */
             subscription_guid: string;
+        };
+        LiveNotice: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            action: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Without its query. */
+            callback_url: string | null;
+            client_id: string;
+            /** @description How many deliveries failed since the notice before; how many wait, up to 10,000. */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description The delivery that caused it, or the last one that failed.
+             */
+            delivery_guid: string | null;
+            /**
+             * Format: uuid
+             * @description Of the notice: one may come twice.
+             */
+            guid: string;
+            /** @enum {string} */
+            interface: "shipper" | "carrier";
+            /** @enum {string} */
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
+            missed: {
+                /** @description Null where it was not counted. */
+                count: number | null;
+                /** Format: date-time */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it is off.
+                 */
+                until: string | null;
+            } | null;
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.
+             */
+            since: string | null;
+            /** @description What the receiver answered last, if it did. */
+            status: number | null;
+            /**
+             * Format: uuid
+             * @description Null where `action` is.
+             */
+            subscription_guid: string | null;
         };
         LiveSkipped: {
             /**
@@ -1915,8 +1968,8 @@ export interface operations {
             query?: {
                 /** @description Only of this action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
-                /** @description Only attempts that ended so, or `suppressed` events. */
-                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed";
+                /** @description Only attempts that ended so, `suppressed` events, or each `notice`. */
+                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed" | "notice";
             };
             header?: {
                 /** @description The `id` that came last: the feed goes on after it, with what happened meanwhile. Without it, the feed begins now. */
