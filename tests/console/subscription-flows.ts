@@ -4,7 +4,7 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
-import { dialog } from './places.ts';
+import { dialog, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed, type Account } from './stand.ts';
 
@@ -51,6 +51,17 @@ export function subscriptionFlows(): void {
       await dialog(page).getByRole('button', { name: 'Send 2 again' }).click();
       await dialog(page).getByText('All of it is delivered.').waitFor();
       await untilStatus(carrier, messageGuid(missed, subscription), 'delivered');
+    });
+
+    test('sees live that a rule has switched a subscription off', async () => {
+      const carrier = await anAccount('carrier');
+      await subscribed(carrier, 'order.created', 500);
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/live');
+      await page.getByText('Live.').waitFor();
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
+      await off.getByRole('link', { name: /^delivery/ }).waitFor();
     });
 
     test('changes where a subscription is sent to: its token stays', async () => {

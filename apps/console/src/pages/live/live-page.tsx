@@ -86,6 +86,7 @@ function FeedLine({ item }: { item: FeedItem }) {
     <div className="feed-line">
       <Status of={item.result} />
       <strong>{item.action}</strong>
+      {item.notice !== undefined && <code>{item.notice}</code>}
       {item.httpStatus !== undefined && <code>HTTP {item.httpStatus}</code>}
       {item.reason !== undefined && <code>{item.reason}</code>}
       {item.durationMs !== undefined && <span className="quietly">{writtenDuration(item.durationMs)}</span>}

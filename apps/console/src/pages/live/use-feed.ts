@@ -9,6 +9,8 @@ export type FeedItem = {
   action: string;
   /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription. */
   result: string;
+  /** What a notice is of, such as subscription.switched_off. */
+  notice: string | undefined;
   reason: string | undefined;
   httpStatus: number | undefined;
   durationMs: number | undefined;
@@ -61,13 +63,15 @@ export function useFeed(isPaused: boolean): Feed {
 }
 
 type FeedEntry = {
-  action: string;
+  action: string | null;
   event_guid?: string;
-  delivery_guid?: string;
+  delivery_guid?: string | null;
   at?: string;
-  /** Of a notice: what became of the subscription. */
+  reason?: string | null;
+  /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
   kind?: string;
-  reason?: string;
+  callback_url?: string | null;
+  status?: number | null;
   cause?: string;
   attempt?: { at: string; kind: string; reason?: string; http_status?: number; duration_ms?: number };
 };
@@ -80,12 +84,13 @@ function read({ event, data }: LiveMessage, place: number): FeedItem | undefined
   return {
     place,
     at: attempt?.at ?? told.at ?? '',
-    action: told.action,
+    action: told.action ?? told.callback_url ?? '',
     result: attempt?.kind ?? event,
-    reason: attempt?.reason ?? told.cause ?? told.kind ?? told.reason,
-    httpStatus: attempt?.http_status,
+    reason: attempt?.reason ?? told.cause ?? told.reason ?? undefined,
+    notice: told.kind,
+    httpStatus: attempt?.http_status ?? told.status ?? undefined,
     durationMs: attempt?.duration_ms,
     eventGuid: told.event_guid,
-    deliveryGuid: told.delivery_guid,
+    deliveryGuid: told.delivery_guid ?? undefined,
   };
 }
