@@ -2,7 +2,7 @@ import type { WaitingReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
 
-/** What waits for one endpoint or destination, and who looks after it. Times are milliseconds since the epoch. */
+/** What waits for one endpoint, for one held subscription, or for one destination, and who looks after it. Times are milliseconds since the epoch. */
 type WaitingRoom = {
   bytes: number;
   /** When its oldest row was made. */
@@ -64,7 +64,7 @@ const ENDPOINTS = `
   ) counted
   left join lateral (
     select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
-    where s.account_guid = listed.account and waybell.room_of(s.account_guid, s.callback_url) = listed.room limit 1
+    where s.account_guid = listed.account and listed.room in (waybell.room_of(s.account_guid, s.callback_url), s.guid) limit 1
   ) current on true
   order by made_at, room`;
 
