@@ -1,5 +1,5 @@
 import { noticeKinds, type NoticeKind, type OperationsNotice } from '@waybell/line/operations-notice';
-import { noticesExchange, operationsQueue } from '@waybell/line/topology';
+import { noticesExchange, operationsExchange, operationsQueue } from '@waybell/line/topology';
 
 const known = (description: string) => ({ type: ['string', 'null'], description });
 const number = (description: string) => ({ type: ['integer', 'null'], minimum: 0, description });
@@ -123,7 +123,7 @@ const examples: Record<NoticeKind, OperationsNotice> = {
 export const operationsChannel = {
   address: operationsQueue,
   title: 'Notices of subscriptions',
-  description: `Bound to the direct exchange \`${noticesExchange}\`, by a key for each kind. For the platform, to tell its clients; the oldest go after seven days, or beyond 64 MiB. Each is published within a second, at least once.`,
+  description: `Bound to the fanout exchange \`${operationsExchange}\`, which takes \`operations.<kind>\` from the direct exchange \`${noticesExchange}\`. For the platform, to tell its clients; the oldest go after seven days, or beyond 64 MiB. Each is published within a second, at least once.`,
   messages: {
     notice: {
       name: 'notice',

@@ -40,6 +40,8 @@ export const rejectedExchange = 'waybell.rejected';
  */
 export const noticesExchange = 'waybell.notices';
 export const otherNoticesExchange = 'waybell.notices.others';
+/** Takes notices of subscriptions, so that without their queue they are unroutable, and do not go to those who publish events. */
+export const operationsExchange = 'waybell.notices.operations';
 
 export const routerQueue = 'waybell.events.router';
 export const locationsQueue = 'waybell.events.locations';
@@ -76,7 +78,13 @@ export const STEPS = {
   'delivery-log': ['delivery-log', 'sent-by-hand'],
 } as const;
 
-export type Exchange = { name: string; type: 'topic' | 'direct' | 'fanout'; alternate?: string };
+export type Exchange = {
+  name: string;
+  type: 'topic' | 'direct' | 'fanout';
+  alternate?: string;
+  /** To exchanges before it in the list. */
+  bindings?: Binding[];
+};
 export type Queue = { name: string; arguments: Record<string, string | number>; bindings: Binding[] };
 export type Binding = { exchange: string; routingKey: string };
 export type Topology = { exchanges: Exchange[]; queues: Queue[] };
@@ -116,6 +124,11 @@ export function topology(options: TopologyOptions): Topology {
       { name: rejectedExchange, type: 'fanout' },
       { name: noticesExchange, type: 'direct', alternate: otherNoticesExchange },
       { name: otherNoticesExchange, type: 'fanout' },
+      {
+        name: operationsExchange,
+        type: 'fanout',
+        bindings: noticeKinds.map((kind) => ({ exchange: noticesExchange, routingKey: noticeKey(kind) })),
+      },
     ],
     queues: [
       eventsQueue(routerQueue, options.actionKeys),
@@ -138,11 +151,7 @@ export function topology(options: TopologyOptions): Topology {
       // Every read by an operator counts as a delivery.
       queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }], { 'x-delivery-limit': 1_000_000_000 }),
       noticeQueue(rejectionsQueue, [{ exchange: otherNoticesExchange, routingKey: '' }], options.quorumSize),
-      noticeQueue(
-        operationsQueue,
-        noticeKinds.map((kind) => ({ exchange: noticesExchange, routingKey: noticeKey(kind) })),
-        options.quorumSize,
-      ),
+      noticeQueue(operationsQueue, [{ exchange: operationsExchange, routingKey: '' }], options.quorumSize),
     ],
   };
 }

@@ -30,6 +30,8 @@ const SETTLE = {
 export function noticesIn(postgres: Postgres, { claimMs }: { claimMs: number }): ClaimedRows<OperationsNotice> {
   return {
     claimMs,
+    // Without its queue a notice is in the table all the same.
+    mayBeLost: true,
     async claim() {
       const claimed = () => postgres.query<{ notice: OperationsNotice }>({ ...CLAIM, values: [claimMs] });
       return (await whenAvailable(postgres, claimed)).rows.map(({ notice }) => notice);

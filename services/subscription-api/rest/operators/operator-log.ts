@@ -9,6 +9,7 @@ import {
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
+import { interruptedSubscriptions, latestNotices } from '../../interrupted.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
@@ -85,11 +86,15 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
         const origins = await failingOrigins(postgres, asked);
         const waiting = await waitingEndpoints(postgres, asked);
         const undelivered = await oldestUndelivered(postgres, asked);
-        const views = await viewsOf(postgres, [...origins, ...waiting, ...undelivered]);
+        const interrupted = await interruptedSubscriptions(postgres, asked);
+        const notices = await latestNotices(postgres, asked);
+        const views = await viewsOf(postgres, [...origins, ...waiting, ...undelivered, ...interrupted]);
         return {
           origins: { objects: origins.map(views.origin) },
           waiting: { objects: waiting.map(views.endpoint) },
           undelivered: { objects: undelivered.map(views.undelivered) },
+          interrupted: { objects: interrupted.map(views.interrupted) },
+          notices: { objects: notices },
         };
       });
       response.json({ since: new Date(sinceMs).toISOString(), ...failing });
