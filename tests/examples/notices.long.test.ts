@@ -41,7 +41,7 @@ async function mailServer() {
         text = text.slice(end + (isData ? 5 : 2));
         if (isData) mails.push(said);
         isData = said === 'data' && !isData;
-        if (said === 'quit') socket.end('221 bye\r\n');
+        if (!isData && said.toUpperCase() === 'QUIT') socket.end('221 bye\r\n');
         else socket.write(isData ? '354 go on\r\n' : '250 ok\r\n');
       }
     });
