@@ -77,7 +77,7 @@ async function forgetAttempts(
          where m.delivery = sent.guid and (m.place is not null or m.answer is not null) offset 0
        ) a
      ), cleared as (
-       update delivery_log.attempts a set answer = null, chunk = null, place = null from gone
+       update delivery_log.attempts a set answer = null, place = null from gone
        where (a.delivery, a.at, a.attempt) = (gone.delivery, gone.at, gone.attempt)
      )
      select chunk, place, answer is not null as answer from gone`,

@@ -13,6 +13,9 @@ export function ownerOf(client: string): string {
   return owner;
 }
 
+/** Builds a condition: the column names a listener. It is that of `listener-client.sql`. */
+export const isListener = (column: string): string => `waybell.is_listener(${column})`;
+
 /** Builds a condition: the column names the client of this parameter, or a listener of it. */
 export const isOfOwner = (column: string, parameter: string): string =>
   `split_part(${column}, '${SEPARATOR}', 1) = ${parameter}`;

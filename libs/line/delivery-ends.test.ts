@@ -59,6 +59,30 @@ describe('recordWithEnd, of what says nothing about a receiver,', () => {
   });
 });
 
+describe('an answer of 410', () => {
+  const gone = { kind: 'end', end: { ...end, isGone: true } };
+  const answered = { ...answer, reason: 'http_4xx' as const, status: 410 };
+
+  test('is told of after whatever attempt, and beside the end of its delivery', () => {
+    expect(endOf({ ...facts, kind: 'failed', answer: answered, retryAt: 3 })).toEqual([gone]);
+    expect(endOf({ ...exhausted, answer: answered })).toEqual([
+      { kind: 'end', end: { ...end, reason: 'http_4xx', status: 410 } },
+      gone,
+    ]);
+  });
+
+  test.each(['resend', 'test'] as const)('to what was sent by hand (%s) ends nothing', (byHand) => {
+    expect(endOf({ ...facts, kind: 'failed', answer: answered, retryAt: 3, byHand })).toEqual([]);
+  });
+
+  test('is passed over where it is not known: as a failure it would count', () => {
+    const ends: DeliveryEnd[] = [failed, { ...end, isGone: true }];
+    const written = writeEnds(ends);
+    expect(JSON.parse(written.toString()).ends).toHaveLength(1);
+    expect(readEnds({ body: written })).toEqual(ends);
+  });
+});
+
 describe('readEnds', () => {
   test('reads what was written', () => {
     const expired: DeliveryEnd = { ...end, reason: 'expired', isUncounted: true };

@@ -157,7 +157,8 @@ export const noSubscriptionCauses = {
     remedy: 'Fix the receiver and subscribe again; a replay with include_suppressed then sends what was missed.',
   },
   ended: {
-    meaning: 'The subscription had been ended.',
+    meaning:
+      'The subscription had ended: by its client, or as its receiver had answered 410 (Gone), where that ends one.',
     remedy: 'Subscribe again; a replay with include_suppressed then sends what was missed.',
   },
   subscribed_later: {

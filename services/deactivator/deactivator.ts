@@ -5,6 +5,7 @@ import { announceDeactivations } from './announce-deactivations.ts';
 import type { Config } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
 import { deactivationsIn } from './deactivations.ts';
+import { endGoneIn } from './end-gone.ts';
 import { noteEndsIn } from './note-ends.ts';
 import { noticesIn } from './notices.ts';
 import { startSweep } from './sweep.ts';
@@ -24,11 +25,15 @@ export type Deactivator = {
 
 export function openDeactivator(service: Service<Config>): Deactivator {
   const { config, postgres, log, metrics } = service;
-  const { rules, claimMs, sweepIntervalMs: intervalMs } = config;
+  const { rules, endOnGone, claimMs, sweepIntervalMs: intervalMs } = config;
   const deactivations = deactivationsIn(postgres, { claimMs, onTold: announceDeactivations({ log, metrics }) });
   const how = { intervalMs, complaint: 'telling.failed' };
   return {
-    step: deactivateStep({ noteEnds: noteEndsIn(postgres, rules), config }),
+    step: deactivateStep({
+      noteEnds: noteEndsIn(postgres, rules),
+      endGone: endGoneIn(postgres, { endOnGone, log }),
+      config,
+    }),
     announce() {
       const announcing = new AsyncDisposableStack();
       announcing.use(service.publishRepeatedly('deactivations', deactivations, how));

@@ -1,6 +1,6 @@
 /*
- * Element i of the arrays: which delivery of that subscription and generation ended, when, delivered or exhausted. Notes the
- * health of each subscription; what is to go off because all attempts of a delivery failed (carrier-webhooks, States and
+ * Element i of the arrays: which delivery of that subscription and generation ended, when, delivered or exhausted. A failure counts for
+ * nothing while its subscription is paused or stopped. Notes the health of each subscription; what is to go off because all attempts of a delivery failed (carrier-webhooks, States and
  * transitions) becomes due, which `switch_off` judges.
  *
  * A run of failures begins when the first of them is noted here, because until then not every success was told: what
@@ -45,7 +45,9 @@ begin
       from unnest(subscription_guids, generations, deliveries, delivered, note_ends.ended_at)
         as m (guid, generation, delivery, delivered, ended_at)
       join waybell.subscriptions s on s.guid = m.guid and s.generation = m.generation
-      where s.guid = any (locked) group by s.guid
+      where s.guid = any (locked) and (m.delivered or not exists (
+        select from waybell.delivery_targets t where t.subscription_guid = s.guid and t.held is not null))
+      group by s.guid
     ), failure as (
       -- Ordered by time, and then by guid: whichever comes first, the same is the last.
       select m.*, greatest(s.last_failure_at, failed_at) as failure_at,

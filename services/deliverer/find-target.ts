@@ -84,7 +84,7 @@ const RECENTLY_WELL = {
   // Limits rows, not origins: one account may have many, side by side.
   text: `select origin as callback_url from (
            select distinct substring(callback_url from '^[^/]*//[^/?]*') as origin from (
-             select callback_url from waybell.delivery_targets where state = 'active' and not tells_success limit 50000
+             select callback_url from waybell.delivery_targets where state = 'active' and held is null and not tells_success limit 50000
            ) known
          ) origins order by random() limit 64`,
 };

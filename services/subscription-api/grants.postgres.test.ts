@@ -35,6 +35,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   waybell_deactivator: {
     ...ANY,
     'note_ends()': 'EXECUTE',
+    'end_gone()': 'EXECUTE',
     'switch_off()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
     'note_exhausted()': 'EXECUTE',
@@ -156,9 +157,11 @@ describe('functions that act as the owner of the tables', () => {
     );
     expect(rows.map(({ name }) => name)).toEqual([
       'count_missed',
+      'end_gone',
       'follow_account',
       'follow_host',
       'follow_subscription',
+      'look_through_rooms',
       'note_change',
       'note_ends',
       'note_exhausted',

@@ -146,6 +146,16 @@ export const eventProperties = {
 export const deliveryLogSchemas: Record<string, JsonNode> = {
   Attempt: object(['attempt', 'at', 'kind'], attemptProperties),
   Delivery: object(requiredOfDelivery, { ...deliveryProperties, attempts }),
+  ListedDelivery: object(requiredOfDelivery, {
+    ...deliveryProperties,
+    attempts,
+    ended_at: { ...moment, description: 'Only with `after`: when it ended, for the place that it has there.' },
+    body: { type: ['string', 'null'], description: 'Only with `include=body`: what was sent, to the byte, as UTF-8.' },
+    body_state: {
+      enum: ['kept', 'no_longer_kept'],
+      description: 'Beside `body`: why there is none, its time is over or it was deleted since.',
+    },
+  }),
   DeliveryDetail: object([...requiredOfDelivery, 'request', 'curl'], {
     ...deliveryProperties,
     attempts,

@@ -640,7 +640,7 @@ export interface paths {
         put?: never;
         /**
          * Have an example event sent to your own subscriptions
-         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the current subscriptions of the client and of its listeners: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
          */
         post: operations["trigger"];
         delete?: never;
@@ -2808,6 +2808,11 @@ export interface operations {
                      * @example order.created
                      */
                     action: string;
+                    /**
+                     * @description Whether the client's own subscription gets it although a listener runs.
+                     * @default false
+                     */
+                    everywhere?: boolean;
                     /**
                      * @description What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.
                      * @example {

@@ -5,6 +5,7 @@ import type { Database } from '../../database.ts';
 import type { SigningSecrets } from '../../signing-secrets.ts';
 import type { Subscriptions } from '../../subscriptions.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
+import type { AwaitEnds } from '../deliveries/await-ends.ts';
 import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
 
@@ -17,6 +18,7 @@ export type RouteOptions = {
   catalog: readonly Action[];
   callbackRules: CallbackRules;
   live: Live;
+  awaiting: AwaitEnds;
 };
 
 const METHODS = ['get', 'post', 'patch', 'delete'] as const;

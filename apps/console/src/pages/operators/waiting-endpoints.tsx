@@ -4,6 +4,7 @@ import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
 import { stateColumn } from './room-state.tsx';
+import { StopHost } from './stops/stop-host.tsx';
 import type { WaitingEndpoint } from './types.ts';
 
 /** Which endpoints deliveries wait for, and why; the longest first. */
@@ -54,5 +55,9 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
         ))}
       </span>
     ),
+  },
+  {
+    header: 'Host',
+    cell: ({ url }) => <StopHost url={url} />,
   },
 ];
