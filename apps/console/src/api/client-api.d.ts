@@ -1037,10 +1037,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         Listener: {
@@ -1089,7 +1089,7 @@ export interface components {
             /** @description Without its query. */
             callback_url: string | null;
             client_id: string;
-            /** @description How many deliveries failed since the notice before; how many wait, up to 10,000. */
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
             count: number | null;
             /**
              * Format: uuid
