@@ -9,6 +9,7 @@ export class PausesAndStops implements MigrationInterface {
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(COLUMNS);
+    await database.query(LISTENERS);
     await database.query(HOSTS);
     await database.query(TARGETS);
     await database.query(FOLLOW);
@@ -56,7 +57,7 @@ drop trigger stop_kept on waybell.subscriptions;
 drop table waybell.stopped_hosts;
 drop trigger held_forgets_failures on waybell.subscriptions;
 drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
-  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text);
+  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
   drop column ended_reason, drop column missed_since, drop column missed_until`);
   }
@@ -74,6 +75,13 @@ alter table waybell.subscriptions
   -- When it was off, until what it missed is replayed: from its first failed delivery until it was switched on again.
   add column missed_since timestamptz,
   add column missed_until timestamptz`;
+
+/** Whether a client is a listener, as \`listenerClient\` names it: its subscriptions are nobody's. */
+const LISTENERS = `
+create function waybell.is_listener(client text) returns boolean
+language sql immutable parallel safe
+return position(' ' in client) > 0;
+revoke all on function waybell.is_listener(text) from public`;
 
 /** Callbacks to these hosts wait, whoever's they are. */
 const HOSTS = `
