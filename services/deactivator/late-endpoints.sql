@@ -39,7 +39,7 @@ begin
       order by w.made_at, w.id limit 1000
     ) w
     join waybell.subscriptions s on s.guid = w.subscription
-    where w.why not in ('paused', 'stopped', 'open') and position(' ' in s.client_id) = 0
+    where w.why not in ('paused', 'stopped', 'open') and not waybell.is_listener(s.client_id)
     group by 1, 2
   ), noted as (
     insert into waybell.late_endpoints as k (room, client, told_at, counted_at)
