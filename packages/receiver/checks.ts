@@ -11,29 +11,44 @@ export type Secrets = OneOrMore | (() => SecretsInput | Promise<SecretsInput>);
 /** The `verification_token` of each subscription, or a function that finds those of an action. */
 export type Tokens = OneOrMore | ((about: { action: string }) => SecretsInput | Promise<SecretsInput>);
 
-/**
- * How one knows that a request comes from Waybell: by its signature, by the token of its subscription, or both. What is
- * given and undefined, as an environment variable may be, is an error, not a check that is left out.
- */
-export type Checks = {
+type CheckTimes = {
   /** How far `webhook-timestamp` may be from now, in seconds; 300 unless given. */
   toleranceS?: number;
   /** Milliseconds since 1970; the system's clock, unless given. */
   now?: () => number;
-} & (
-  | { secrets: Secrets | undefined; tokens?: Tokens | undefined }
-  | { tokens: Tokens | undefined; secrets?: Secrets | undefined }
-);
+};
+
+/**
+ * How one knows that a request comes from Waybell: by its signature, by the token of its subscription, or both. What is
+ * given and undefined, as an environment variable may be, is an error, not a check that is left out.
+ */
+export type Checks = CheckTimes &
+  (
+    | { secrets: Secrets | undefined; tokens?: Tokens | undefined }
+    | { tokens: Tokens | undefined; secrets?: Secrets | undefined }
+  );
+
+/** Neither: the signing secrets come by `keepSubscribed`, and until then nothing is taken. */
+export type LaterChecks = CheckTimes & { secrets?: never; tokens?: never };
 
 /** Throws where neither check is given, or one of them cannot be made. */
 export function requireChecks(checks: Checks): void {
+  requireUsable(checks);
+  if (isLater(checks)) throw new TypeError('give "secrets", "tokens" or both');
+}
+
+export function isLater(checks: Checks | LaterChecks): checks is LaterChecks {
+  return checks.secrets === undefined && checks.tokens === undefined;
+}
+
+/** Throws where a check that is given cannot be made. */
+export function requireUsable(checks: Checks | LaterChecks): void {
   const { secrets, tokens, toleranceS = TOLERANCE_S } = checks;
   for (const name of ['secrets', 'tokens'] as const)
     if (name in checks && checks[name] === undefined)
       throw new TypeError(
         `"${name}" is undefined: is the environment variable set? Leave it out to do without this check`,
       );
-  if (secrets === undefined && tokens === undefined) throw new TypeError('give "secrets", "tokens" or both');
   if (secrets !== undefined && typeof secrets !== 'function') secretsIn(secrets);
   if (tokens !== undefined && typeof tokens !== 'function') tokensIn(tokens);
   requireNumbers({ toleranceS });

@@ -1,3 +1,4 @@
+import type { Follow } from './learned-checks.ts';
 import type { Interface } from './parse-notification.ts';
 import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
 import { requireNumbers, requireTimers } from './require-options.ts';
@@ -24,6 +25,8 @@ export type Receiver = {
   lambda: (event: LambdaEvent) => Promise<LambdaAnswer>;
   /** For anything else: from a request to the answer to it. */
   receive: Receive;
+  /** For `keepSubscribed`, which tells of signing secrets and verification tokens as they change. */
+  follow: Follow;
 };
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -41,6 +44,7 @@ export function createReceiver(options: ReceiverOptions<'shipper'> | ReceiverOpt
     fastify: serveFastify(serving),
     lambda: serveLambda(serving),
     receive: serving.receive,
+    follow: serving.follow,
   };
 }
 

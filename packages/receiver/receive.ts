@@ -1,17 +1,18 @@
-import { requireChecks } from './checks.ts';
+import { requireUsable, type LaterChecks } from './checks.ts';
 import { doOnce } from './do-once.ts';
 import { guardStore } from './guard-store.ts';
 import { inTime } from './in-time.ts';
+import { learningReader, type Follow } from './learned-checks.ts';
 import { memoryStore } from './memory-store.ts';
 import { requireInterface, type Interface } from './parse-notification.ts';
-import { readNotification, type ReadOptions, type Received, type ReceivedRequest } from './read-notification.ts';
+import type { ReadOptions, Received, ReceivedRequest } from './read-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { requireFunctions, requireTimers } from './require-options.ts';
 import type { Store } from './store.ts';
 import { tellTrouble, type Failure, type Trouble } from './tell-trouble.ts';
 import { workOf, type WorkOptions } from './work-of.ts';
 
-export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
+export type ReceiveOptions<I extends Interface> = (ReadOptions<I> | ({ interface: I } & LaterChecks)) &
   WorkOptions<I> & {
     /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
     store?: Store | undefined;
@@ -39,14 +40,15 @@ const HANDLE_WITHIN_MS = 60_000;
 /** Verifies, reads, recognises repeats and hands over: from a request to its answer. */
 export function receiving<I extends Interface>(
   options: ReceiveOptions<I>,
-): { receive: Receive; refuseRequest: Refuse } {
-  requireChecks(options);
+): { receive: Receive; refuseRequest: Refuse; follow: Follow } {
+  requireUsable(options);
   requireInterface(options.interface);
   const { onTest, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
   if (onTest !== 'handle') requireFunctions({ onTest });
   requireTimers({ handleWithinMs: withinMs });
   const store = guardStore(options.store ?? memoryStore());
   const [work, tell] = [workOf(options), tellTrouble(options.onTrouble)];
+  const { read, follow } = learningReader<I>(options);
   const isQueued = options.enqueue !== undefined;
 
   const failed = (about: Omit<Failure, 'kind'>, status: 500 | 503): Answer => {
@@ -92,7 +94,7 @@ export function receiving<I extends Interface>(
   const receivePosted = async (request: ReceivedRequest, about: Pick<Failure, 'id' | 'action'>): Promise<Answer> => {
     let reading;
     try {
-      reading = await readNotification(request, options);
+      reading = await read(request);
     } catch (error) {
       return failed({ in: 'checks', error }, 503);
     }
@@ -102,6 +104,7 @@ export function receiving<I extends Interface>(
   };
 
   return {
+    follow,
     refuseRequest,
     async receive({ method, ...request }) {
       if (method !== 'POST') return refuseRequest(refuse('wrong_method', 'notifications come by POST'));

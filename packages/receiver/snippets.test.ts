@@ -33,11 +33,12 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 describe('the README', () => {
-  test('has a receiver in eight lines, which receives', async () => {
-    const [first = ''] = snippets;
-    expect(first.trimEnd().split('\n')).toHaveLength(8);
+  // The first, which is kept subscribed, is tried on a whole system: tests/system/kept-receiver.ts.
+  test('has receivers in eight lines at most, of which one is given its secrets and receives', async () => {
+    const [kept = '', given = ''] = snippets.filter((text) => text.includes('createServer'));
+    expect([kept, given].map((text) => text.trimEnd().split('\n').length)).toEqual([6, 8]);
     const port = await freePort({ taken: new Set() });
-    await writeFile(join(home, 'receiver.mjs'), first.replace('8080', `${port}, '127.0.0.1'`));
+    await writeFile(join(home, 'receiver.mjs'), given.replace('8080', `${port}, '127.0.0.1'`));
     const receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: home, env: { WAYBELL_SECRETS: secret } });
     const exited = once(receiver, 'exit');
     let printed = '';

@@ -1,10 +1,11 @@
 import { adminLineSchemas } from './admin-line-schemas.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
 import { adminPaths } from './admin-paths.ts';
+import { adminStopSchemas } from './admin-stop-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
 import type { JsonNode } from './json-node.ts';
 
-const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`waiting list\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
+const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`waiting list\`, \`subscription stop\`, \`host\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
 is set and is not for strangers. Its access tokens are opaque and have the scope \`admin\`; the first one is made by
 \`./waybell token create --scope admin\`. Bodies, errors and limits are as on the interfaces for accounts. The audit log names the token for each change.`;
 
@@ -56,6 +57,7 @@ export const adminSchemas: Record<string, JsonNode> = {
   AccessToken: token,
   ...adminLogSchemas,
   ...adminLineSchemas,
+  ...adminStopSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
@@ -74,6 +76,7 @@ export function adminDocument({ version }: { version: string }): JsonNode {
       { name: 'Accounts' },
       { name: 'Access tokens' },
       { name: 'Delivery log' },
+      { name: 'Stops', description: 'What waits until an operator starts it again.' },
       { name: 'Line' },
       { name: 'Documents', description: 'They need no token.' },
     ],

@@ -1,4 +1,5 @@
 /** What operators are told of the delivery log: of every account and client, with what receivers said. */
+import { noticeProperties } from '../operations-channel.ts';
 import {
   attemptProperties,
   deliveryProperties,
@@ -7,6 +8,7 @@ import {
   verdict,
   waitingReason,
 } from './delivery-log-schemas.ts';
+import { stopped } from './subscription-paths.ts';
 import { guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const interfaceName: JsonNode = { enum: ['shipper', 'carrier'] };
@@ -88,10 +90,28 @@ export const adminLogSchemas: Record<string, JsonNode> = {
   OperatorVerdict: verdict('OperatorDelivery', { suppressed: ofClient, rejected: { delivery_guid: guid } }),
   OperatorEvent: exactly(event),
   OperatorSubscription: object(
-    ['guid', 'account', 'client_id', 'interface', 'action', 'url', 'created_at', 'ended_at', 'standing', 'switches'],
+    [
+      'guid',
+      'account',
+      'client_id',
+      'interface',
+      'action',
+      'url',
+      'created_at',
+      'ended_at',
+      'paused_until',
+      'stopped',
+      'standing',
+      'switches',
+    ],
     {
       ...subscription,
       ended_at: { ...orNull(moment), description: 'Null: it is a current one.' },
+      paused_until: orNull({ ...moment, description: 'Null: its client has not paused it.' }),
+      stopped: {
+        ...orNull(stopped),
+        description: 'Null: neither it nor its host is stopped by an operator.',
+      },
       standing: { enum: ['active', 'switched_off', 'ended'] },
       failing_since: { ...orNull(moment), description: 'Since when its attempts fail; null: the last one did not.' },
       last_success_at: orNull(moment),
@@ -174,15 +194,37 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     origins: { ...listOf('FailingOrigin'), description: 'Where attempts fail most.' },
     waiting: waitingEndpoints,
     undelivered: { ...listOf('Undelivered'), description: 'The oldest deliveries without an end.' },
+    interrupted: {
+      ...listOf('Interrupted'),
+      description: 'Subscriptions that get nothing now, or missed what was not replayed, the latest first.',
+    },
+    notices: { ...listOf('OperationsNotice'), description: 'What the platform was told last, the latest first.' },
   }),
+  Interrupted: exactly({
+    guid,
+    account,
+    client_id: text,
+    interface: interfaceName,
+    action: text,
+    url: { ...text, description: 'Without its query.' },
+    state: {
+      enum: ['off', 'stopped', 'paused', 'missed'],
+      description: '`missed`: it is on again, and what it missed was not replayed.',
+    },
+    since: orNull(moment),
+    until: orNull(moment),
+    reason: orNull({ ...text, description: 'The rule that switched it off, or why an operator stopped it.' }),
+    missed: orNull({ ...count, description: 'As the delivery log knows, up to 1,000 of a kind. Null: it waits.' }),
+  }),
+  OperationsNotice: exactly(noticeProperties),
   Change: exactly({
     at: moment,
     who: { ...text, examples: ['token 3d1c2f0a-6f5e-4a3f-9a55-0c8f2f0f7d11', 'command line'] },
     origin: { type: ['string', 'null'], description: 'An address, or a person at a machine.' },
     request_id: { ...orNull(guid), description: 'Null outside of a request.' },
     what: { ...text, examples: ['subscription.changed'] },
-    account,
-    subject_guid: { ...guid, description: 'The account, token, signing secret or subscription.' },
+    account: { anyOf: [account, { type: 'null' }], description: 'Null where it is of none: a host.' },
+    subject_guid: { ...orNull(guid), description: 'The account, token, signing secret or subscription; null: a host.' },
     details: { type: 'object', description: 'The new values of what changed.' },
   }),
 };

@@ -1,6 +1,7 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
 import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
+import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
@@ -181,6 +182,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   ...adminTokenPaths,
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
+  ...adminStopPaths,
   ...adminLinePaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',

@@ -51,16 +51,19 @@ function replaysPath(interfaces: readonly Interface[], one: AnswerNode): JsonNod
       tags,
       operationId: 'createReplay',
       summary: 'Send all that the client missed',
-      description: `All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with \`include_suppressed\` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted, by reason. Where there is nothing, \`explanation\` says what there is instead. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest.`,
+      description: `All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with \`include_suppressed\` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted, by reason. With \`missed\` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, \`explanation\` says what there is instead. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest. With \`missed\`, what is noted as missed then begins where the replay ends.`,
       security,
-      requestBody: { required: true, content: jsonOf(replayRequest) },
+      requestBody: {
+        required: true,
+        content: jsonOf({ ...replayRequest, anyOf: [{ required: ['since'] }, { required: ['missed'] }] }),
+      },
       responses: {
         200: success('How many there are, where that was asked.', one('ReplayCount')),
         202: {
           ...success('It has begun.', one('Replay')),
           links: links(interfaces, 'object', byGuid('/guid', 'getReplay', 'cancelReplay')),
         },
-        ...problemAnswers(['any-interface', 'body'], ['not-subscribed', 'nobody-subscribed']),
+        ...problemAnswers(['any-interface', 'body'], ['not-subscribed', 'nobody-subscribed', 'nothing-missed']),
       },
     },
   };
@@ -125,15 +128,12 @@ function testPath(one: AnswerNode): JsonNode {
       operationId: 'testSubscription',
       summary: 'Try a subscription out',
       description:
-        'Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.',
+        'Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said: also while it is switched off or paused, not while an operator has stopped it. One at a time for each subscription. It counts for no deactivation.',
       security,
       requestBody: noBody,
       responses: {
         200: success('What the receiver said.', one('DeliveryDetail')),
-        ...problemAnswers(
-          ['any-interface', 'body', 'parameters'],
-          ['not-subscribed', 'under-way', 'nobody-subscribed'],
-        ),
+        ...problemAnswers(['any-interface', 'body', 'parameters'], ['not-subscribed', 'under-way', 'stopped']),
       },
     },
   };
@@ -144,13 +144,17 @@ const count = { type: 'integer', minimum: 0 };
 /** The body of a request for a replay. */
 export const replayRequest: JsonNode = {
   type: 'object',
-  required: ['since'],
   additionalProperties: false,
   properties: {
     action: { ...actionName, description: 'the name of an action; this, or a subscription, is to be there' },
     subscription_guid: {
       ...guid,
       description: 'Of the action of this subscription of the client, current or not; whichever of them missed it.',
+    },
+    missed: {
+      enum: [true],
+      description:
+        'What the subscription named by `subscription_guid` noted as `missed`, in place of `since`, `until`, `action` and `include_suppressed`.',
     },
     since: { ...moment, description: 'What was given up, or came in vain, from then on.' },
     until: { ...moment, description: 'And before; now, where it is left out.' },

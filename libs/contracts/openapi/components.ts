@@ -85,7 +85,7 @@ export const securitySchemes: JsonNode = {
   },
 };
 
-const callbackUrl = {
+export const callbackUrl = {
   type: 'string',
   format: 'uri',
   maxLength: 2_048,

@@ -17,6 +17,14 @@ export const actionName: JsonNode = {
   description: 'the name of an action',
 };
 
+/** The same in which `*` is any text. */
+export const actionPattern: JsonNode = {
+  type: 'string',
+  pattern: '^[a-z_.*]{1,100}$',
+  examples: ['order.*'],
+  description: 'the name of an action, in which * is any text',
+};
+
 export const object = (required: readonly string[], properties: JsonNode): JsonNode => ({
   type: 'object',
   required,

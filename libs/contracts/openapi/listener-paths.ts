@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { actionPattern, guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
@@ -27,12 +27,7 @@ export const listenerRequest: JsonNode = {
       type: 'array',
       minItems: 1,
       maxItems: 100,
-      items: {
-        type: 'string',
-        pattern: '^[a-z_.*]{1,100}$',
-        examples: ['order.*'],
-        description: 'the name of an action, in which * is any text',
-      },
+      items: actionPattern,
       description: 'Names of actions, in which `*` is any text. All that the account can have, where it is left out.',
     },
     name: {
@@ -94,7 +89,7 @@ function createListener(interfaces: readonly Interface[]): JsonNode {
         ...success('The listener. Read its stream now.', one),
         links: links(interfaces, 'object', byGuid('/guid', 'streamRequests', 'answerRequest', 'endListener')),
       },
-      ...problemAnswers(['any-interface', 'action', 'body'], ['feature-off', 'already-listening']),
+      ...problemAnswers(['any-interface', 'body'], ['feature-off', 'already-listening']),
     },
   };
 }
@@ -149,7 +144,7 @@ const stream: JsonNode = {
     schema: {
       type: 'string',
       description:
-        '`event: listening` says that callbacks come from now on. Of `event: request` the `data` is a ListenerRequest, of `event: over` the `id` of a request whose answer nobody waits for any more, of `event: switched-on` the `action` of a subscription that had been switched off, as its deliveries failed: as JSON on one line. A comment comes every 15 seconds at least.',
+        '`event: listening` says that callbacks come from now on. Of `event: request` the `data` is a ListenerRequest, of `event: over` the `id` of a request whose answer nobody waits for any more: as JSON on one line. A comment comes every 15 seconds at least.',
     },
     examples: {
       request: {

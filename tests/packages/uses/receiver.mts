@@ -1,4 +1,4 @@
-import { createReceiver } from '@waybell/receiver';
+import { createReceiver, keepSubscribed } from '@waybell/receiver';
 import { postgresStore, receivedTable } from '@waybell/receiver/postgres';
 import { redisStore } from '@waybell/receiver/redis';
 import { signedRequest } from '@waybell/receiver/testing';
@@ -19,3 +19,14 @@ for (const store of stores) {
   const answer = await receiver.fetch(request.to('https://receiver.example.com'));
   console.log('used', answer.status, receivedTable.length > 0);
 }
+
+const kept = keepSubscribed(createReceiver({ interface: 'carrier', handle: () => undefined }), {
+  api: 'http://127.0.0.1:9',
+  token: 'none',
+  callbackUrl: 'https://receiver.example.com',
+  actions: ['order.*'],
+  onTrouble: ({ reason }) => console.log('used', reason),
+});
+await kept.ready;
+console.log('used', kept.state().troubles.length);
+await kept.close();

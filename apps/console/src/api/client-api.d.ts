@@ -270,7 +270,7 @@ export interface paths {
         };
         /**
          * See what happens now
-         * @description Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
+         * @description Server-sent events, until the client closes the connection: each attempt, each event for the account that the client was not sent, and each notice of what became of a subscription, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
          */
         get: operations["streamLive"];
         put?: never;
@@ -380,7 +380,7 @@ export interface paths {
         put?: never;
         /**
          * Send all that the client missed
-         * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `dry_run` it is only counted, by reason. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest.
+         * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `dry_run` it is only counted, by reason. With `missed` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest. With `missed`, what is noted as missed then begins where the replay ends.
          */
         post: operations["createReplay"];
         delete?: never;
@@ -480,12 +480,86 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See all subscriptions, and why one is switched off or suspended
+         * See all subscriptions, and why one is switched off, paused, stopped or suspended
          * @description The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.
          */
         get: operations["listSubscriptions"];
+        /**
+         * Have subscriptions to many actions
+         * @description Each action is subscribed, or its subscription changed in place; nothing else is ended. The same request again changes nothing, so that a receiver can make it at each start. The answer has an entry for each action, by name.
+         */
+        put: operations["putSubscriptions"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * See a subscription
+         * @description One that the client has now, with its verification token.
+         */
+        get: operations["getSubscription"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a subscription in place, or switch it on again
+         * @description Its guid, verification token and history stay. Earlier failures no longer count. What it missed while it was off is noted as `missed`, with a count: `POST /v1/replays` with `missed` sends it. Another URL alone leaves one off that was switched off. A request that changes nothing does nothing.
+         */
+        patch: operations["changeSubscription"];
+        trace?: never;
+    };
+    "/v1/subscriptions/{guid}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have its deliveries wait
+         * @description Until then, or until it is resumed, what is due waits, and counts for nothing; what grows too old expires. It stays active. Paused again, the new end counts.
+         */
+        post: operations["pauseSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{guid}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a pause
+         * @description What waits is sent now. Fine where it is not paused, too.
+         */
+        post: operations["resumeSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -506,7 +580,7 @@ export interface paths {
         put?: never;
         /**
          * Try a subscription out
-         * @description Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.
+         * @description Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said: also while it is switched off or paused, not while an operator has stopped it. One at a time for each subscription. It counts for no deactivation.
          */
         post: operations["testSubscription"];
         delete?: never;
@@ -568,7 +642,7 @@ export interface paths {
         put?: never;
         /**
          * Have an example event sent to your own subscriptions
-         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the current subscriptions of the client and of its listeners: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
          */
         post: operations["trigger"];
         delete?: never;
@@ -719,10 +793,10 @@ export interface components {
             /** @description Where the request went; values in the query are `***`. */
             url?: string;
             /**
-             * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+             * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
              * @enum {unknown}
              */
-            waited?: "full" | "hung" | "busy" | "egress" | "open";
+            waited?: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
         };
         CarrierAction: {
             action: components["schemas"]["CarrierActionName"];
@@ -807,10 +881,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         DeliveryDetail: {
@@ -888,10 +962,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         ListedDelivery: {
@@ -963,10 +1037,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         Listener: {
@@ -1004,6 +1078,59 @@ export interface components {
             event_guid: string;
             /** Format: uuid */
             subscription_guid: string;
+        };
+        LiveNotice: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            action: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Without its query. */
+            callback_url: string | null;
+            client_id: string;
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description The delivery that caused it, or the last one that failed.
+             */
+            delivery_guid: string | null;
+            /**
+             * Format: uuid
+             * @description Of the notice: one may come twice.
+             */
+            guid: string;
+            /** @enum {string} */
+            interface: "shipper" | "carrier";
+            /** @enum {string} */
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
+            missed: {
+                /** @description Null where it was not counted. */
+                count: number | null;
+                /** Format: date-time */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it is off.
+                 */
+                until: string | null;
+            } | null;
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.
+             */
+            since: string | null;
+            /** @description What the receiver answered last, if it did. */
+            status: number | null;
+            /**
+             * Format: uuid
+             * @description Null where `action` is.
+             */
+            subscription_guid: string | null;
         };
         LiveSkipped: {
             /**
@@ -1104,6 +1231,16 @@ export interface components {
             title: string;
             /** Format: uri */
             type: string;
+        };
+        PutSubscription: {
+            action: string;
+            problem?: components["schemas"]["Problem"];
+            /**
+             * @description `unchanged`: it was so before. `refused`: `problem` says why.
+             * @enum {unknown}
+             */
+            result: "created" | "changed" | "unchanged" | "refused";
+            subscription?: components["schemas"]["Subscription"];
         };
         Replay: {
             /** @description Of which action. */
@@ -1233,15 +1370,26 @@ export interface components {
         };
         Subscription: {
             action: string;
+            /** @description Absent where its notifications have the plain form. */
+            audit_field_set?: string[];
             /** @example https://receiver.example.com/waybell */
             callback_url: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
             changed_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
             created_at: string;
             /** @description Only where it was switched off: when, and by which rule. */
             deactivation?: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
                 at: string;
                 /**
                  * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
@@ -1253,6 +1401,36 @@ export interface components {
             guid: string;
             /** @description False once it was switched off. */
             is_active: boolean;
+            /** @description Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for. */
+            missed?: {
+                /** @description Only where it was just changed: as many as one replay takes, at most. */
+                count?: number;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                until: string;
+            };
+            /**
+             * Format: date-time
+             * @description Only while it is paused: what is due waits until then.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            paused_until?: string;
+            /** @description Only while an operator has its deliveries wait, or those to its host. Only an operator starts it again. */
+            stopped?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                reason: string;
+            };
             /** @description Only while the account lacks a feature that the action needs: nothing is sent, and the subscription stays. */
             suspension?: {
                 /** @enum {unknown} */
@@ -1260,6 +1438,8 @@ export interface components {
                 /** @constant */
                 reason: "feature_off";
             };
+            /** @description Sent with every notification as `X-Service-Verification-Token`. Only to tokens with `webhooks:write`, and not in lists. */
+            verification_token?: string;
         };
         TimelineEvent: {
             action: string;
@@ -1591,7 +1771,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: number;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand. */
@@ -1875,8 +2055,8 @@ export interface operations {
             query?: {
                 /** @description Only of this action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
-                /** @description Only attempts that ended so, or `suppressed` events. */
-                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed";
+                /** @description Only attempts that ended so, `suppressed` events, or each `notice`. */
+                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed" | "notice";
             };
             header?: {
                 /** @description The `id` that came last: the feed goes on after it, with what happened meanwhile. Without it, the feed begins now. */
@@ -2086,13 +2266,18 @@ export interface operations {
                      * @default false
                      */
                     include_suppressed?: boolean;
+                    /**
+                     * @description What the subscription named by `subscription_guid` noted as `missed`, in place of `since`, `until`, `action` and `include_suppressed`.
+                     * @enum {unknown}
+                     */
+                    missed?: true;
                     /** @default 10 */
                     per_second?: number;
                     /**
                      * Format: date-time
                      * @description What was given up, or came in vain, from then on.
                      */
-                    since: string;
+                    since?: string;
                     /**
                      * Format: uuid
                      * @description Of the action of this subscription of the client, current or not; whichever of them missed it.
@@ -2103,7 +2288,7 @@ export interface operations {
                      * @description And before; now, where it is left out.
                      */
                     until?: string;
-                };
+                } | unknown | unknown;
             };
         };
         responses: {
@@ -2378,6 +2563,214 @@ export interface operations {
             };
         };
     };
+    putSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Names of actions, in which `*` is any text: `order.*`. It stands for what the account can have: neither deprecated actions nor those of a feature that is not enabled. */
+                    actions: string[];
+                    /** @description Each revision action among them takes the fields that it has; if it has none of them, its form is the plain one. The other actions ignore it. Null, or left out: the plain form. */
+                    audit_field_set?: string[] | null;
+                    /**
+                     * Format: uri
+                     * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
+                     * @example https://receiver.example.com/waybell
+                     */
+                    callback_url: string;
+                    /**
+                     * @description Switches those on again that were switched off. Else they stay off.
+                     * @enum {unknown}
+                     */
+                    is_active?: true;
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["PutSubscription"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: components["schemas"]["PutSubscription"][];
+                    };
+                };
+            };
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Subscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    changeSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As with subscribing: only for the revision actions. Null is the plain form; left out, it stays as it is. */
+                    audit_field_set?: string[] | null;
+                    /**
+                     * Format: uri
+                     * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
+                     * @example https://receiver.example.com/waybell
+                     */
+                    callback_url?: string;
+                    /**
+                     * @description Switches it on again where it was switched off. To have its deliveries wait, pause it.
+                     * @enum {unknown}
+                     */
+                    is_active?: true;
+                };
+            };
+        };
+        responses: {
+            /** @description The subscription as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Subscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    pauseSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description As long as a delivery may wait (`DELIVERY_MAX_AGE`) at most; that long where it is left out.
+                     * @example 2026-11-20T09:30:00.123Z
+                     */
+                    until?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The subscription as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Subscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
+    resumeSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The subscription as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Subscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Subscription"];
+                };
+            };
+        };
+    };
     testSubscription: {
         parameters: {
             query?: never;
@@ -2502,6 +2895,11 @@ export interface operations {
                      * @example order.created
                      */
                     action: string;
+                    /**
+                     * @description Whether the client's own subscription gets it although a listener runs.
+                     * @default false
+                     */
+                    everywhere?: boolean;
                     /**
                      * @description What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.
                      * @example {

@@ -134,7 +134,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See who changed accounts, tokens, secrets and subscriptions
+         * See who changed accounts, tokens, secrets, subscriptions and stops
          * @description The last change first. The same as `./waybell audit`.
          */
         get: operations["listChanges"];
@@ -180,6 +180,52 @@ export interface paths {
         get: operations["listHeldDeactivations"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/hosts/{host}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have callbacks to a stopped host go on
+         * @description What waits is sent now, but for what is paused or stopped by itself.
+         */
+        post: operations["startHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/hosts/{host}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have all callbacks to a host wait
+         * @description Whichever accounts they are of, to any port, until it is started, or they are too old. Clients see that, and why. Stopped again, the new reason counts.
+         */
+        post: operations["stopHost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -323,6 +369,70 @@ export interface paths {
          * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
          */
         post: operations["retryRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/stops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions and the hosts that are stopped
+         * @description The one that was stopped last comes first.
+         */
+        get: operations["listStops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/subscriptions/{guid}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a stopped subscription go on
+         * @description What waits is sent now, unless it is paused, or its host is stopped.
+         */
+        post: operations["startSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/subscriptions/{guid}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the deliveries of a subscription wait
+         * @description Until it is started, or they are too old. Its client sees that, and why, and cannot end it: subscribed anew, it is still stopped. Stopped again, the new reason counts.
+         */
+        post: operations["stopSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -544,7 +654,8 @@ export interface components {
             name: string | null;
         };
         Change: {
-            account: components["schemas"]["AccountName"];
+            /** @description Null where it is of none: a host. */
+            account: components["schemas"]["AccountName"] | null;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
@@ -561,9 +672,9 @@ export interface components {
             request_id: string | null;
             /**
              * Format: uuid
-             * @description The account, token, signing secret or subscription.
+             * @description The account, token, signing secret or subscription; null: a host.
              */
-            subject_guid: string;
+            subject_guid: string | null;
             /** @example subscription.changed */
             what: string;
             /**
@@ -590,6 +701,14 @@ export interface components {
          */
         Duration: string;
         Failing: {
+            /** @description Subscriptions that get nothing now, or missed what was not replayed, the latest first. */
+            interrupted: {
+                objects: components["schemas"]["Interrupted"][];
+            };
+            /** @description What the platform was told last, the latest first. */
+            notices: {
+                objects: components["schemas"]["OperationsNotice"][];
+            };
             /** @description Where attempts fail most. */
             origins: {
                 objects: components["schemas"]["FailingOrigin"][];
@@ -650,6 +769,91 @@ export interface components {
             rule: "exhausted" | "window";
             /** @description Without its query. */
             url: string;
+        };
+        Interrupted: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            client_id: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @description As the delivery log knows, up to 1,000 of a kind. Null: it waits. */
+            missed: number | null;
+            /** @description The rule that switched it off, or why an operator stopped it. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string | null;
+            /**
+             * @description `missed`: it is on again, and what it missed was not replayed.
+             * @enum {unknown}
+             */
+            state: "off" | "stopped" | "paused" | "missed";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string | null;
+            /** @description Without its query. */
+            url: string;
+        };
+        OperationsNotice: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @description What operators call the account. */
+            account_name: string | null;
+            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            action: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Without its query. */
+            callback_url: string | null;
+            client_id: string;
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description The delivery that caused it, or the last one that failed.
+             */
+            delivery_guid: string | null;
+            /**
+             * Format: uuid
+             * @description Of the notice: one may come twice.
+             */
+            guid: string;
+            /** @enum {string} */
+            interface: "shipper" | "carrier";
+            /** @enum {string} */
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
+            missed: {
+                /** @description Null where it was not counted. */
+                count: number | null;
+                /** Format: date-time */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it is off.
+                 */
+                until: string | null;
+            } | null;
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.
+             */
+            since: string | null;
+            /** @description What the receiver answered last, if it did. */
+            status: number | null;
+            /**
+             * Format: uuid
+             * @description Null where `action` is.
+             */
+            subscription_guid: string | null;
         };
         OperatorDelivery: {
             account: components["schemas"]["AccountName"];
@@ -718,10 +922,10 @@ export interface components {
                 /** @description Where the request went; values in the query are `***`. */
                 url?: string;
                 /**
-                 * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                waited?: "full" | "hung" | "busy" | "egress" | "open";
+                waited?: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             }[];
             client_id: string;
             /** @description Only where its end switched the subscription off. */
@@ -773,10 +977,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         OperatorEvent: {
@@ -838,8 +1042,23 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             last_success_at?: string | null;
+            /**
+             * Format: date-time
+             * @description Null: its client has not paused it.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            paused_until: string | null;
             /** @enum {unknown} */
             standing: "active" | "switched_off" | "ended";
+            /** @description Null: neither it nor its host is stopped by an operator. */
+            stopped: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                reason: string;
+            } | null;
             /** @description When a rule switched it off, and when it was subscribed anew, the first one first. */
             switches: {
                 /**
@@ -1050,6 +1269,22 @@ export interface components {
             stayed: number;
         };
         Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
+        StoppedHost: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            host: string;
+            reason: string;
+            /** @description Current ones whose callbacks go there. */
+            subscriptions: number;
+        };
+        Stops: {
+            hosts: components["schemas"]["StoppedHost"][];
+            /** @description Also those that their clients ended: subscribed anew, they are still stopped. */
+            subscriptions: components["schemas"]["OperatorSubscription"][];
+        };
         SwitchedOff: {
             account: components["schemas"]["AccountName"];
             action: string;
@@ -1193,8 +1428,8 @@ export interface components {
             subscription_guids: string[];
             /** @description Without its query; null: no subscription has it any more. */
             url: string | null;
-            /** @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies. */
-            why: ("full" | "hung" | "busy" | "egress" | "open")[];
+            /** @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies. */
+            why: ("full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open")[];
         };
     };
     responses: {
@@ -1449,6 +1684,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {
@@ -1583,6 +1820,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
                 /** @description From this time on; without it, of the last hour. */
                 since?: string;
             };
@@ -1632,6 +1871,70 @@ export interface operations {
                     "application/json": {
                         objects: components["schemas"]["HeldDeactivation"][];
                     };
+                };
+            };
+        };
+    };
+    startHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is no longer stopped. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stopHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Without a port. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description a text of 1 to 200 printable characters; clients see it
+                     * @example the receiver is being moved
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The host. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedHost"];
                 };
             };
         };
@@ -1870,6 +2173,93 @@ export interface operations {
             };
         };
     };
+    listStops: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is stopped. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stops"];
+                };
+            };
+        };
+    };
+    startSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The subscription that its client has to the action now, or had last. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSubscription"];
+                };
+            };
+        };
+    };
+    stopSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description a text of 1 to 200 printable characters; clients see it
+                     * @example the receiver is being moved
+                     */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The subscription that its client has to the action now, or had last. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorSubscription"];
+                };
+            };
+        };
+    };
     listSwitchedOff: {
         parameters: {
             query?: {
@@ -1963,6 +2353,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path?: never;
@@ -1995,6 +2387,8 @@ export interface operations {
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {

@@ -1,0 +1,115 @@
+import { askWaybell, type Wanted } from './ask-waybell.ts';
+import { keepingTroubles } from './keeping-troubles.ts';
+import type { KeepingChange, KeepingTrouble, KeptState } from './kept-subscription.ts';
+import type { Follow } from './learned-checks.ts';
+import { looking } from './looking.ts';
+import { jittered, pause } from './pause.ts';
+import { requireFunctions, requireNumbers, requireTimers } from './require-options.ts';
+import { switchingOn, type SwitchingTimes } from './switching-on.ts';
+
+export type KeepSubscribedOptions = {
+  /** The address of the API. */
+  api: string | URL | undefined;
+  /** An access token with the scope `webhooks:write`, or a function that is asked before each call. */
+  token: string | (() => string | Promise<string>) | undefined;
+  /** Where this receiver is called; the same in all its replicas. */
+  callbackUrl: string | URL | undefined;
+  /** Names of actions, in which `*` is any text: `['order.*', 'damage.created']`. What is subscribed beside them stays. */
+  actions: string | readonly string[];
+  /** Fields of the revision form, for the actions that have one. */
+  auditFieldSet?: readonly string[];
+  /** How often it is looked whether all is as it should be, in milliseconds; 5 minutes unless given, a tenth more or less. */
+  everyMs?: number;
+  /** How many of those that were missed are sent again in a second; 50 unless given. */
+  replaysPerSecond?: number;
+  /** Gets what is not as it should be, once while it lasts; it is printed without this. */
+  onTrouble?: (trouble: KeepingTrouble) => unknown;
+  /** Gets what was done. */
+  onChange?: (change: KeepingChange) => unknown;
+};
+
+export type Kept = {
+  /** Resolves, and never rejects, when the API was asked for the first time: from then on the receiver knows its secrets, unless `state()` has a trouble. */
+  ready: Promise<void>;
+  state: () => KeptState;
+  /** Ends what is under way. The receiver goes on with what it knows. */
+  close: () => Promise<void>;
+  [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+const EVERY_MS = 5 * 60_000;
+const PER_SECOND = 50;
+const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, settleMs: 5_000 };
+
+/**
+ * Keeps a receiver subscribed, from now on until it is closed: subscribes what is missing, changes what differs, tests what is
+ * off and switches it on again, has what was missed replayed, and tells the receiver of secrets and tokens as they change. Several replicas may do so at
+ * once. Throws where the options cannot be used; what fails later is told by `onTrouble`, and the receiver goes on receiving.
+ */
+export function keepSubscribed(receiver: { follow: Follow }, options: KeepSubscribedOptions): Kept {
+  return keeping(receiver, options, TIMES);
+}
+
+/** The same with other pauses, for tests. */
+export function keeping(receiver: { follow: Follow }, options: KeepSubscribedOptions, times: SwitchingTimes): Kept {
+  const { everyMs, perSecond, wanted, where, tell } = readOptions(options);
+  const closing = new AbortController();
+  const { signal } = closing;
+  const waybell = askWaybell({ ...where, signal });
+  const troubles = keepingTroubles(tell.trouble);
+  const { attend } = switchingOn({ waybell, troubles, onChange: tell.change, perSecond, times, signal });
+  const { look, checks, state } = looking({ waybell, wanted, troubles, onChange: tell.change, attend, signal });
+  receiver.follow(checks);
+
+  const ready = look();
+  const looks = async (): Promise<void> => {
+    let waitMs = await ready;
+    for (let failures = 0; !signal.aborted; waitMs = await look()) {
+      failures = waitMs === 0 ? 0 : failures + 1;
+      const soonMs = Math.min(everyMs, FIRST_AGAIN_MS * 2 ** (failures - 1));
+      await pause(jittered(failures === 0 ? everyMs : Math.max(soonMs, waitMs)), signal);
+    }
+  };
+  const over = looks();
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await over;
+  };
+  return { ready: ready.then(() => undefined), state, close, [Symbol.asyncDispose]: close };
+}
+
+const FIRST_AGAIN_MS = 5_000;
+
+function readOptions(options: KeepSubscribedOptions) {
+  const { api, token, callbackUrl, actions, auditFieldSet, onTrouble = printed, onChange } = options;
+  const { everyMs = EVERY_MS, replaysPerSecond: perSecond = PER_SECOND } = options;
+  const given = { api, token, callbackUrl };
+  for (const [name, value] of Object.entries(given))
+    if (value === undefined || value === '')
+      throw new TypeError(`"${name}" is ${value === '' ? 'empty' : 'undefined'}: is the environment variable set?`);
+  for (const [name, url] of Object.entries({ api, callbackUrl }))
+    if (!URL.canParse(String(url))) throw new TypeError(`"${name}" is no URL`);
+  if ([actions].flat().length === 0) throw new TypeError('"actions" names none');
+  requireTimers({ everyMs });
+  requireNumbers({ replaysPerSecond: perSecond });
+  requireFunctions({ onTrouble, onChange });
+  const wanted: Wanted = {
+    callback_url: String(callbackUrl),
+    actions: [actions].flat(),
+    ...(auditFieldSet !== undefined && { audit_field_set: auditFieldSet }),
+  };
+  const tell = { trouble: safely('onTrouble', onTrouble), change: safely('onChange', onChange) };
+  return { everyMs, perSecond, wanted, tell, where: { api: String(api), token: token ?? '' } };
+}
+
+/** Calls the integrator's hook, whose faults must not end the process. */
+function safely<T>(name: string, hook: (about: T) => unknown = () => undefined): (about: T) => void {
+  return (about) => {
+    const told = async (): Promise<unknown> => hook(about);
+    told().catch((error: unknown) => console.error(`waybell receiver: ${name}`, error));
+  };
+}
+
+function printed({ reason, action = '', detail }: KeepingTrouble): void {
+  console.error('waybell receiver:', reason, action, detail);
+}

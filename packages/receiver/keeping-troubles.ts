@@ -1,0 +1,42 @@
+import type { KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
+
+export type KeepingTroubles = {
+  standing: () => KeepingTrouble[];
+  /** Begins a trouble, in the place of another of the same name. */
+  raise: (name: string, trouble: KeepingTrouble) => void;
+  settle: (name: string) => void;
+};
+
+/** What troubles there are. Each is told when it begins, not again while it lasts. */
+export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): KeepingTroubles {
+  const standing = new Map<string, KeepingTrouble>();
+  return {
+    standing: () => [...standing.values()],
+    raise(name, trouble) {
+      const before = standing.get(name);
+      standing.set(name, trouble);
+      if (before?.reason !== trouble.reason || before.detail !== trouble.detail) onTrouble(trouble);
+    },
+    settle: (name) => void standing.delete(name),
+  };
+}
+
+/** What of a subscription is not as it should be; undefined where all is well. */
+export function troubleOf({ action, ...subscription }: KeptSubscription): KeepingTrouble | undefined {
+  const { stopped, paused_until: until, suspension, is_active: isActive, deactivation } = subscription;
+  if (stopped) {
+    const detail = `an operator stopped it at ${stopped.at}: ${stopped.reason}. What is due waits until an operator starts it`;
+    return { reason: 'stopped', action, detail };
+  }
+  if (!isActive) {
+    const since = deactivation ? ` since ${deactivation.at} (${deactivation.rule})` : '';
+    return { reason: 'switched_off', action, detail: `it is off${since}, and is switched on once a test is answered` };
+  }
+  if (until !== undefined)
+    return { reason: 'paused', action, detail: `it is paused: what is due waits until ${until}` };
+  if (suspension) {
+    const detail = `nothing is sent while the account does not have the feature ${suspension.feature}`;
+    return { reason: 'suspended', action, detail };
+  }
+  return undefined;
+}

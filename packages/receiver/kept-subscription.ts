@@ -1,0 +1,58 @@
+/** A subscription as `GET /v1/subscriptions` shows it. */
+export type KeptSubscription = {
+  guid: string;
+  action: string;
+  callback_url: string;
+  audit_field_set?: readonly string[];
+  is_active: boolean;
+  created_at: string;
+  changed_at: string;
+  /** When, and by which rule, it was switched off. */
+  deactivation?: { at: string; rule: string };
+  /** The account lacks the feature that the action needs. */
+  suspension?: { reason: string; feature: string };
+  paused_until?: string;
+  /** By an operator, who alone starts it again. */
+  stopped?: { at: string; reason: string };
+  /** While it was off: not replayed yet. */
+  missed?: { since: string; until: string };
+};
+
+/** What is not as it should be. */
+export type KeepingTrouble = {
+  /**
+   * Of the API: `unreachable`, `no_rights` (the access token), `too_many_requests` or `not_taken`. Of an action: `refused`, `switched_off`,
+   * `test_failed` (so that it stays off for now), `paused`, `stopped` or `suspended`.
+   */
+  reason:
+    | 'unreachable'
+    | 'no_rights'
+    | 'too_many_requests'
+    | 'not_taken'
+    | 'refused'
+    | 'switched_off'
+    | 'test_failed'
+    | 'paused'
+    | 'stopped'
+    | 'suspended';
+  detail: string;
+  /** Unless it is of the API. */
+  action?: string;
+};
+
+/** What was done. `replayed`: as many as were missed are sent now. */
+export type KeepingChange = {
+  kind: 'subscribed' | 'changed' | 'switched_on' | 'replayed';
+  action: string;
+  guid: string;
+} & {
+  count?: number;
+};
+
+export type KeptState = {
+  /** When the API last told how all is; undefined before. */
+  lookedAt: Date | undefined;
+  subscriptions: readonly KeptSubscription[];
+  /** Those that last. */
+  troubles: readonly KeepingTrouble[];
+};

@@ -1,0 +1,147 @@
+import { ApiFailure, type AskWaybell, type Tested } from './ask-waybell.ts';
+import type { KeepingTroubles } from './keeping-troubles.ts';
+import type { KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
+import { jittered, pause } from './pause.ts';
+
+export type SwitchingTimes = {
+  /** Before the second test; it doubles with each. */
+  firstPauseMs: number;
+  longestPauseMs: number;
+  /** Until what was suppressed last is in the delivery log, where replays find it. */
+  settleMs: number;
+};
+
+export type SwitchingOptions = {
+  waybell: AskWaybell;
+  troubles: KeepingTroubles;
+  onChange: (change: KeepingChange) => void;
+  perSecond: number;
+  times: SwitchingTimes;
+  signal: AbortSignal;
+};
+
+export type SwitchingOn = {
+  /** Begins what is to be done about a subscription as it is now. */
+  attend: (subscription: KeptSubscription) => void;
+};
+
+type Which = Pick<KeptSubscription, 'guid' | 'action'>;
+type Standing = { tries: number; onAtMs: number };
+
+/** How many tests are under way. */
+const AT_ONCE = 4;
+
+/**
+ * Switches on again what is off: tests it at once, then with growing pauses, and switches it on when a test is answered 2xx. One that
+ * goes off again soon after that has the longer pause, so that a receiver that answers tests and nothing else is left off ever longer.
+ */
+export function switchingOn(options: SwitchingOptions): SwitchingOn {
+  const { waybell, troubles, onChange, perSecond, times, signal } = options;
+  const standings = new Map<string, Standing>();
+  const inTurn = atMost(AT_ONCE);
+  const once = onceAtATime();
+
+  const replay = async ({ guid, action }: Which): Promise<void> => {
+    await pause(times.settleMs, signal);
+    if (signal.aborted) return;
+    try {
+      const { total: count } = await waybell.replayMissed(guid, perSecond);
+      onChange({ kind: 'replayed', action, guid, count });
+    } catch (error) {
+      // 409: another replica has done it.
+      if (signal.aborted || statusOf(error) === 409) return;
+      return troubles.raise(`replay ${action}`, failedTrouble(error, action, 'what was missed is not replayed'));
+    }
+    troubles.settle(`replay ${action}`);
+  };
+
+  /** Resolves with whether there is nothing more to do. */
+  const tryOut = async ({ guid, action }: Which, standing: Standing): Promise<boolean> => {
+    const { is_active: isActive, stopped } = await waybell.subscription(guid);
+    if (isActive || stopped) return true;
+    const tested = await waybell.test(guid);
+    if (tested.status !== 'delivered') {
+      troubles.raise(`test ${action}`, { reason: 'test_failed', action, detail: `it stays off: ${whyOf(tested)}` });
+      return false;
+    }
+    const { missed } = await waybell.switchOn(guid);
+    standing.onAtMs = Date.now();
+    for (const name of [action, `test ${action}`]) troubles.settle(name);
+    onChange({ kind: 'switched_on', action, guid });
+    if (missed) once(`replay ${guid}`, () => replay({ guid, action }));
+    return true;
+  };
+
+  const switchOn = async (which: Which): Promise<void> => {
+    const { guid, action } = which;
+    const standing = standings.get(guid) ?? { tries: 0, onAtMs: Infinity };
+    standings.set(guid, standing);
+    for (let isDone = false; !isDone && !signal.aborted;) {
+      await pause(jittered(pauseBefore(standing.tries, times)), signal);
+      if (signal.aborted) return;
+      standing.tries += 1;
+      isDone = await inTurn(() => tryOut(which, standing)).catch((error: unknown) => {
+        const status = statusOf(error);
+        // 404: it has ended. 409: a test of another replica is under way.
+        if (status !== 404 && status !== 409 && !signal.aborted)
+          troubles.raise(`test ${action}`, failedTrouble(error, action, 'it stays off, and cannot be tested'));
+        return status === 404;
+      });
+    }
+  };
+
+  return {
+    attend({ guid, action, is_active: isActive, stopped, missed }) {
+      if (isActive) {
+        troubles.settle(`test ${action}`);
+        const { onAtMs = Infinity } = standings.get(guid) ?? {};
+        if (Date.now() - onAtMs > times.longestPauseMs) standings.delete(guid);
+        if (missed) once(`replay ${guid}`, () => replay({ guid, action }));
+      } else if (!stopped) once(`switch on ${guid}`, () => switchOn({ guid, action }));
+    },
+  };
+}
+
+/** The first at once, the second after the first pause; each further pause is twice the one before. */
+export function pauseBefore(tries: number, { firstPauseMs, longestPauseMs }: SwitchingTimes): number {
+  return tries === 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
+}
+
+function whyOf({ status, reason = status, meaning = '' }: Tested): string {
+  return `a test was not answered with 2xx (${reason}). ${meaning}`.trim();
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof ApiFailure ? error.status : undefined;
+}
+
+function failedTrouble(error: unknown, action: string, what: string): KeepingTrouble {
+  const reason = error instanceof ApiFailure ? error.reason : 'not_taken';
+  return { reason, action, detail: `${what}: ${error instanceof Error ? error.message : String(error)}` };
+}
+
+/** Does work of a name unless it is under way. It must not reject. */
+function onceAtATime() {
+  const underWay = new Set<string>();
+  return (name: string, work: () => Promise<void>): void => {
+    if (underWay.has(name)) return;
+    underWay.add(name);
+    void work().finally(() => underWay.delete(name));
+  };
+}
+
+function atMost(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,3 @@
+import { keptReceiver } from './kept-receiver.ts';
+
+keptReceiver();
