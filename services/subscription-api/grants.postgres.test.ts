@@ -28,6 +28,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     delivery_targets: 'SELECT',
     valid_signing_secrets: 'SELECT',
     'needed_feature()': 'EXECUTE',
+    'host_of()': 'EXECUTE',
     deliverers: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',
     ...waitingOf('deliverer'),
   },

@@ -5,7 +5,7 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
-import { BEGUN_ANEW, ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
+import { begunAnew, ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
 /** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */
 export type Listener = { guid: string; interface: Interface; accountGuid: string; clientId: string; isEnded: boolean };
@@ -66,7 +66,7 @@ const KEEP = `
     update waybell.listeners set alive_until = now() + $2 * interval '1 millisecond'
     where guid = any ($1::uuid[]) and ended_at is null returning guid, account_guid, interface, client_id
   ), switched_on as (
-    update waybell.subscriptions s set ${BEGUN_ANEW} from alive a
+    update waybell.subscriptions s set ${begunAnew()} from alive a
     where (s.account_guid, s.interface, s.client_id) = (a.account_guid, a.interface, a.client_id)
       and s.ended_at is null and not s.is_active
     returning a.guid as listener, s.action)

@@ -89,7 +89,7 @@ function createListener(interfaces: readonly Interface[]): JsonNode {
         ...success('The listener. Read its stream now.', one),
         links: links(interfaces, 'object', byGuid('/guid', 'streamRequests', 'answerRequest', 'endListener')),
       },
-      ...problemAnswers(['any-interface', 'action', 'body'], ['feature-off', 'already-listening']),
+      ...problemAnswers(['any-interface', 'body'], ['feature-off', 'already-listening']),
     },
   };
 }

@@ -30,6 +30,7 @@ import { ParkedBusy } from './0031-parked-busy.ts';
 import { LogOfRows } from './0032-log-of-rows.ts';
 import { WaitingRooms } from './0033-waiting-rooms.ts';
 import { PausesAndStops } from './0034-pauses-and-stops.ts';
+import { Stopped } from './0036-stopped.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -69,4 +70,5 @@ export const migrations = [
   LogOfRows,
   WaitingRooms,
   PausesAndStops,
+  Stopped,
 ];

@@ -20,7 +20,7 @@ export type Operation = {
 
 export type DocumentedOperation = Operation & { method: string; path: string };
 
-const METHODS = ['get', 'post', 'patch', 'delete'];
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
 /** The operations of a document's paths. */
 export function documentedOperations(document: Node): DocumentedOperation[] {

@@ -178,7 +178,8 @@ async function requireKnown(postgres: Queryable, account: string | undefined): P
   if (account !== undefined) await findAccount(postgres, account);
 }
 
-async function viewsOf(postgres: Queryable, entries: readonly { account: string }[]) {
+/** Views with the names of the accounts of these. */
+export async function viewsOf(postgres: Queryable, entries: readonly { account: string }[]) {
   return operatorViews(
     await accountsOf(
       postgres,
