@@ -67,13 +67,13 @@ async function missWhileOff(client: Client): Promise<string[]> {
 export function keptReceiver(): void {
   describe.each(['shipper', 'carrier'] as const)('a receiver of the %s interface that is kept subscribed', (name) => {
     test('is subscribed to what it wants and no more, and handles it, without a secret or a token of its own', async () => {
-      const { client, own } = await aKept(name, { actions: ['order.p*', 'order.created'] });
+      const { client, own } = await aKept(name, { actions: ['order.p*', 'order.deliver*'] });
       await own.start();
       const subscribed = (await subscriptionsOf(client)).map(({ action }) => action);
       expect(subscribed).toContain('order.picked_up');
-      expect(subscribed.filter((action) => !/^order\.(p|created$)/.test(action))).toEqual([]);
+      expect(subscribed.filter((action) => !/^order\.(p|deliver)/.test(action))).toEqual([]);
       expect(own.changes.map(({ action }) => action).toSorted()).toEqual(subscribed.toSorted());
-      await untilHandled(own, await hear(client, 'order.created'));
+      await untilHandled(own, await hear(client, 'order.delivered'));
       await untilHandled(own, await hear(client, 'order.picked_up'));
       expect(own.troubles).toEqual([]);
       expect(own.kept[0]?.state()).toMatchObject({ lookedAt: expect.any(Date), troubles: [] });
