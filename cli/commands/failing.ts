@@ -5,12 +5,15 @@ import {
   type FailingOrigin,
   type Undelivered,
 } from '@waybell/subscription-api/failing';
+import { interruptedSubscriptions, latestNotices, type Interrupted } from '@waybell/subscription-api/interrupted';
+import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
+import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
@@ -21,10 +24,11 @@ const HOUR_MS = 3_600_000;
 export function failingCommand(): Command {
   return new Command('failing')
     .description(
-      'list the receivers whose attempts fail most, the endpoints that deliveries wait for, and the oldest without an end',
+      'list the receivers whose attempts fail most, the endpoints that deliveries wait for, the oldest without an end, the subscriptions that get nothing, and the latest notices to the platform',
     )
     .addOption(new Option('--since <duration>', 'how far back to look').argParser(durationMs).default(HOUR_MS, '1h'))
     .option('--account <guid>', 'of this account alone')
+    .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'lines of each list, at most', positive, 20)
     .addHelpText(
       'after',
@@ -34,12 +38,13 @@ export function failingCommand(): Command {
     .action(failing);
 }
 
-type Options = { since: number; account?: string; limit: number };
+type Options = { since: number; account?: string; listeners?: true; limit: number };
 
-async function failing({ since, account, limit }: Options): Promise<void> {
+async function failing({ since, account, listeners, limit }: Options): Promise<void> {
   const asked = {
     sinceMs: Date.now() - since,
     account: account === undefined ? undefined : readGuid(account, '--account'),
+    withListeners: listeners,
     limit,
   };
   await withDatabase(process.env, async (postgres) => {
@@ -47,7 +52,9 @@ async function failing({ since, account, limit }: Options): Promise<void> {
     const origins = await failingOrigins(postgres, asked);
     const waiting = await waitingEndpoints(postgres, asked);
     const undelivered = await oldestUndelivered(postgres, asked);
-    const accounts = [...origins, ...waiting, ...undelivered].map((each) => each.account);
+    const interrupted = await interruptedSubscriptions(postgres, asked);
+    const notices = await latestNotices(postgres, asked);
+    const accounts = [...origins, ...waiting, ...undelivered, ...interrupted].map((each) => each.account);
     const nameOf = await namesOf(postgres, accounts);
     tell(
       `failing most in the last ${formatDuration(since)}`,
@@ -61,6 +68,11 @@ async function failing({ since, account, limit }: Options): Promise<void> {
       'oldest without an end',
       undelivered.map((delivery) => describeUndelivered(delivery, nameOf)),
     );
+    tell(
+      'subscriptions that get nothing, or missed what was not replayed',
+      interrupted.map((subscription) => describeInterrupted(subscription, nameOf)),
+    );
+    tell('told to the platform last', notices.map(describeNotice));
   });
 }
 
@@ -74,4 +86,26 @@ function describeOrigin({ account, origin, failed, attempts, reason }: FailingOr
 
 function describeUndelivered({ delivery, account, action, at, attempts }: Undelivered, nameOf: NameOf): string {
   return `${new Date(at).toISOString()}  delivery ${delivery}  ${action}  ${accountCalled(account, nameOf)}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
+}
+
+const timeOf = (at: number) => new Date(at).toISOString();
+
+function describeInterrupted(
+  { subscription, account, client, action, url, state, since, until, reason, missed }: Interrupted,
+  nameOf: NameOf,
+): string {
+  return [
+    state,
+    ...(since === null ? [] : [`since ${timeOf(since)}`]),
+    ...(until === null ? [] : [`until ${timeOf(until)}`]),
+    ...(reason === null ? [] : [`(${reason})`]),
+    ...(missed === null ? [] : [`missed ${missed}`]),
+    ` ${action}  ${url}  ${accountCalled(account, nameOf)}  client ${client}  subscription ${subscription}`,
+  ].join(' ');
+}
+
+function describeNotice({ at, kind, reason, count, ...about }: OperationsNotice): string {
+  const whose = about.account_name ?? about.account_guid;
+  const what = [kind, reason ?? '', count === null ? '' : `(${count})`].filter((word) => word !== '').join(' ');
+  return [at, what, about.action ?? 'several actions', about.callback_url ?? '', whose].join('  ');
 }

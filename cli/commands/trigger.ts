@@ -7,9 +7,10 @@ import { readSetting, triggerBody } from '../trigger/read-setting.ts';
 
 export function triggerCommand(): Command {
   return new Command('trigger')
-    .description('have an example event sent to your own subscriptions, those of "./waybell listen" among them')
+    .description('have an example event sent to your "./waybell listen", or where none runs to your own subscription')
     .argument('<action>', 'such as order.created')
     .option('--set <place=value>', 'what is to be another than in the example; give it again for each', collected, [])
+    .option('--everywhere', 'to your own subscription, too, while "./waybell listen" runs')
     .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
     .option('--token <token>', 'an access token that may write (default: WAYBELL_TOKEN)')
     .option(...CA_OPTION)
@@ -30,7 +31,7 @@ export function triggerCommand(): Command {
     .action(run);
 }
 
-type Options = ApiCommandOptions & { set: string[]; json?: true };
+type Options = ApiCommandOptions & { set: string[]; everywhere?: true; json?: true };
 type TriggerRecipientView = { subscription_guid: string; is_listener: boolean };
 
 /** As the API answers it. */
@@ -41,8 +42,8 @@ type TriggerAnswer = {
   suppressed: (TriggerRecipientView & { reason: string })[];
 };
 
-async function run(action: string, { set, json, ...options }: Options): Promise<void> {
-  const body = triggerBody(action, set.map(readSetting));
+async function run(action: string, { set, everywhere, json, ...options }: Options): Promise<void> {
+  const body = triggerBody(action, set.map(readSetting), everywhere);
   const answer = (await clientApi(options, process.env).ask('POST', '/v1/triggers', body)) as TriggerAnswer;
   for (const place of answer.unknown_members)
     report(`warning: ${place}: is not known to ${action}: most notifications leave such out`);

@@ -63,7 +63,8 @@ ${install}
 
 ## Publish
 
-\`AMQP_URL=… ${publish.run} < events.jsonl\`. What an event holds: [publishing](../publishing.md).
+\`AMQP_URL=… ${publish.run} < events.jsonl\`. What an event holds: [publishing](../publishing.md). It goes on trying while the broker is away, and
+stops where that refuses the user or its rights.
 
 ${await code(publish)}
 
@@ -73,7 +74,9 @@ published if, and only if, a transaction of your database commits, write it into
 
 ## Receive
 
-\`SIGNING_SECRETS='whsec_…' VERIFICATION_TOKEN=… ${receive.run}\`. Where the two come from, and what a receiver has to answer: [receiving](../receiving.md).
+\`SIGNING_SECRETS=whsec_… ${receive.run}\`. Where it comes from, and what a receiver has to answer: [receiving](../receiving.md).
+The signature says all that the verification token of a subscription does, and is of the client: it needs nothing when another action is
+subscribed. For a rotation start it with both secrets, the old and the new, parted by a comma; for as long as both are valid, either is enough.
 
 ${await code(receive)}
 

@@ -25,7 +25,7 @@ function valueOf(text: string): JsonValue {
 }
 
 /** The body of a request to trigger, numbers digit for digit. */
-export function triggerBody(action: string, settings: readonly MemberSetting[]): string {
+export function triggerBody(action: string, settings: readonly MemberSetting[], isEverywhere = false): string {
   const set = Object.fromEntries(settings.map(({ pointer, value }) => [pointer, value]));
-  return writeJson({ action, set });
+  return writeJson({ action, set, ...(isEverywhere && { everywhere: true }) });
 }

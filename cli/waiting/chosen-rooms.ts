@@ -10,7 +10,7 @@ const ROOMS = `
   select encode(uuid_send(r.room), 'hex') as room, coalesce(r.name, current.url, r.room::text) as called
   from waybell.rooms r left join lateral (
     select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
-    where s.account_guid = r.account and waybell.room_of(s.account_guid, s.callback_url) = r.room limit 1
+    where s.account_guid = r.account and r.room in (waybell.room_of(s.account_guid, s.callback_url), s.guid) limit 1
   ) current on true
   where r.service = $1 and ($2::uuid is null or r.account = $2) and ($3::uuid is null or exists (
     select from waybell.waiting w where w.service = r.service and w.room = r.room and w.subscription = $3))

@@ -94,6 +94,8 @@ const WAITING: Record<WaitingReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
   busy: 'its receiver said that it was too much (429 or 503)',
+  paused: 'its client has paused the subscription',
+  stopped: 'an operator has stopped the subscription, or its host',
   egress: 'our own network has no way out to it',
   open: 'a request is under way',
   broker: 'RabbitMQ does not accept it',

@@ -2,11 +2,18 @@ import type { Action } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
 import { asideHeaders } from '@waybell/line/aside-headers';
-import { eventsExchange, rejectedExchange, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
+import {
+  eventsExchange,
+  operationsQueue,
+  rejectedExchange,
+  rejectedQueue,
+  rejectionsQueue,
+} from '@waybell/line/topology';
 import { cloudEventSchema } from './cloud-event-schema.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
 import { noticesChannel } from './notices-channel.ts';
+import { operationsChannel } from './operations-channel.ts';
 import { asPart } from './schema-documents.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -22,7 +29,8 @@ const description = `What upstream publishes, as AMQP messages: one per event, t
   characters, valid UTF-8. Members that a schema does not name are left out of notifications and counted.
 - \`date-time\` is RFC 3339 with up to nine fractional digits; the offset may lack its colon.
 - What breaks the contract, and what no queue is bound for, is not returned: it goes to \`${rejectedQueue}\` with the reason,
-  and a notice of it to \`${rejectionsQueue}\`, which the user that publishes may read.`;
+  and a notice of it to \`${rejectionsQueue}\`, which the user that publishes may read.
+- What becomes of subscriptions is told in \`${operationsQueue}\`, for the platform to tell its clients.`;
 
 /** The AsyncAPI 3.0 document of the AMQP side, as Waybell sees it: it receives events, and sends aside what is none. */
 export function asyncApiDocument({ catalog, version }: { catalog: readonly Action[]; version: string }): Node {
@@ -44,6 +52,7 @@ export function asyncApiDocument({ catalog, version }: { catalog: readonly Actio
       ...mapped(published, actionChannel),
       [rejectedQueue]: rejectedChannel,
       [rejectionsQueue]: noticesChannel,
+      [operationsQueue]: operationsChannel,
     },
     operations: {
       ...mapped(published, receiveOperation),
@@ -56,6 +65,11 @@ export function asyncApiDocument({ catalog, version }: { catalog: readonly Actio
         action: 'send',
         channel: { $ref: `#/channels/${rejectionsQueue}` },
         summary: 'Which events were rejected and why, for upstream.',
+      },
+      notify: {
+        action: 'send',
+        channel: { $ref: `#/channels/${operationsQueue}` },
+        summary: 'Which subscriptions go off, come back or end, and which deliveries fail or wait for long.',
       },
     },
     components: { messageTraits: { event: eventTrait } },

@@ -119,9 +119,14 @@ describe('asyncApiDocument', () => {
     expect(refsOf(asyncApi).filter((ref) => resolve(asyncApi, ref) === undefined)).toEqual([]);
   });
 
-  test('has a channel for each action, each report and what is rejected', () => {
+  test('has a channel for each action, each report, what is rejected and what becomes of subscriptions', () => {
     const keys = [...actions, ...reports].map(actionKey);
-    expect(Object.keys(asyncApi['channels'] as object)).toEqual([...keys, 'waybell.rejected', 'waybell.rejections']);
+    expect(Object.keys(asyncApi['channels'] as object)).toEqual([
+      ...keys,
+      'waybell.rejected',
+      'waybell.rejections',
+      'waybell.operations',
+    ]);
   });
 });
 

@@ -77,7 +77,7 @@ async function forgetAttempts(
          where m.delivery = sent.guid and (m.place is not null or m.answer is not null) offset 0
        ) a
      ), cleared as (
-       update delivery_log.attempts a set answer = null, chunk = null, place = null from gone
+       update delivery_log.attempts a set answer = null, place = null from gone
        where (a.delivery, a.at, a.attempt) = (gone.delivery, gone.at, gone.attempt)
      )
      select chunk, place, answer is not null as answer from gone`,
@@ -127,7 +127,7 @@ async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promis
   }
 }
 
-/** In any room of the account: an URL may have changed a moment ago. Rows are locked by their key, then rooms by theirs, as everywhere. */
+/** In any room of the account: an URL may have changed a moment ago. What is held waits for nothing any more. Rows are locked by their key, then rooms by theirs, as everywhere. */
 async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
   const { rows } = await postgres.query<{ waiting: number }>(
     `with sent as (
@@ -140,7 +140,9 @@ async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[])
          on w.room = r.room and w.made_at = place.made_at and w.id > place.prefix and w.id < place.beyond
        where w.body is not null order by w.room, w.made_at, w.id for update of w
      ), gone as (
-       update waybell.deliverer_waiting w set body = null from found
+       update waybell.deliverer_waiting w set body = null,
+         due_at = case when why in ('paused', 'stopped') then null else due_at end
+       from found
        where (w.room, w.made_at, w.id) = (found.room, found.made_at, found.id) returning w.room
      ), due as (
        update waybell.deliverer_rooms set look_at = now() where room in (

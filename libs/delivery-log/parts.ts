@@ -16,7 +16,7 @@ export type EventPart = {
   place: number | undefined;
 };
 
-/** An attempt, or an end without one; the chunk of its body, once there is one, and its place among the bodies of that. */
+/** An attempt, or an end without one; its chunk, once there is one, and the place of its body among the bodies of that. */
 export type AttemptPart = { readonly record: Attempted; chunk: string | undefined; place: number | undefined };
 
 export type ChunkPart = {
@@ -29,3 +29,6 @@ export type ChunkPart = {
   /** As `packChunk` writes them. */
   bytes: Buffer;
 };
+
+/** A chunk's place in the order of commits, when that was, and the times of its first and last record. */
+export type Commit = { number: string; at: number; chunk: string; firstAt: number; lastAt: number };

@@ -7,8 +7,18 @@ import { identityOf, quotingOf, tableNames, tables } from './tables.ts';
  * it on the partitions. Removing or changing something needs a migration.
  */
 export function schemaStatements(owner: string): string[] {
-  return tableNames.flatMap((name) => tableStatements(name, owner));
+  return [...numberStatements(owner), ...tableNames.flatMap((name) => tableStatements(name, owner))];
 }
+
+/** The numbers of commits. */
+const numberStatements = (owner: string): string[] => [
+  unless(
+    `to_regclass('${NUMBERS}') is not null`,
+    `create sequence ${NUMBERS}; alter sequence ${NUMBERS} owner to ${owner}`,
+  ),
+];
+
+const NUMBERS = 'delivery_log.commit_numbers';
 
 function tableStatements(name: keyof typeof tables, owner: string): string[] {
   const { columns, indexes = {} }: TableDefinition = tables[name];

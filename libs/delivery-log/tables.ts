@@ -9,7 +9,7 @@ import {
 } from '@waybell/line/outcomes';
 import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
-import type { AttemptPart, ChunkPart, EventPart } from './parts.ts';
+import type { AttemptPart, ChunkPart, Commit, EventPart } from './parts.ts';
 
 /** Enough to tell one delivery from all others of a chunk. */
 export const PREFIX_BYTES = 4;
@@ -52,6 +52,7 @@ type TableParts = {
   keys: { number: string; at: number; event: string };
   attempts: AttemptPart;
   chunks: ChunkPart;
+  commits: Commit;
   deactivations: Deactivated;
 };
 
@@ -156,7 +157,7 @@ export const tables = {
       tlsMs: optional('int', answered('tlsMs')),
       firstByteMs: optional('int', answered('firstByteMs')),
       answer: optional('text', answered('body')),
-      // What was sent, or was to be sent.
+      // What it was written with; its place there if that has what was sent, or was to be sent.
       chunk: optional('bigint', ({ chunk }) => chunk),
       place: optional('int', ({ place }) => place),
     },
@@ -183,6 +184,20 @@ export const tables = {
     isShortLived: true,
   }),
 
+  /** Chunks in the order in which they were committed: once one is seen, all with lower numbers are, or never will be. */
+  commits: table('commits')({
+    columns: {
+      number: column('bigint', ({ number }) => number),
+      // Of the commit: they are dropped in their order, as far as clocks agree.
+      at: column('moment', ({ at }) => at),
+      chunk: column('bigint', ({ chunk }) => chunk),
+      firstAt: column('moment', ({ firstAt }) => firstAt),
+      lastAt: column('moment', ({ lastAt }) => lastAt),
+    },
+    identity: ['number', 'at'],
+    isShortLived: true,
+  }),
+
   /** Subscriptions that a rule switched off, with the delivery that caused it. */
   deactivations: table('deactivations')({
     columns: {
@@ -206,7 +221,12 @@ export type TableName = keyof TableParts;
 // `keys` does not type its result: every member is a table of `tables`.
 export const tableNames = Object.keys(tables) as TableName[];
 
-export type LogRows = { [T in TableName]: TableParts[T][] };
+/** The tables whose rows a writer makes; those of `commits` Postgres makes. */
+export type WrittenTable = Exclude<TableName, 'commits'>;
+
+export const writtenTables = tableNames.filter((name): name is WrittenTable => name !== 'commits');
+
+export type LogRows = { [T in WrittenTable]: TableParts[T][] };
 
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
 

@@ -4,26 +4,42 @@ import type { Attempted, DeliveryEnd } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
 
 /**
- * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure that counts, and
- * for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by hand
- * does not say whether the subscription fails by itself.
+ * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure but that of a test,
+ * and for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by
+ * hand does not say whether the subscription fails by itself: such a failure is uncounted. A receiver that is gone is told of at once.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
-  const record: Outgoing = { kind: 'outcome', outcome };
-  const isDelivered = outcome.kind === 'delivered';
-  if (isDelivered ? !reportsSuccess : !isFailureThatCounts(outcome)) return [record];
+  const told: Outgoing[] = [{ kind: 'outcome', outcome }];
   const { delivery, subscription, generation, at } = outcome;
-  return [record, { kind: 'end', end: { delivery, subscription, generation, isDelivered, at } }];
+  const end = { delivery, subscription, generation, at };
+  if (outcome.kind === 'delivered') {
+    if (reportsSuccess) told.push({ kind: 'end', end: { ...end, isDelivered: true } });
+    return told;
+  }
+  if (outcome.kind === 'dropped') return told;
+  const { reason, status } = 'answer' in outcome ? outcome.answer : { reason: outcome.reason };
+  if (outcome.kind === 'exhausted' && outcome.byHand !== 'test') {
+    const isCounted = 'answer' in outcome && outcome.byHand === undefined;
+    const failed = {
+      ...end,
+      isDelivered: false,
+      ...(reason !== undefined && { reason }),
+      ...(status !== undefined && { status }),
+      ...(!isCounted && { isUncounted: true as const }),
+    };
+    told.push({ kind: 'end', end: failed });
+  }
+  if (status === GONE && outcome.byHand === undefined)
+    told.push({ kind: 'end', end: { ...end, isDelivered: false, isGone: true } });
+  return told;
 }
 
-function isFailureThatCounts(outcome: Attempted): boolean {
-  return outcome.kind === 'exhausted' && outcome.byHand === undefined && 'answer' in outcome;
-}
+const GONE = 410;
 
 const VERSION = 2;
 
 /** Approximate length of an end in a batch. */
-export const END_CHARACTERS = 103;
+export const END_CHARACTERS = 125;
 
 export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   return {
@@ -35,29 +51,53 @@ export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   };
 }
 
+/** Those that are uncounted, and receivers that are gone, have a place of their own, which a version that knows of none passes over. */
 export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
-  const written = ends.map(({ delivery, subscription, generation, isDelivered, at }) => [
+  const of = { ends: [] as unknown[], uncounted: [] as unknown[], gone: [] as unknown[] };
+  for (const end of ends) of[end.isGone ? 'gone' : end.isUncounted ? 'uncounted' : 'ends'].push(rowOf(end));
+  const { uncounted, gone } = of;
+  return Buffer.from(
+    JSON.stringify({
+      version: VERSION,
+      ends: of.ends,
+      ...(uncounted.length > 0 && { uncounted }),
+      ...(gone.length > 0 && { gone }),
+    }),
+  );
+}
+
+function rowOf({ delivery, subscription, generation, isDelivered, at, reason, status }: DeliveryEnd): unknown[] {
+  const why = reason === undefined ? [] : [reason, ...(status === undefined ? [] : [status])];
+  return [delivery, subscription, generation, isDelivered, at, ...why];
+}
+
+type Row = [string, string, number, boolean, number, DeliveryEnd['reason']?, number?];
+
+function readRow([delivery, subscription, generation, isDelivered, at, reason, status]: Row): DeliveryEnd {
+  return {
     delivery,
     subscription,
     generation,
     isDelivered,
     at,
-  ]);
-  return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
+    // Null from where only what comes later is known.
+    ...(reason != null && { reason }),
+    ...(status != null && { status }),
+  };
 }
 
 /** Reads a batch of ends. Rejects a message that this version cannot read. */
 export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
-    const { version, ends } = JSON.parse(body.toString());
+    const { version, ends, uncounted = [], gone = [] } = JSON.parse(body.toString());
     if (version > VERSION) return rejectNewer(`ends of format ${version}`);
     if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
     // Only the deliverer may publish here, and the version guarantees this shape.
-    return (ends as [string, string, number, boolean, number][]).map(
-      ([delivery, subscription, generation, isDelivered, at]) => {
-        return { delivery, subscription, generation, isDelivered, at };
-      },
-    );
+    return [
+      ...(ends as Row[]).map(readRow),
+      ...(uncounted as Row[]).map((row) => ({ ...readRow(row), isUncounted: true as const })),
+      ...(gone as Row[]).map((row) => ({ ...readRow(row), isGone: true as const })),
+    ];
   } catch (error) {
     return reject('not_ends', error instanceof Error ? error.message : String(error));
   }

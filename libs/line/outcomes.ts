@@ -63,11 +63,14 @@ export type Rejected = {
 /** Why a delivery without an event was requested: to send one again, or to test a subscription. */
 export type ByHand = 'resend' | 'test';
 
+/** Why what is due for a subscription waits, whatever its endpoint does: its client, or an operator, has it wait. */
+export type HoldReason = 'paused' | 'stopped';
+
 /**
- * Why a delivery waits: its endpoint answers but has no room, hangs, or says "too much"; our network has no way out; or a request is
- * under way, and the delivery is attempted again should its process die (`open`). A publication waits for the broker.
+ * Why a delivery waits: its endpoint answers but has no room, hangs, or says "too much"; its subscription is held; our network has no way
+ * out; or a request is under way, and the delivery is attempted again should its process die (`open`). A publication waits for the broker.
  */
-export type WaitingReason = 'full' | 'hung' | 'busy' | 'egress' | 'open' | 'broker';
+export type WaitingReason = 'full' | 'hung' | 'busy' | HoldReason | 'egress' | 'open' | 'broker';
 
 /** The members of every record about a delivery. */
 export type DeliveryFacts = {
@@ -133,6 +136,13 @@ export type DeliveryEnd = {
   generation: number;
   isDelivered: boolean;
   at: number;
+  /** Why it failed, and the status if the receiver answered. */
+  reason?: FailureReason | UnattemptedReason;
+  status?: number;
+  /** It says nothing about its receiver: it was not attempted at its turn, or was sent by hand. */
+  isUncounted?: true;
+  /** It says only that the receiver answered 410, to whatever attempt; another tells of the delivery, if that has ended. */
+  isGone?: true;
 };
 
 export type DeactivationRule = 'exhausted' | 'window';

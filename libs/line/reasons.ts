@@ -89,6 +89,10 @@ export const dropReasons = {
     meaning: 'The subscription had been ended when the attempt was due.',
     remedy: 'Subscribe again; what was dropped can then be sent again by hand.',
   },
+  gone: {
+    meaning: 'The subscription had ended when the attempt was due, because its receiver had answered 410 (Gone).',
+    remedy: 'Subscribe again, with a URL that is there; what was dropped can then be sent again by hand.',
+  },
   deactivated: {
     meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
     remedy: 'Fix the receiver and subscribe again; what was dropped can then be sent again by hand.',
@@ -153,7 +157,8 @@ export const noSubscriptionCauses = {
     remedy: 'Fix the receiver and subscribe again; a replay with include_suppressed then sends what was missed.',
   },
   ended: {
-    meaning: 'The subscription had been ended.',
+    meaning:
+      'The subscription had ended: by its client, or as its receiver had answered 410 (Gone), where that ends one.',
     remedy: 'Subscribe again; a replay with include_suppressed then sends what was missed.',
   },
   subscribed_later: {

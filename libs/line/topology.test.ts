@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { locationsQueue, ownNotices, rejectionsQueue, routerQueue, topology } from './topology.ts';
+import { locationsQueue, operationsQueue, ownNotices, rejectionsQueue, routerQueue, topology } from './topology.ts';
 
 const ACTION = 'carrier.order.created';
 
@@ -48,8 +48,9 @@ describe('topology', () => {
     expect(keysOf(routerQueue)).toEqual([ACTION, 'shipper.order.paid']);
   });
 
-  const notices = wide.queues.filter(({ name }) => name === rejectionsQueue);
-  const ofTheLine = wide.queues.filter(({ name }) => name !== rejectionsQueue);
+  const isOfNotices = ({ name }: { name: string }) => name === rejectionsQueue || name === operationsQueue;
+  const notices = wide.queues.filter(isOfNotices);
+  const ofTheLine = wide.queues.filter((queue) => !isOfNotices(queue));
 
   test('loses nothing by itself: every queue is a quorum queue that dead-letters at least once and refuses when full', () => {
     for (const queue of ofTheLine) {
@@ -65,6 +66,7 @@ describe('topology', () => {
 
   test('lets notices go, the oldest first, rather than have anything wait for room, and moves them nowhere', () => {
     const shared = notices[0]?.arguments ?? {};
+    expect(notices.map(({ arguments: own }) => own)).toEqual([shared, shared]);
     expect(shared).toMatchObject({ 'x-queue-type': 'quorum', 'x-overflow': 'drop-head' });
     expect(Object.keys(shared)).toEqual(expect.arrayContaining(['x-max-length-bytes', 'x-message-ttl']));
     expect(Object.keys(shared).filter((name) => name.startsWith('x-dead-letter'))).toEqual([]);

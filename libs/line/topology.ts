@@ -14,10 +14,12 @@
  *                          waybell.returns ◀── expiry ── waybell.waiting ◀───────────────┤ while Postgres is away, or a key is missing
  *                      (deliverer) ◀── Postgres: waiting rooms ◀──────────────────────────┘
  *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
+ *          upstream ◀── operations ◀────────┴──────── ◀── (deactivator): which subscriptions go off, fail or wait
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */
 import { formatDuration } from '@waybell/runtime/duration';
+import { noticeKey, noticeKinds } from './operations-notice.ts';
 
 export const eventsExchange = 'waybell.events';
 export const deliveriesExchange = 'waybell.deliveries';
@@ -31,12 +33,15 @@ export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspected';
 export const rejectedExchange = 'waybell.rejected';
 /**
- * Carries notices of rejected events to the user that published them or, if that user has no queue, to all others. No queue has
+ * Carries notices of rejected events to the user that published them or, if that user has no queue, to all others; and notices of
+ * subscriptions, by their kind. No queue has
  * the name of either exchange: a user that may consume a queue could otherwise bind the exchange to an exchange that it publishes
  * to.
  */
 export const noticesExchange = 'waybell.notices';
 export const otherNoticesExchange = 'waybell.notices.others';
+/** Takes notices of subscriptions, so that without their queue they are unroutable, and do not go to those who publish events. */
+export const operationsExchange = 'waybell.notices.operations';
 
 export const routerQueue = 'waybell.events.router';
 export const locationsQueue = 'waybell.events.locations';
@@ -46,10 +51,12 @@ export const waitingQueue = 'waybell.waiting';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
+/** What the platform is told of its clients' subscriptions, for it to tell them. */
+export const operationsQueue = 'waybell.operations';
 /** Names the rejections queue of one user that publishes events. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
 /** True for queues that upstream reads when it likes: their messages are no backlog of the line. */
-export const isForUpstream = (queue: string): boolean => queue.startsWith(rejectionsQueue);
+export const isForUpstream = (queue: string): boolean => queue === operationsQueue || queue.startsWith(rejectionsQueue);
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';
 
@@ -67,11 +74,17 @@ export const STEPS = {
   'event-router': ['event-router', 'strays'],
   'location-tracker': ['location-tracker', 'silent-vehicles'],
   deliverer: ['deliverer'],
-  deactivator: ['deactivator', 'deactivations'],
+  deactivator: ['deactivator', 'deactivations', 'notices'],
   'delivery-log': ['delivery-log', 'sent-by-hand'],
 } as const;
 
-export type Exchange = { name: string; type: 'topic' | 'direct' | 'fanout'; alternate?: string };
+export type Exchange = {
+  name: string;
+  type: 'topic' | 'direct' | 'fanout';
+  alternate?: string;
+  /** To exchanges before it in the list. */
+  bindings?: Binding[];
+};
 export type Queue = { name: string; arguments: Record<string, string | number>; bindings: Binding[] };
 export type Binding = { exchange: string; routingKey: string };
 export type Topology = { exchanges: Exchange[]; queues: Queue[] };
@@ -111,6 +124,11 @@ export function topology(options: TopologyOptions): Topology {
       { name: rejectedExchange, type: 'fanout' },
       { name: noticesExchange, type: 'direct', alternate: otherNoticesExchange },
       { name: otherNoticesExchange, type: 'fanout' },
+      {
+        name: operationsExchange,
+        type: 'fanout',
+        bindings: noticeKinds.map((kind) => ({ exchange: noticesExchange, routingKey: noticeKey(kind) })),
+      },
     ],
     queues: [
       eventsQueue(routerQueue, options.actionKeys),
@@ -132,24 +150,25 @@ export function topology(options: TopologyOptions): Topology {
       }),
       // Every read by an operator counts as a delivery.
       queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }], { 'x-delivery-limit': 1_000_000_000 }),
-      noticeQueue(rejectionsQueue, { exchange: otherNoticesExchange, routingKey: '' }, options.quorumSize),
+      noticeQueue(rejectionsQueue, [{ exchange: otherNoticesExchange, routingKey: '' }], options.quorumSize),
+      noticeQueue(operationsQueue, [{ exchange: operationsExchange, routingKey: '' }], options.quorumSize),
     ],
   };
 }
 
 /** Specifies the queue for notices of rejected events of one user. */
 export function ownNotices(user: string, quorumSize: number): Queue {
-  return noticeQueue(rejectionsQueueOf(user), { exchange: noticesExchange, routingKey: user }, quorumSize);
+  return noticeQueue(rejectionsQueueOf(user), [{ exchange: noticesExchange, routingKey: user }], quorumSize);
 }
 
 const NOTICES_BYTES = 64 * 2 ** 20;
 const NOTICES_MS = 7 * 86_400_000;
 
-/** Notices only point to the rejected queue, so they may be lost: the oldest go when there are too many or when they expire. */
-function noticeQueue(name: string, binding: Binding, quorumSize: number): Queue {
+/** What notices tell is stored elsewhere too, so they may be lost: the oldest go when there are too many or when they expire. */
+function noticeQueue(name: string, bindings: Binding[], quorumSize: number): Queue {
   return {
     name,
-    bindings: [binding],
+    bindings,
     arguments: {
       'x-queue-type': 'quorum',
       'x-quorum-initial-group-size': quorumSize,

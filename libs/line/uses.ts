@@ -8,6 +8,7 @@ import {
   locationsQueue,
   logQueue,
   noticesExchange,
+  operationsQueue,
   outcomesExchange,
   rejectedExchange,
   rejectedQueue,
@@ -47,6 +48,7 @@ const QUEUES = [
   logQueue,
   straysQueue,
   waitingQueue,
+  operationsQueue,
 ];
 /** RabbitMQ's default exchange, which reaches any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
@@ -80,7 +82,7 @@ export const USES = {
   }),
   deactivator: service('deactivator', {
     takesFrom: [deactivatorQueue],
-    publishesTo: [outcomesExchange],
+    publishesTo: [outcomesExchange, noticesExchange],
     asksAfter: [logQueue],
   }),
   'location-tracker': service('location-tracker', {
@@ -95,8 +97,8 @@ export const USES = {
     asksAfter: [deliveryQueue('*')],
   }),
 
-  /** The platform, which publishes events and is told which were rejected. */
-  upstream: { takesFrom: [rejectionsQueue], publishesTo: [eventsExchange] },
+  /** The platform, which publishes events and is told which were rejected, and what became of subscriptions. */
+  upstream: { takesFrom: [rejectionsQueue, operationsQueue], publishesTo: [eventsExchange] },
   /** `./waybell declare`. Binding and dead-lettering also need the permissions to consume and to publish. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
   /** `./waybell rejected`, which returns messages to where they came from, `publish`, and `status`. */

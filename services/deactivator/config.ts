@@ -17,6 +17,10 @@ export const deactivatorSettings = {
     default: ['carrier'],
     desc: 'interfaces whose subscriptions go off when every message of the window failed; none: of neither',
   }),
+  END_ON_GONE: words({
+    default: ['none'],
+    desc: 'interfaces whose subscriptions end when their receiver answers 410 (Gone); none: of neither',
+  }),
   DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
   DEACTIVATION_SURGE_FEW: countOrNone({
     per: 'line',
@@ -46,6 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     heldLimit: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
     claimMs: settings.DEACTIVATION_CLAIM,
     sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
+    endOnGone: readInterfaces('END_ON_GONE', settings.END_ON_GONE),
     rules: {
       offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),
       offOnWindow: readInterfaces('DEACTIVATE_ON_WINDOW', settings.DEACTIVATE_ON_WINDOW),

@@ -1,17 +1,22 @@
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { allAtOnce } from '@waybell/line/handlers';
 import type { Handler } from '@waybell/line/messages';
+import type { EndGone } from './end-gone.ts';
 import type { NoteEnds } from './note-ends.ts';
 
-export type DeactivateOptions = { noteEnds: NoteEnds };
+export type DeactivateOptions = { noteEnds: NoteEnds; endGone: EndGone };
 
 /**
- * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. The deliverer decides which ends count
+ * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. Ends those whose receiver is gone. The deliverer
+ * decides which ends count
  * (`libs/line/delivery-ends.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
  */
-export function deactivate({ noteEnds }: DeactivateOptions): Handler<DeliveryEnd[]> {
+export function deactivate({ noteEnds, endGone }: DeactivateOptions): Handler<DeliveryEnd[]> {
   return allAtOnce(async (batch) => {
-    await noteEnds(batch.flat());
+    const ends = batch.flat();
+    const gone = ends.filter(({ isGone }) => isGone);
+    if (gone.length > 0) await endGone(gone);
+    await noteEnds(ends.filter(({ isGone }) => !isGone));
     return [];
   });
 }

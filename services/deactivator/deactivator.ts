@@ -5,13 +5,19 @@ import { announceDeactivations } from './announce-deactivations.ts';
 import type { Config } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
 import { deactivationsIn } from './deactivations.ts';
+import { endGoneIn } from './end-gone.ts';
 import { noteEndsIn } from './note-ends.ts';
+import { noticesIn } from './notices.ts';
 import { startSweep } from './sweep.ts';
 import { switchOffIn } from './switch-off.ts';
+import { startTellingTrouble } from './tell-trouble.ts';
+
+/** Looking at each room costs a tenth of a second where there are ten thousand. */
+const TROUBLE_EVERY_MS = 10_000;
 
 export type Deactivator = {
   step: Step<DeliveryEnd[]>;
-  /** Publishes deactivations to the delivery log at each interval. */
+  /** Publishes deactivations to the delivery log, and notices to the platform, at each interval. */
   announce(): AsyncDisposable;
   /** Applies the rules at each interval. */
   sweep(): AsyncDisposable;
@@ -19,12 +25,22 @@ export type Deactivator = {
 
 export function openDeactivator(service: Service<Config>): Deactivator {
   const { config, postgres, log, metrics } = service;
-  const { rules, claimMs, sweepIntervalMs: intervalMs } = config;
+  const { rules, endOnGone, claimMs, sweepIntervalMs: intervalMs } = config;
   const deactivations = deactivationsIn(postgres, { claimMs, onTold: announceDeactivations({ log, metrics }) });
+  const how = { intervalMs, complaint: 'telling.failed' };
   return {
-    step: deactivateStep({ noteEnds: noteEndsIn(postgres, rules), config }),
-    announce: () =>
-      service.publishRepeatedly('deactivations', deactivations, { intervalMs, complaint: 'telling.failed' }),
+    step: deactivateStep({
+      noteEnds: noteEndsIn(postgres, rules),
+      endGone: endGoneIn(postgres, { endOnGone, log }),
+      config,
+    }),
+    announce() {
+      const announcing = new AsyncDisposableStack();
+      announcing.use(service.publishRepeatedly('deactivations', deactivations, how));
+      announcing.use(service.publishRepeatedly('notices', noticesIn(postgres, { claimMs }), how));
+      announcing.use(startTellingTrouble(postgres, { intervalMs: TROUBLE_EVERY_MS, log }));
+      return announcing;
+    },
     sweep: () => startSweep({ switchOff: switchOffIn(postgres, rules), intervalMs, log, metrics }),
   };
 }

@@ -119,6 +119,100 @@ describe('a delivery without room', () => {
   });
 });
 
+describe('a delivery to a subscription that is held', () => {
+  const HELD_ROOM = SUBSCRIPTION.replaceAll('-', '');
+  const to = (target: Partial<DeliveryTarget>, what: Partial<DeliverStepOptions> = {}) =>
+    aStep({ findTargets: async () => [{ ...TARGET, ...target }], ...what });
+  const paused = { held: { why: 'paused', until: 5_000 } } as const;
+  const stopped = { held: { why: 'stopped' } } as const;
+
+  test.each([
+    ['paused, until that ends', paused, 'paused', 5_000],
+    ['paused for longer than it may wait', { held: { why: 'paused', until: 2e12 } } as const, 'paused', undefined],
+    ['stopped, for as long as it may wait', stopped, 'stopped', undefined],
+  ])('(%s) waits in a room of that, unattempted', async (_, target, why, afterMs = config.maxAgeMs + 1) => {
+    const { step, made } = to(target, { admit: () => expect('asked').toBe('nothing') });
+    for (const each of [delivery, last]) {
+      const caused = await causedBy(step.handle, each);
+      const row = { room: HELD_ROOM, account: TARGET.account, id: `${delivery.guid} ${each.attempt}` };
+      expect(caused).toMatchObject([{ kind: 'wait', row: { ...row, why, afterMs } }]);
+      expect(step.once?.isWorthRemembering(caused)).toBe(false);
+    }
+    expect(made.requests).toBe(0);
+  });
+
+  test('is attempted once the pause is over, though Postgres says it was not, or is away since', async () => {
+    const { step, made } = to(paused, { now: () => 5_000 });
+    await causedBy(step.handle, delivery);
+    expect(made.requests).toBe(1);
+  });
+
+  test('waits, too, where it is held while it waits in hand', async () => {
+    const clock = new TurnedClock();
+    const targets = [TARGET, { ...TARGET, ...stopped }, { ...TARGET, ...stopped }];
+    const used: string[] = [];
+    const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) => {
+      clock.skipTo(clock.now() + 1_000);
+      onAdmitted({ kind: 'granted', end: (speed) => used.push(speed) });
+    };
+    const { step, made } = aStep({ findTargets: async () => [targets.shift() ?? TARGET], admit, clock });
+    expect(await causedBy(step.handle, delivery)).toMatchObject([{ kind: 'wait', row: { why: 'stopped' } }]);
+    expect([made.requests, used]).toEqual([0, ['unused']]);
+  });
+
+  test('that came again is looked for in that room', async () => {
+    const asked: unknown[] = [];
+    const { step } = to(paused, { retain: async (key) => asked.push(key) > 0 });
+    expect(await causedBy(step.handle, { ...delivery, mayWait: true })).toEqual([]);
+    expect(asked).toMatchObject([{ room: HELD_ROOM }]);
+  });
+
+  test('has the room looked through in which it waited', async () => {
+    const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
+    const rooms: string[] = [];
+    const held = to(paused, { onElsewhere: (room) => rooms.push(room) });
+    const waits = drained(await causedBy(held.step.handle, waiting));
+    await causedBy(held.step.handle, waits);
+    expect(rooms).toEqual([roomOf(TARGET)]);
+    await causedBy(aStep({ onElsewhere: (room) => rooms.push(room) }).step.handle, waits);
+    expect(rooms).toEqual([roomOf(TARGET), HELD_ROOM]);
+  });
+
+  test.each([
+    ['is dropped', { state: 'ended', ...stopped } as const, 0, 'dropped'],
+    ['has expired', stopped, config.maxAgeMs + 1, 'exhausted'],
+  ])('ends all the same where it %s', async (_, target, now, kind) => {
+    const [caused] = await causedBy(to(target, { now: () => now }).step.handle, delivery);
+    expect(caused).toMatchObject({ outcome: { kind } });
+  });
+});
+
+describe('what is sent by hand to a subscription that takes nothing', () => {
+  const by = (why: 'test' | 'resend') => ({ ...delivery, byHand: { why, fromAttempt: 1 } });
+  const off = { state: 'deactivated' } as const;
+  const paused = { held: { why: 'paused', until: 5_000 } } as const;
+  const stopped = { held: { why: 'stopped' } } as const;
+
+  test.each([
+    ['test', 'paused', paused, 1],
+    ['test', 'switched off', off, 1],
+    ['test', 'stopped', { ...off, ...stopped }, 0],
+    ['test', 'ended', { state: 'ended' as const }, 0],
+    ['test', 'without its feature', { isFeatureOn: false }, 0],
+    ['resend', 'paused', paused, 0],
+    ['resend', 'switched off', off, 0],
+  ] as const)('a %s, as that is %s, is sent so often: %#', async (why, _, target, requests) => {
+    const { step, made } = aStep({ findTargets: async () => [{ ...TARGET, ...target }] });
+    await causedBy(step.handle, by(why));
+    expect(made.requests).toBe(requests);
+  });
+});
+
+test('what waited for a receiver that is gone says so', async () => {
+  const { step } = aStep({ findTargets: async () => [{ ...TARGET, state: 'ended', isGone: true }] });
+  expect(await causedBy(step.handle, delivery)).toMatchObject([{ outcome: { kind: 'dropped', reason: 'gone' } }]);
+});
+
 test('the retry of an attempt goes to its delay queue, and to its own once the delay is over that it was kept for', async () => {
   const [retry] = await causedBy(aStep().step.handle, delivery);
   if (retry?.kind !== 'publish') throw new Error('it was not published');
@@ -193,7 +287,10 @@ describe('an attempt that failed for something of ours', () => {
   test('ends when it is older than a delivery may be, counting against no subscription', async () => {
     const waiting = drained(await causedBy(aStep(ours()).step.handle, last));
     const tooOld = () => 2 * config.maxAgeMs;
-    expect(kindsOf(await causedBy(aStep({ now: tooOld }).step.handle, waiting))).toEqual(['exhausted on record']);
+    expect(await causedBy(aStep({ now: tooOld }).step.handle, waiting)).toMatchObject([
+      { outcome: { kind: 'exhausted', reason: 'expired' } },
+      { end: { isUncounted: true } },
+    ]);
   });
 
   test('is told to the client that tries a subscription out', async () => {

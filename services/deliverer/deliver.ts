@@ -1,16 +1,11 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
-import type { End, Handler, Outgoing, RowKey } from '@waybell/line/messages';
+import { recordWithEnd } from '@waybell/line/delivery-ends';
+import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
 import { makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
-import {
-  endpointKey,
-  type Admit,
-  type EndpointKey,
-  type GrantedRequest,
-  type RequestOrigin,
-} from './endpoints/endpoint.ts';
+import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { dropReason, whatIsOver, type OverOptions } from './what-is-over.ts';
+import { dropReason, holdOf, tooOldAt, whatIsOver, type OverOptions } from './what-is-over.ts';
 
 export type DeliverOptions = AttemptOptions &
   OverOptions & {
@@ -36,7 +31,7 @@ type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
 /**
  * Makes one attempt at each delivery: looks up the receivers of all of them, sends each its request, and ends it with the record,
  * the next attempt after its delay, or the end. While its endpoint takes no more, a delivery waits, unchanged, in the room of that; while
- * a key is missing, in the broker.
+ * its subscription is held, in a room of that; while a key is missing, in the broker.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
@@ -54,21 +49,21 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** A delivery that came again may have been put into the room of its endpoint. */
+/** A delivery that came again may have been put into its room. */
 async function areWaiting(
   deliveries: readonly Delivery[],
   targets: readonly KnownTarget[],
-  { retain }: DeliverOptions,
+  { retain, now }: DeliverOptions,
 ): Promise<readonly boolean[] | undefined> {
   if (!deliveries.some(({ mayWait }) => mayWait)) return undefined;
   const isWaiting = async (delivery: Delivery, target: KnownTarget) =>
-    delivery.mayWait === true &&
-    isPresent(target) &&
-    retain(rowKeyOf(delivery, { room: endpointKey(target).endpoint }));
+    delivery.mayWait === true && isPresent(target) && retain(rowKeyOf(delivery, roomFor(delivery, target, now())));
   return Promise.all(deliveries.map((delivery, place) => isWaiting(delivery, targets[place])));
 }
 
-const roomOf = ({ endpoint, account }: EndpointKey): EndpointRoom => ({ room: endpoint, account });
+function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now: number): EndpointRoom {
+  return roomOf(target, { subscription, hold: holdOf(target, now, byHand) });
+}
 
 class DeliveryHandler {
   readonly #options: DeliverOptions;
@@ -85,36 +80,40 @@ class DeliveryHandler {
     // What was forgotten ends whatever its target is: elsewhere it would no longer be known that its body is missing.
     const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
-    const key = target && endpointKey(target);
-    if (delivery.waited !== undefined && (delivery.waited.room !== key?.endpoint || dropReason(target) !== undefined))
+    const now = options.now();
+    const room = target && roomFor(delivery, target, now);
+    if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
       options.onElsewhere(delivery.waited.room);
     const over = whatIsOver(delivery, target, options);
-    if (over !== undefined) return endWith(end, [{ kind: 'outcome', outcome: over }]);
+    if (over !== undefined) return endWith(end, recordWithEnd(over));
     // Without a target it is over.
-    if (target === undefined || key === undefined) return;
-    delivery.room = roomOf(key);
+    if (target === undefined || room === undefined) return;
+    delivery.room = room;
+    const hold = holdOf(target, now, delivery.byHand);
+    if (hold !== undefined) return endWith(end, [waitHeld(delivery, hold, options)]);
     if (target.missingKey !== undefined) {
       options.onKeyMissing(target.missingKey);
       // Not in a room, whose limit could end it before the key comes.
       return endWith(end, [publishWaiting(delivery)]);
     }
     const requestedAt = options.clock.now();
+    const key = endpointKey(target);
     options.admit(key, originOf(delivery), (admission) => {
       if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
       else if (options.clock.now() - requestedAt > OLD_MS)
-        void this.#decideAgain({ delivery, target, askedAt, end, key, admission });
+        void this.#decideAgain({ delivery, target, askedAt, end, admission });
       else this.#attempt({ delivery, target, askedAt, end, admission });
     });
   }
 
   /** The subscription may have ended, or lead elsewhere, while the delivery waited in hand. Never rejects. */
-  async #decideAgain(
-    waited: LookedUp<DeliveryTarget> & { key: EndpointKey; admission: GrantedRequest },
-  ): Promise<void> {
-    const { delivery, key, admission, end } = waited;
-    const askedAt = this.#options.clock.now();
+  async #decideAgain(waited: Attempting): Promise<void> {
+    const { delivery, admission, end } = waited;
+    const { clock, now } = this.#options;
+    const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
-    if (isPresent(target) && isCalledAt(target, key) && whatIsOver(delivery, target, this.#options) === undefined) {
+    const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
+    if (isSame && target.missingKey === undefined && whatIsOver(delivery, target, this.#options) === undefined) {
       return this.#attempt({ delivery, target, askedAt, end, admission });
     }
     admission.end('unused');
@@ -138,12 +137,13 @@ function isPresent(target: KnownTarget): target is DeliveryTarget {
   return target !== undefined && !(target instanceof Error);
 }
 
-function endWith(end: End, caused: readonly Outgoing[]): void {
-  end({ kind: 'done', caused });
+/** It is due when the hold ends, or it is too old, whichever is first. */
+function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: OverOptions): Waiting {
+  return wait(delivery, { why, afterMs: Math.min(until, tooOldAt(delivery.createdAt, maxAgeMs)) - now() });
 }
 
-function isCalledAt(target: DeliveryTarget, { endpoint }: EndpointKey): boolean {
-  return target.missingKey === undefined && endpointKey(target).endpoint === endpoint;
+function endWith(end: End, caused: readonly Outgoing[]): void {
+  end({ kind: 'done', caused });
 }
 
 function originOf(delivery: Delivery): RequestOrigin {

@@ -2,10 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { isSameTarget, type DeliveryTarget } from './find-target.ts';
 import { TARGET } from './testing/waiting.ts';
 
-const target: Required<DeliveryTarget> = { ...TARGET, signingSecrets: ['one', 'two'], missingKey: 'k' };
+const target: Required<DeliveryTarget> = {
+  ...TARGET,
+  isGone: true,
+  held: { why: 'paused', until: 1 },
+  signingSecrets: ['one', 'two'],
+  missingKey: 'k',
+};
 const others: DeliveryTarget = {
   state: 'ended',
   isFeatureOn: false,
+  held: { why: 'paused', until: 2 },
   reportsSuccess: true,
   account: 'another',
   callbackUrl: 'https://another.test',

@@ -1,11 +1,15 @@
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
-import { hostOf } from './endpoints/endpoint.ts';
+import { hostOf, type Hold } from './endpoints/endpoint.ts';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
+  /** Present if it ended for an answer of 410. */
+  isGone?: true;
   isFeatureOn: boolean;
+  /** As of the look-up: a pause may be over since. */
+  held?: Hold;
   /** Whether to report successes to the deactivator: it knows of none within the hour, or the subscription fails. */
   reportsSuccess: boolean;
   account: string;
@@ -20,10 +24,14 @@ export type DeliveryTarget = {
 type TargetRow = {
   subscription_guid: string;
   state: DeliveryTarget['state'];
+  held: Hold['why'] | null;
+  /** Milliseconds since the epoch; null without an end. */
+  held_until: number | null;
   feature_on: boolean;
   tells_success: boolean;
   account_guid: string;
   callback_url: string;
+  ended_reason: string | null;
   /** In base64, as those below. */
   verification_token_sealed: string;
   verification_token_key_id: string;
@@ -37,7 +45,8 @@ const TARGETS = {
   name: 'delivery-targets',
   // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
   // string, that it cuts, and a buffer.
-  text: `select subscription_guid, state, feature_on, tells_success, account_guid, callback_url,
+  text: `select subscription_guid, state, ended_reason, held, (1000 * extract(epoch from held_until))::float8 as held_until,
+           feature_on, tells_success, account_guid, callback_url,
            encode(verification_token_sealed, 'base64') as verification_token_sealed, verification_token_key_id,
            signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
@@ -75,7 +84,7 @@ const RECENTLY_WELL = {
   // Limits rows, not origins: one account may have many, side by side.
   text: `select origin as callback_url from (
            select distinct substring(callback_url from '^[^/]*//[^/?]*') as origin from (
-             select callback_url from waybell.delivery_targets where state = 'active' and not tells_success limit 50000
+             select callback_url from waybell.delivery_targets where state = 'active' and held is null and not tells_success limit 50000
            ) known
          ) origins order by random() limit 64`,
 };
@@ -98,6 +107,9 @@ export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTar
   if (one === undefined || other === undefined) return one === other;
   return (
     one.state === other.state &&
+    one.isGone === other.isGone &&
+    one.held?.why === other.held?.why &&
+    one.held?.until === other.held?.until &&
     one.isFeatureOn === other.isFeatureOn &&
     one.reportsSuccess === other.reportsSuccess &&
     one.account === other.account &&
@@ -120,6 +132,8 @@ function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
     verificationToken: '',
     signingSecrets: NO_SECRETS,
   };
+  if (row.ended_reason === 'gone') target.isGone = true;
+  if (row.held !== null) target.held = { why: row.held, ...(row.held_until !== null && { until: row.held_until }) };
   try {
     const { verification_token_sealed: sealed, verification_token_key_id: keyId } = row;
     const token = keyRing.open({ sealed, keyId }, row.subscription_guid);

@@ -98,6 +98,6 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   const { beganAt, attempt } = delivery;
   return [
     publishRetry({ ...delivery, attempt: attempt + 1, dueAt: retryAt }, delayMs),
-    { kind: 'outcome', outcome: { kind: 'failed', ...factsOf(delivery, at), beganAt, answer, retryAt } },
+    ...recordWithEnd({ kind: 'failed', ...factsOf(delivery, at), beganAt, answer, retryAt }),
   ];
 }

@@ -1,6 +1,7 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Attempted, DeliveryFacts, Exhausted } from '@waybell/line/outcomes';
 import type { DropReason, UnattemptedReason } from '@waybell/line/reasons';
+import type { Hold } from './endpoints/endpoint.ts';
 import type { DeliveryTarget } from './find-target.ts';
 
 /** `maxAgeMs`: a delivery older than this is exhausted, `expired`, without another attempt. `now`: in milliseconds since 1970. */
@@ -13,17 +14,28 @@ export function whatIsOver(
   { maxAgeMs, now }: OverOptions,
 ): Attempted | undefined {
   const { waited, createdAt, body } = delivery;
-  const reason = waited?.isForgotten ? 'forgotten' : dropReason(target);
+  const reason = waited?.isForgotten ? 'forgotten' : dropReason(target, delivery.byHand);
   if (reason !== undefined) return { kind: 'dropped', reason, ...factsOf(delivery, now()), body };
   if (waited?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
-  return now() - createdAt > maxAgeMs ? exhausted(delivery, { reason: 'expired' }, now()) : undefined;
+  return now() < tooOldAt(createdAt, maxAgeMs) ? undefined : exhausted(delivery, { reason: 'expired' }, now());
 }
 
-/** Returns why nothing is sent to a target any more; undefined for an active one. */
-export function dropReason(target: DeliveryTarget | undefined): DropReason | undefined {
-  if (target === undefined || target.state === 'ended') return 'unsubscribed';
-  if (target.state === 'deactivated') return 'deactivated';
+/** Returns the first millisecond in which a delivery made then is too old. */
+export function tooOldAt(createdAt: number, maxAgeMs: number): number {
+  return createdAt + maxAgeMs + 1;
+}
+
+/** Returns why nothing is sent to a target any more; undefined for an active one, and for a test of one that is switched off. */
+export function dropReason(target: DeliveryTarget | undefined, byHand?: Delivery['byHand']): DropReason | undefined {
+  if (target === undefined || target.state === 'ended') return target?.isGone ? 'gone' : 'unsubscribed';
+  if (target.state === 'deactivated' && byHand?.why !== 'test') return 'deactivated';
   return target.isFeatureOn ? undefined : 'feature_off';
+}
+
+/** Returns what holds a target now. A test goes out during a pause; what an operator stopped gets none either. */
+export function holdOf({ held }: DeliveryTarget, now: number, byHand?: Delivery['byHand']): Hold | undefined {
+  if (held === undefined || (held.until ?? Infinity) <= now) return undefined;
+  return held.why === 'paused' && byHand?.why === 'test' ? undefined : held;
 }
 
 export function exhausted(

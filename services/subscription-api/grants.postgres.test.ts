@@ -35,8 +35,14 @@ const GRANTS: Record<string, Record<string, string>> = {
   waybell_deactivator: {
     ...ANY,
     'note_ends()': 'EXECUTE',
+    'end_gone()': 'EXECUTE',
     'switch_off()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
+    'note_exhausted()': 'EXECUTE',
+    'tell_exhausted()': 'EXECUTE',
+    'tell_late_endpoints()': 'EXECUTE',
+    'count_missed()': 'EXECUTE',
+    notices: 'DELETE, SELECT, UPDATE (claimed_until, missed_count, published_at)',
   },
   waybell_tracker: {
     ...ANY,
@@ -150,11 +156,20 @@ describe('functions that act as the owner of the tables', () => {
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
     expect(rows.map(({ name }) => name)).toEqual([
+      'count_missed',
+      'end_gone',
       'follow_account',
+      'follow_host',
       'follow_subscription',
+      'look_through_rooms',
       'note_change',
       'note_ends',
+      'note_exhausted',
+      'notice_held',
+      'notice_subscription',
       'switch_off',
+      'tell_exhausted',
+      'tell_late_endpoints',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);
   });

@@ -34,13 +34,23 @@ afterAll(async () => {
 const at = (seconds: number) => new Date(now + seconds * 1_000);
 const DAY_S = 86_400;
 
-async function aSubscription(given: { interface?: string; generation?: number } = {}): Promise<string> {
+async function aSubscription(
+  given: { interface?: string; generation?: number; client?: string } = {},
+): Promise<string> {
   const guid = randomUUID();
   const isShipper = given.interface === 'shipper';
   await store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, generation,
-       verification_token_sealed, verification_token_key_id) values ($1, $2, $3, $4, 'https://a.test', $5, '\\x00', 'k')`,
-    [guid, isShipper ? 'shipper' : 'carrier', isShipper ? shipper : carrier, `a.${guid}`, given.generation ?? 1],
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, generation, client_id,
+       verification_token_sealed, verification_token_key_id)
+     values ($1, $2, $3, $4, 'https://a.test', $5, $6, '\\x00', 'k')`,
+    [
+      guid,
+      isShipper ? 'shipper' : 'carrier',
+      isShipper ? shipper : carrier,
+      `a.${guid}`,
+      given.generation ?? 1,
+      given.client ?? 'default',
+    ],
   );
   return guid;
 }
@@ -81,6 +91,82 @@ async function healthOf(guid: string) {
 }
 
 const both = { exhausted: ['carrier'], window: ['carrier'] };
+
+test('no rule applies to a listener, and how it fares is noted', async () => {
+  const to = await aSubscription({ client: 'default listen' });
+  expect(await settle([{ to, ended: -1 }], { ...both, windowS: 1 })).toEqual([]);
+  await store.postgres.query("update waybell.subscriptions set failing_since = now() - interval '2 days'");
+  expect(await settle([{ to, ended: 0 }], both)).toEqual([]);
+  expect(await healthOf(to)).toMatchObject({ isActive: true, lastFailure: 0 });
+});
+
+describe('a subscription that is held', () => {
+  const held = [
+    ['paused', `update waybell.subscriptions set paused_until = now() + interval '1 hour' where guid = $1`],
+    ['stopped', `update waybell.subscriptions set stopped_at = now(), stopped_reason = 'r' where guid = $1`],
+    [
+      'at a host that is stopped',
+      `with stopped as (select waybell.host_of(callback_url) as host from waybell.subscriptions where guid = $1)
+       insert into waybell.stopped_hosts (host, reason) select host, 'r' from stopped`,
+    ],
+  ] as const;
+
+  test.each(held)('(%s) has no failure counted, and no run of failures that grows old', async (_, hold) => {
+    const to = await aSubscription();
+    await settle([{ to, ended: -2 * DAY_S }]);
+    await store.postgres.query(
+      `update waybell.subscriptions set failing_since = now() - interval '2 days', last_failure_at = now() where guid = $1`,
+      [to],
+    );
+    await store.postgres.query(hold, [to]);
+    expect(await settle([{ to, ended: 0 }], both)).toEqual([]);
+    expect(await healthOf(to)).toMatchObject({ isActive: true, failingSince: null });
+    expect(await settle([{ to, ended: 1, delivered: true }], both)).toEqual([]);
+    expect(await healthOf(to)).toMatchObject({ lastSuccess: 1 });
+    await store.postgres.query('delete from waybell.stopped_hosts');
+  });
+
+  test('has what fails counted again once it is not', async () => {
+    const to = await aSubscription();
+    await store.postgres.query(
+      `update waybell.subscriptions set paused_until = now() - interval '1 second' where guid = $1`,
+      [to],
+    );
+    expect(await settle([{ to, ended: -1 }], both)).toEqual([{ guid: to, rule: 'exhausted' }]);
+  });
+});
+
+describe('end_gone', () => {
+  const end = async (of: { to: string; generation?: number }[], interfaces = ['carrier']) => {
+    const { rows } = await store.postgres.query('select subscription from waybell.end_gone($1, $2, $3)', [
+      of.map(({ to }) => to),
+      of.map(({ generation = 1 }) => generation),
+      interfaces,
+    ]);
+    return rows.map(({ subscription }) => subscription);
+  };
+
+  test('ends a subscription once, and says why', async () => {
+    const to = await aSubscription();
+    expect(await end([{ to }, { to }])).toEqual([to]);
+    expect(await end([{ to }])).toEqual([]);
+    const { rows } = await store.postgres.query(
+      'select is_active, ended_at is not null as is_ended, ended_reason from waybell.subscriptions where guid = $1',
+      [to],
+    );
+    expect(rows).toEqual([{ is_active: false, is_ended: true, ended_reason: 'gone' }]);
+  });
+
+  test('ends nothing of another interface or generation, and nothing that is held', async () => {
+    const [to, paused] = [await aSubscription({ generation: 2 }), await aSubscription()];
+    await store.postgres.query(
+      `update waybell.subscriptions set paused_until = now() + interval '1 hour' where guid = $1`,
+      [paused],
+    );
+    expect(await end([{ to }, { to: paused }])).toEqual([]);
+    expect(await end([{ to, generation: 2 }], ['shipper'])).toEqual([]);
+  });
+});
 
 describe('the rule "exhausted"', () => {
   test('switches a subscription off at its first exhausted message, and says so once', async () => {

@@ -5,6 +5,7 @@ import type { Redis } from '@waybell/runtime/redis';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
 import { createApi, interfacesOf } from './rest/api.ts';
+import { awaitEnds } from './rest/deliveries/await-ends.ts';
 import { authenticateBearer } from './rest/authentication/authenticate.ts';
 import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
@@ -40,6 +41,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   const closing = new AsyncDisposableStack();
   const room = closing.use(streamRoom(config.streamLimits, until));
   const live = closing.use(openLive({ database, catalog, room, log }));
+  const awaiting = closing.use(awaitEnds({ database, room, log }));
   const listenerSettings = closing.use(serveListeners({ ...config, database, redis, hearing, room, until, log }));
   const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(metrics) };
   const jwt = config.jwt && byJwt(database, config.jwt);
@@ -52,6 +54,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
     catalog,
     documents: publicDocuments({ interfaces: interfacesOf(config.interfaces), catalog }),
     live,
+    awaiting,
     listenerSettings,
   });
   const line = config.operatorBroker && operatorLine(config.operatorBroker);

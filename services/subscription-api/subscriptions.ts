@@ -64,8 +64,13 @@ const INSERT = `
 const SUBSCRIBE_ONCE = `${INSERT} do nothing returning ${OWN}`;
 
 const HEALTH = [
-  ...['deactivated_at', 'deactivation_rule', 'deactivated_by'],
-  ...['failing_since', 'last_success_at', 'last_failure_at', 'last_failed_delivery'],
+  'deactivated_at',
+  'deactivation_rule',
+  'deactivated_by',
+  'failing_since',
+  'last_success_at',
+  'last_failure_at',
+  'last_failed_delivery',
 ];
 
 /**

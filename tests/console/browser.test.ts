@@ -1,7 +1,11 @@
 import { clientPages } from './client-pages.ts';
 import { operatorPages } from './operator-pages.ts';
+import { stops } from './stops.ts';
+import { subscriptionFlows } from './subscription-flows.ts';
 import { troubles } from './troubles.ts';
 
 clientPages();
+subscriptionFlows();
 operatorPages();
+stops();
 troubles();

@@ -79,14 +79,14 @@ export function keyboard(): void {
 
     test('has the focus back where it was after the button that closes a dialog', async () => {
       await signInByKeys();
-      await page.getByRole('button', { name: 'End', exact: true }).first().waitFor();
-      await tabTo(/^End$/);
+      await page.getByRole('button', { name: 'Unsubscribe' }).first().waitFor();
+      await tabTo(/^Unsubscribe$/);
       await press('Enter');
       await page.getByRole('dialog').waitFor();
-      await tabTo(/^Keep it$/);
+      await tabTo(/^Cancel$/);
       await press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      expect(await focused()).toBe('End');
+      expect(await focused()).toBe('Unsubscribe');
     });
 
     test('skips to the content', async () => {

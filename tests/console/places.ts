@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
 import type { Furnished } from './furnished.ts';
-import { subscribed } from './stand.ts';
+import { receiver, subscribed } from './stand.ts';
 
 /** A page, or a dialog of it: how somebody who has signed in gets there. */
 export type Place = [name: string, go: (page: Page, known: Furnished, opened: OpenPage) => Promise<unknown>];
@@ -74,8 +74,35 @@ export const clientPlaces: Place[] = [
       await dialog(page).getByText('All of it is delivered.').waitFor();
     },
   ],
-  ['a change of a subscription', asks('/subscriptions', /^Change/)],
-  ['the end of a subscription', asks('/subscriptions', /^End$/)],
+  ['a change of a subscription', asks('/subscriptions', 'Change')],
+  ['a pause', asks('/subscriptions', 'Pause')],
+  [
+    'a way back that stops at a test that fails',
+    async (page) => {
+      await asks('/subscriptions', 'Switch on')(page);
+      await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
+      await dialog(page).getByText('The test failed.').waitFor();
+    },
+  ],
+  [
+    'subscriptions to several actions',
+    async (page) => {
+      await asks('/subscriptions', 'Subscribe')(page);
+      await dialog(page).getByLabel('Search actions').fill('damage.*');
+      await dialog(page)
+        .getByRole('button', { name: /^Select all/ })
+        .click();
+      await dialog(page)
+        .getByLabel('URL of your receiver')
+        .fill(receiver.url(`/${randomUUID()}`));
+      await dialog(page)
+        .getByRole('button', { name: /^Subscribe/ })
+        .click();
+      await dialog(page).getByRole('button', { name: /^Copy/ }).first().waitFor();
+    },
+  ],
+
+  ['the end of a subscription', asks('/subscriptions', /^Unsubscribe$/)],
   [
     'a timeline, opened',
     async (page, known) => {
@@ -173,6 +200,18 @@ export const operatorPlaces: Place[] = [
     async (page) => {
       await to(page, '/rejected');
       await page.getByText('payload_invalid').first().waitFor();
+    },
+  ],
+  ['a stop', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Stop/)(page)],
+  [
+    'what is stopped',
+    async (page, known) => {
+      await asks(`/accounts/${known.carrier.account}`, /^Stop/)(page);
+      await dialog(page)
+        .getByLabel(/^Reason/)
+        .fill('the receiver is being moved');
+      await dialog(page).getByRole('button', { name: 'Stop' }).click();
+      await asks('/stopped', /^Start/)(page);
     },
   ],
   ['a retry', asks('/rejected', /^Retry/)],

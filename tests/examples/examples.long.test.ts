@@ -58,17 +58,23 @@ describe.each(languages)('the example in %s', (language) => {
       await untilTold(client, String(payload['id']), ['suppressed no_subscription']);
   });
 
+  test('stops where the broker refuses it, and says so', async () => {
+    const url = new URL(stack.brokerUrl);
+    url.password = 'wrong';
+    await using publisher = new Program(example.publish, { AMQP_URL: url.href });
+    publisher.write(JSON.stringify(anEvent({ interface: 'carrier', action: 'order.created', parties: {} })));
+    expect(await publisher.untilEnded()).not.toBe(0);
+    expect(publisher.errors).toContain('refused by the broker');
+    expect(publisher.lines).toEqual([]);
+  });
+
   test('receives what is genuine, once, to the digit, and refuses the rest', async () => {
     const client = await stack.client('carrier');
-    await client.signingSecrets('rotated');
-    const secrets = await client.signingSecrets();
-    expect(secrets).toHaveLength(2);
     const port = await freePort({ taken: new Set() });
     const url = `http://127.0.0.1:${port}/`;
     const token = await client.subscribe('order.created', url);
-    const env = { SIGNING_SECRETS: secrets.toReversed().join(' '), VERIFICATION_TOKEN: token };
-    await using receiver = new Program([...example.receive, String(port)], env);
-    await receiver.untilPrinted(/^listening/);
+    const [secret = ''] = await client.signingSecrets();
+    await using receiver = await receiving(example, port, secret);
 
     const event = anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier: client.account } });
     const body = JSON.stringify({ ...event, payload: { id: 'ID', status: 'new' } });
@@ -81,7 +87,8 @@ describe.each(languages)('the example in %s', (language) => {
     await stack.upstream.publishRaw('carrier.order.created', Buffer.from(largest.text), largest.guid);
     await receiver.untilPrinted(/order\.created.*x{1000}/);
 
-    const forged = await fetch(url, { method: 'POST', body: written, headers: { 'webhook-id': 'x' } });
+    const headers = { 'webhook-id': 'x', 'X-Service-Verification-Token': token };
+    const forged = await fetch(url, { method: 'POST', body: written, headers });
     expect(forged.status).toBe(401);
 
     const id = await until('it is in the log', async () => {
@@ -94,7 +101,44 @@ describe.each(languages)('the example in %s', (language) => {
       const { body: told } = await client.call('GET', `/v1/deliveries/${id}`);
       return (told as { attempts: unknown[] }).attempts.length === 2;
     });
+    expect((await client.call('POST', '/v1/triggers', { action: 'order.created' })).status).toBe(202);
+    await receiver.untilPrinted(/^a test/);
     expect(receiver.lines.filter((each) => each.includes('order.created'))).toHaveLength(2);
     expect(receiver.errors).toBe('');
   });
+
+  test('receives what is subscribed while it runs, and goes on through a rotation of the secret', async () => {
+    const client = await stack.client('carrier');
+    const port = await freePort({ taken: new Set() });
+    const url = `http://127.0.0.1:${port}/`;
+    await client.subscribe('order.created', url);
+    const [before = ''] = await client.signingSecrets();
+    {
+      await using receiver = await receiving(example, port, before);
+      await client.subscribe('order.assigned', url);
+      for (const action of ['order.assigned', 'order.created']) {
+        await client.hear(action);
+        await receiver.untilPrinted(new RegExp(`^${action}`));
+      }
+      await client.signingSecrets('rotated');
+      await client.hear('order.assigned');
+      await until(
+        'it is received',
+        () => receiver.lines.filter((each) => each.startsWith('order.assigned')).length === 2,
+      );
+    }
+    const [after = ''] = await client.signingSecrets();
+    const [another = ''] = await (await stack.client('carrier')).signingSecrets();
+    for (const secrets of [`${another},${before}`, `${another},${after}`]) {
+      await using receiver = await receiving(example, port, secrets);
+      await client.hear('order.assigned');
+      await receiver.untilPrinted(/^order\.assigned/);
+    }
+  });
 });
+
+async function receiving({ receive }: Example, port: number, secrets: string): Promise<Program> {
+  const receiver = new Program([...receive, String(port)], { SIGNING_SECRETS: secrets });
+  await receiver.untilPrinted(/^listening/);
+  return receiver;
+}

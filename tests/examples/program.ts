@@ -30,6 +30,12 @@ export class Program implements AsyncDisposable {
     });
   }
 
+  /** Resolves with the code that it ended with by itself. */
+  async untilEnded(): Promise<number> {
+    const { code } = await until('it ends', () => this.#child.exitCode !== null && { code: this.#child.exitCode });
+    return code;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;

@@ -207,7 +207,11 @@ export class MemoryLine {
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
-      const step = deactivateStep({ noteEnds: async (ended) => void this.subscriptions.settle(ended), config });
+      const step = deactivateStep({
+        noteEnds: async (ended) => void this.subscriptions.settle(ended),
+        endGone: async (gone) => this.subscriptions.endGone(gone, config.endOnGone),
+        config,
+      });
       runStep(step, tools);
     },
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Hold } from '@waybell/deliverer/endpoints/endpoint';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
 import type { ActiveSubscription } from '@waybell/event-router/find-subscriptions';
 import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
@@ -15,6 +16,8 @@ export type Row = {
   isFeatureOn: boolean;
   auditFieldSet: string[] | null;
   callbackUrl: string;
+  held?: Hold;
+  isGone?: true;
   /** When a rule switched it off, by the time of the record that said so. */
   offAt?: number;
 };
@@ -56,6 +59,14 @@ export class MemorySubscriptions {
     const row = this.rows.find((each) => each.guid === guid);
     const [verificationToken, signingSecrets] = [`token of ${guid}`, [secretOf(row?.account ?? '')]];
     return row && { ...row, reportsSuccess: true, verificationToken, signingSecrets };
+  }
+
+  endGone(gone: readonly DeliveryEnd[], interfaces: readonly InterfaceName[]): void {
+    for (const { subscription, generation } of gone) {
+      const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
+      if (row === undefined || row.state === 'ended' || !interfaces.includes(row.interface)) continue;
+      Object.assign(row, { state: 'ended', isGone: true });
+    }
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */

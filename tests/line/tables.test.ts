@@ -237,6 +237,30 @@ describe('findTargets', () => {
     expect(await targetOf(keyRing, guid)).toMatchObject({ reportsSuccess });
   });
 
+  test.each([
+    [`paused_until = '2099-01-01T00:00Z'`, { why: 'paused', until: Date.UTC(2099, 0) }],
+    ['paused_until = now()', undefined],
+    [`paused_until = now() + interval '1 hour', is_active = false`, undefined],
+    [`paused_until = now() + interval '1 hour', stopped_at = now(), stopped_reason = 'r'`, { why: 'stopped' }],
+    [`stopped_at = now(), stopped_reason = 'r', is_active = false`, { why: 'stopped' }],
+    [`stopped_at = now(), stopped_reason = 'r', is_active = false, ended_at = now()`, undefined],
+    [`callback_url = 'HTTPS://Stopped.test:8443/hook?x'`, { why: 'stopped' }],
+    [`callback_url = 'https://not.stopped.test/hook'`, undefined],
+  ])('says of one with %s what holds it', async (what, held) => {
+    await store.postgres.query(
+      `insert into waybell.stopped_hosts (host, reason) values ('stopped.test', 'r') on conflict do nothing`,
+    );
+    const guid = await aSubscription();
+    await change(guid, what);
+    expect((await targetOf(keyRing, guid))?.held).toEqual(held);
+  });
+
+  test('says of one that ended for an answer of 410 that it is gone', async () => {
+    const guid = await aSubscription();
+    await change(guid, `is_active = false, ended_at = now(), ended_reason = 'gone'`);
+    expect(await targetOf(keyRing, guid)).toMatchObject({ state: 'ended', isGone: true });
+  });
+
   test('finds nothing where there never was a subscription', async () => {
     expect(await targetOf(keyRing, randomUUID())).toBeUndefined();
   });

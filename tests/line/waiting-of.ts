@@ -9,7 +9,7 @@ type Shared = {
 };
 
 /** What a process asks every second, and none asks while nothing waits: it would fill days. */
-const ASKED_ALWAYS = new Set<string>(['claim', 'shutRooms', 'flushSums']);
+const ASKED_ALWAYS = new Set<string>(['claim', 'shutRooms', 'lookAfterHeld', 'flushSums']);
 let processes = 0;
 
 /** The waiting room of that link's process: the process dies before something is done there, and does nothing more after its end. */

@@ -314,7 +314,7 @@ describe('a test', () => {
       listening.subscription,
     ]);
     const bodyFor = () => ({ kind: 'notification' as const, body: Buffer.from('{}') });
-    const of = { event: randomUUID(), action: 'order.created', client, by: 'a test', bodyFor };
+    const of = { event: randomUUID(), action: 'order.created', client, isEverywhere: true, by: 'a test', bodyFor };
     const asked = await inOneTransaction((postgres) => askForTrigger(postgres, of));
     if (asked.kind !== 'triggered') throw new Error(asked.why);
     expect(await sendBy(sendings, () => Promise.reject(new Error('no broker')))).toBe(false);

@@ -12,7 +12,7 @@ export class LiveStand implements AsyncDisposable {
   readonly api: TestApi;
   readonly log: LogStand;
 
-  private constructor(api: TestApi) {
+  protected constructor(api: TestApi) {
     this.api = api;
     this.log = LogStand.on(api.store);
     this.log.now = wallClockMs();

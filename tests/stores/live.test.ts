@@ -86,6 +86,40 @@ describe('GET /v1/live', () => {
     expect([eventsIn(failed), eventsIn(updated), deliveriesIn(updated)]).toEqual([[], [event], []]);
   });
 
+  test('tells notices of its client as the platform is told them, once, also after a reader came back, and not others', async () => {
+    const other = await stand.someone();
+    const off = (whose: Us) =>
+      stand.api.store.postgres.query(
+        `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'exhausted' where guid = $1`,
+        [whose.subscription],
+      );
+    const publish = () => stand.api.store.postgres.query('update waybell.notices set published_at = now()');
+    const me = await stand.someone();
+    const toldOf = (reader: LiveReader) => reader.of('notice').map(({ kind }) => kind);
+    let lastId: string;
+    {
+      await using reader = await stand.read(me);
+      await using attempts = await stand.read(me, { query: '?kind=failed' });
+      for (const each of [me, other]) await off(each);
+      await publish();
+      await until('it is told', () => toldOf(reader).length > 0);
+      expect(reader.of('notice')).toMatchObject([
+        { kind: 'subscription.switched_off', account_guid: me.account, subscription_guid: me.subscription },
+      ]);
+      expect(reader.of('notice')[0]).not.toHaveProperty('account_name');
+      expect(toldOf(attempts)).toEqual([]);
+      lastId = reader.lastId();
+    }
+    await stand.api.store.postgres.query(
+      'update waybell.subscriptions set ended_at = now() where guid = any ($1::uuid[])',
+      [[me.subscription, other.subscription]],
+    );
+    await publish();
+    await using again = await stand.read(me, { lastId });
+    await until('the next is told', () => toldOf(again).length > 0);
+    expect(toldOf(again)).toEqual(['subscription.ended']);
+  });
+
   test('goes on where a reader left off, with what it missed, once, though that is older than what it was told', async () => {
     const told = [];
     let [lastId, openedMs] = ['', 0];

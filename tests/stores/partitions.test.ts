@@ -16,7 +16,12 @@ test('days come ahead of their time and go when they are over, bodies sooner tha
   await stand.partitions.turnOver();
   expect(await partitionsOf(stand, 'chunks')).toEqual(['chunks_20261120', 'chunks_20261121', 'chunks_20261122']);
   stand.now = START + 9 * DAY_MS;
-  expect(await stand.partitions.turnOver()).toEqual(['chunks_20261120', 'chunks_20261121']);
+  expect(await stand.partitions.turnOver()).toEqual([
+    'chunks_20261120',
+    'chunks_20261121',
+    'commits_20261120',
+    'commits_20261121',
+  ]);
   stand.now = START + 31 * DAY_MS;
   await stand.partitions.turnOver();
   expect(await partitionsOf(stand, 'attempts')).not.toContain('attempts_20261120');

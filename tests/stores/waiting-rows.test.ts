@@ -6,6 +6,7 @@ import {
   aPlace,
   aPublication,
   aRow,
+  hex,
   nameOf,
   STANDS,
   takeFrom,
@@ -261,12 +262,79 @@ describe.each(STANDS)('rows %s', (_, start) => {
       await stand.later(HOUR_MS);
       expect(await store.move({ ...what(from, to), except: [] })).toBe(1);
     });
+  });
 
-    const what = (from: Place, to: Place) => ({
-      from: from.room,
-      subscription: from.subscription,
-      to: to.room,
-      account: from.account,
+  describe('rows of a subscription that is held', () => {
+    const YEARS_MS = 100 * 365 * 24 * HOUR_MS;
+    const everything = { madeBefore: Number.MAX_SAFE_INTEGER };
+
+    test('wait in a room of their own until then, or until they are too old, whatever they waited for before', async () => {
+      const from = aPlace();
+      const own = aPlace({ ...from, room: hex(from.subscription) });
+      const now = await stand.now();
+      await store.put([
+        aRow(from, 'old', { madeAt: now - 2 * HOUR_MS }),
+        aRow(from, 'young', { madeAt: now - HOUR_MS, why: 'egress', afterMs: 1_000 }),
+        aRow(from, 'open', { madeAt: now, why: 'open', afterMs: HOUR_MS }),
+        aRow({ ...from, subscription: randomUUID() }, 'other'),
+      ]);
+      const held = { why: 'paused', until: now + 2 * HOUR_MS, maxAgeMs: 3 * HOUR_MS } as const;
+      expect(await store.move({ ...what(from, own), except: [], held })).toBe(2);
+      expect(await names(from, everything)).toEqual(['other']);
+      await stand.later(HOUR_MS / 2);
+      expect(await names(own)).toEqual([]);
+      await stand.later(HOUR_MS / 2 + 1_000);
+      expect(await names(own)).toEqual(['old']);
+      await stand.later(HOUR_MS);
+      const taken = await takeFrom(store, own.room);
+      expect(taken.map((row) => [nameOf(row), row.why])).toEqual([
+        ['old', 'paused'],
+        ['young', 'paused'],
+      ]);
     });
+
+    test('are due at once where they are let go, and only those that waited for that', async () => {
+      const from = aPlace();
+      const own = aPlace({ ...from, room: hex(from.subscription) });
+      await store.put([
+        aRow(own, 'stopped', { why: 'stopped', afterMs: HOUR_MS }),
+        aRow(own, 'paused', { why: 'paused', afterMs: HOUR_MS }),
+        aRow(own, 'later', { why: 'egress', afterMs: HOUR_MS }),
+      ]);
+      expect(await store.move({ ...what(own, from), except: [] })).toBe(3);
+      expect((await takeFrom(store, from.room)).map((row) => [nameOf(row), row.why])).toEqual([
+        ['paused', 'full'],
+        ['stopped', 'full'],
+      ]);
+      await stand.later(HOUR_MS);
+      expect(await names(from)).toEqual(['later', 'paused', 'stopped']);
+    });
+
+    test('stay where they are for as long as is said last, but those in hand, and their room is looked at then', async () => {
+      const place = aPlace();
+      const own = aPlace({ ...place, room: hex(place.subscription) });
+      const now = await stand.now();
+      const inHand = aRow(own, 'in hand', { why: 'paused', afterMs: 9 * HOUR_MS });
+      await store.put([inHand, aRow(own, 'a', { why: 'paused', afterMs: 9 * HOUR_MS })]);
+      const hold = (until: number) =>
+        store.move({
+          ...what(own, own),
+          except: [inHand],
+          held: { why: 'paused', until: now + until, maxAgeMs: YEARS_MS },
+        });
+      expect(await hold(HOUR_MS)).toBe(1);
+      expect(await hold(HOUR_MS)).toBe(0);
+      expect(await stand.room(own.room)).toMatchObject({ isDue: false });
+      await stand.later(HOUR_MS + 1_000);
+      expect(await stand.room(own.room)).toMatchObject({ isDue: true });
+      expect(await names(own)).toEqual(['a']);
+    });
+  });
+
+  const what = (from: Place, to: Place) => ({
+    from: from.room,
+    subscription: from.subscription,
+    to: to.room,
+    account: from.account,
   });
 });

@@ -17,6 +17,8 @@ export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; deat
 export type WaitingStand = AsyncDisposable & {
   /** As a process of its own sees it. */
   store(): WaitingStore;
+  /** Milliseconds since the epoch. */
+  now(): Promise<number>;
   later(ms: number): Promise<void>;
   /** Something becomes of a subscription whose endpoint this is. */
   changed(room: string): Promise<void>;
@@ -45,6 +47,11 @@ export class PostgresStand implements WaitingStand {
 
   store(process = randomUUID()): WaitingStore {
     return waitingIn(this.postgres, { service: 'deliverer', process });
+  }
+
+  async now(): Promise<number> {
+    const [found] = await this.sql<{ now: number }>('select floor(1000 * extract(epoch from now()))::float8 as now');
+    return found?.now ?? NaN;
   }
 
   async later(ms: number): Promise<void> {
@@ -126,6 +133,7 @@ export function memoryStand(): WaitingStand {
   const waiting = new MemoryWaiting(() => now);
   return {
     store: () => waiting.storeFor(randomUUID()),
+    now: async () => now,
     async later(ms) {
       now += ms;
     },

@@ -70,6 +70,22 @@ describe('the history of a delivery', () => {
     expect(await whatIsTold(delivery)).toMatchObject({ status: 'retrying', waiting: { why: 'open' } });
   });
 
+  test('says so of one whose subscription is held, which waits in a room of that', async () => {
+    const { delivery, subscription, subject } = await waitingDelivery([aFailed()]);
+    await stand.rows(
+      `with made as (insert into waybell.deliverer_rooms (room, account) select guid, account_guid from waybell.subscriptions where guid = $1)
+       update waybell.deliverer_waiting set room = subscription, why = 'paused', due_at = now() + interval '1 hour' where subscription = $1`,
+      [subscription],
+    );
+    const entry = await whatIsTold(delivery);
+    expect(entry).toMatchObject({ status: 'retrying', waiting: { since: START + 5_000, why: 'paused' } });
+    expect(entry && describeDelivery(entry, () => undefined)[0]).toMatch(/: its client has paused the subscription$/);
+    expect(await forget(tables(), { key: subject })).toMatchObject({ waiting: 1 });
+    expect(
+      await stand.rows('select due_at from waybell.deliverer_waiting where subscription = $1', [subscription]),
+    ).toEqual([{ due_at: null }]);
+  });
+
   test('tells the last of its attempts that waits', async () => {
     const { delivery, subscription } = await waitingDelivery([aFailed()]);
     for (const [attempt, why] of [

@@ -36,6 +36,7 @@ export const full: Delivery = {
 export const ends: DeliveryEnd[] = [
   { delivery: GUID, subscription: SUBSCRIPTION, generation: 3, isDelivered: true, at: AT },
   { delivery: EVENT, subscription: SUBSCRIPTION, generation: 4, isDelivered: false, at: AT + 1 },
+  { delivery: EVENT, subscription: SUBSCRIPTION, generation: 5, isDelivered: false, at: AT + 2, isGone: true },
 ];
 
 const about = { event: EVENT, interface: 'carrier', action: 'order.created', at: AT } as const;

@@ -223,7 +223,7 @@ export const formats: Format[] = [
     reading: {
       read: (text) => readEnds(arrived(text)),
       means: ends,
-      added: [{ as: withBody(widen('ends', 5)) }],
+      added: [{ as: withBody(widen('ends', 7)) }],
       newer: withBody(nextVersion),
     },
   },

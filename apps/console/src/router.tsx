@@ -75,6 +75,11 @@ const operatorRoutes = [
   }),
   createRoute({
     ...forOperators,
+    path: '/stopped',
+    component: lazyRouteComponent(() => import('./pages/operators/stops-page.tsx'), 'StopsPage'),
+  }),
+  createRoute({
+    ...forOperators,
     path: '/rejected',
     validateSearch: texts('reason', 'about'),
     component: lazyRouteComponent(() => import('./pages/operators/rejected-page.tsx'), 'RejectedPage'),

@@ -48,6 +48,7 @@ function OperatorLinks() {
       <Link to="/queues">Queues</Link>
       <Link to="/failing">Failing</Link>
       <Link to="/switched-off">Switched off</Link>
+      <Link to="/stopped">Stopped</Link>
       <Link to="/rejected">Rejected</Link>
       <Link to="/accounts">Accounts</Link>
       <Link to="/audit">Audit</Link>

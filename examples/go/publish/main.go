@@ -72,6 +72,10 @@ func (p *publisher) publish(body []byte) (string, error) {
 		if err == nil {
 			return event.Guid, nil
 		}
+		var answer *amqp.Error
+		if errors.As(err, &answer) && (answer.Code == amqp.AccessRefused || answer.Code == amqp.NotAllowed) {
+			return "", fmt.Errorf("refused by the broker, and next time too: %w", err) // user, password, virtual host, rights
+		}
 		fmt.Fprintf(os.Stderr, "%s is not confirmed, and sent again: %v\n", event.Guid, err)
 		p.disconnect()
 		time.Sleep(time.Second)

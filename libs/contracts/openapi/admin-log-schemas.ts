@@ -1,4 +1,5 @@
 /** What operators are told of the delivery log: of every account and client, with what receivers said. */
+import { noticeProperties } from '../operations-channel.ts';
 import {
   attemptProperties,
   deliveryProperties,
@@ -193,7 +194,29 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     origins: { ...listOf('FailingOrigin'), description: 'Where attempts fail most.' },
     waiting: waitingEndpoints,
     undelivered: { ...listOf('Undelivered'), description: 'The oldest deliveries without an end.' },
+    interrupted: {
+      ...listOf('Interrupted'),
+      description: 'Subscriptions that get nothing now, or missed what was not replayed, the latest first.',
+    },
+    notices: { ...listOf('OperationsNotice'), description: 'What the platform was told last, the latest first.' },
   }),
+  Interrupted: exactly({
+    guid,
+    account,
+    client_id: text,
+    interface: interfaceName,
+    action: text,
+    url: { ...text, description: 'Without its query.' },
+    state: {
+      enum: ['off', 'stopped', 'paused', 'missed'],
+      description: '`missed`: it is on again, and what it missed was not replayed.',
+    },
+    since: orNull(moment),
+    until: orNull(moment),
+    reason: orNull({ ...text, description: 'The rule that switched it off, or why an operator stopped it.' }),
+    missed: orNull({ ...count, description: 'As the delivery log knows, up to 1,000 of a kind. Null: it waits.' }),
+  }),
+  OperationsNotice: exactly(noticeProperties),
   Change: exactly({
     at: moment,
     who: { ...text, examples: ['token 3d1c2f0a-6f5e-4a3f-9a55-0c8f2f0f7d11', 'command line'] },

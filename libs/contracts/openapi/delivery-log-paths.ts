@@ -1,5 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { PLACE_PATTERN } from '@waybell/delivery-log/read/commits';
 import { CURSOR_PATTERN } from '@waybell/delivery-log/read/cursor';
 import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
 import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
@@ -72,7 +73,27 @@ export const deliveryParameters = (interfaces: readonly Interface[]): JsonNode[]
   query('since', 'Made at this time or later.', moment),
   query('until', 'Made before this time.', moment),
   ...pagingParameters,
+  query(
+    'after',
+    'Reads the log on in its own order, for reconciling: `oldest`, a time, or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
+    {
+      type: 'string',
+      pattern: AFTER_PATTERN,
+      description: '`oldest`, an RFC 3339 timestamp such as 2026-11-20T09:30:00Z, or the `next` of a page before',
+      examples: ['oldest', '2026-11-20T00:00:00Z'],
+    },
+  ),
+  query('include', 'With `after`: what was sent, too.', { enum: ['body'] }),
+  query('wait', 'With `after`: how long to wait for something new, where there is nothing.', {
+    type: 'string',
+    pattern: '^([1-9]|1[0-9]|20)s$',
+    description: 'from 1s to 20s',
+    examples: ['20s'],
+  }),
 ];
+
+/** The time in it is read as any other. */
+const AFTER_PATTERN = String.raw`^oldest$|^[0-9-]{10}[Tt][0-9:.]{8,18}([Zz]|[+-][0-9:]{4,5})$|${PLACE_PATTERN}`;
 
 const anyOf = ([first = {}, ...others]: JsonNode[]) => (others.length === 0 ? first : { anyOf: [first, ...others] });
 
@@ -80,7 +101,8 @@ const ACTION_NAMES: Record<Interface, string> = { shipper: 'ShipperActionName', 
 
 /** The endpoints of the delivery log, the same on each interface but for what answers are wrapped in. */
 export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
-  const page = (entry: string) => answered(interfaces, { shipper: pageOf(entry), carrier: pageOf(entry) });
+  const page = (entry: string, others: JsonNode = {}) =>
+    answered(interfaces, { shipper: pageOf(entry, others), carrier: pageOf(entry, others) });
   const one = (entry: string) => answered(interfaces, { shipper: objectOf(entry), carrier: schemaRef(entry) });
   return {
     '/v1/timeline/{key}': {
@@ -108,15 +130,15 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         operationId: 'listDeliveries',
         summary: 'Find deliveries',
         description:
-          'Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.',
+          'Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.\n\nWith `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.',
         security,
         parameters: deliveryParameters(interfaces),
         responses: {
           200: {
-            ...success('Deliveries.', page('Delivery')),
+            ...success('Deliveries.', page('ListedDelivery', more)),
             links: links(interfaces, 'list', byGuid('/objects/0/guid', 'getDelivery', 'resendDelivery')),
           },
-          ...problemAnswers(['any-interface'], ['invalid-parameter']),
+          ...problemAnswers(['any-interface'], ['invalid-parameter', 'no-longer-kept']),
         },
       },
     },
@@ -137,13 +159,18 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
   };
 }
 
-export function pageOf(entry: string): JsonNode {
+const more = {
+  more: { type: 'boolean', description: 'Only with `after`: whether there is more than this page already.' },
+};
+
+export function pageOf(entry: string, others: JsonNode = {}): JsonNode {
   return {
     type: 'object',
     required: ['objects', 'next'],
     properties: {
       objects: { type: 'array', items: schemaRef(entry), maxItems: PAGE_SIZE.most },
       next: { type: ['string', 'null'], description: 'The `cursor` of the next page; null: there is none.' },
+      ...others,
     },
   };
 }

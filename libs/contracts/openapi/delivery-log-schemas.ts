@@ -14,7 +14,7 @@ export const whyProperties = {
 export const waitingReason = {
   enum: WAITING_REASONS,
   description:
-    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.",
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.",
 };
 
 export const attemptProperties = {
@@ -146,6 +146,16 @@ export const eventProperties = {
 export const deliveryLogSchemas: Record<string, JsonNode> = {
   Attempt: object(['attempt', 'at', 'kind'], attemptProperties),
   Delivery: object(requiredOfDelivery, { ...deliveryProperties, attempts }),
+  ListedDelivery: object(requiredOfDelivery, {
+    ...deliveryProperties,
+    attempts,
+    ended_at: { ...moment, description: 'Only with `after`: when it ended, for the place that it has there.' },
+    body: { type: ['string', 'null'], description: 'Only with `include=body`: what was sent, to the byte, as UTF-8.' },
+    body_state: {
+      enum: ['kept', 'no_longer_kept'],
+      description: 'Beside `body`: why there is none, its time is over or it was deleted since.',
+    },
+  }),
   DeliveryDetail: object([...requiredOfDelivery, 'request', 'curl'], {
     ...deliveryProperties,
     attempts,

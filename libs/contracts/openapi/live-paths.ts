@@ -1,11 +1,12 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { eventProperties, whyProperties, suppressedProperties } from './delivery-log-schemas.ts';
+import { noticeProperties } from '../operations-channel.ts';
 import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
-const KINDS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed'] as const;
+const KINDS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'] as const;
 
-/** What a record of the feed is: how an attempt ended, or that an event was not sent. */
+/** What a record of the feed is: how an attempt ended, that an event was not sent, or a notice of a subscription. */
 export type LiveKind = (typeof KINDS)[number];
 
 export const liveKind: JsonNode = { type: 'string', enum: KINDS };
@@ -25,7 +26,7 @@ const parameters = (interfaces: readonly Interface[]): JsonNode[] => {
     {
       name: 'kind',
       in: 'query',
-      description: 'Only attempts that ended so, or `suppressed` events.',
+      description: 'Only attempts that ended so, `suppressed` events, or each `notice`.',
       schema: liveKind,
     },
     {
@@ -43,7 +44,7 @@ const stream: JsonNode = {
     schema: {
       type: 'string',
       description:
-        'Of `event: attempt` the `data` is a LiveAttempt, of `event: suppressed` a LiveSuppressed, of `event: skipped` a LiveSkipped, as JSON on one line. Each has an `id`; so has each comment, which comes every 15 seconds at least.',
+        'Of `event: attempt` the `data` is a LiveAttempt, of `event: suppressed` a LiveSuppressed, of `event: notice` a LiveNotice, of `event: skipped` a LiveSkipped, as JSON on one line. Each has an `id`; so has each comment, which comes every 15 seconds at least.',
     },
     examples: {
       attempt: {
@@ -63,7 +64,7 @@ export function livePaths(interfaces: readonly Interface[]): Readonly<Record<str
         operationId: 'streamLive',
         summary: 'See what happens now',
         description:
-          'Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.',
+          'Server-sent events, until the client closes the connection: each attempt, each event for the account that the client was not sent, and each notice of what became of a subscription, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.',
         security: [{ accessToken: ['webhooks:read'] }],
         parameters: parameters(interfaces),
         responses: {
@@ -76,6 +77,7 @@ export function livePaths(interfaces: readonly Interface[]): Readonly<Record<str
 }
 
 const { event_guid, action, at, keys } = eventProperties;
+const { account_name: _, ...noticeOfClient } = noticeProperties;
 
 /** What the feed's events hold. */
 export const liveSchemas: Record<string, JsonNode> = {
@@ -94,6 +96,7 @@ export const liveSchemas: Record<string, JsonNode> = {
     keys,
     ...suppressedProperties,
   }),
+  LiveNotice: object(Object.keys(noticeOfClient), noticeOfClient),
   LiveSkipped: object(['since', 'until'], {
     since: { ...moment, description: 'More happened from this time on than the feed carries: some of it is left out.' },
     until: moment,

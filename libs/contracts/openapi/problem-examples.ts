@@ -13,6 +13,8 @@ const DETAILS: Record<ProblemKind, string> = {
   'unknown-action': 'There is no action "order.create". The nearest are: order.created, order.booked, order.removed.',
   'not-subscribed': 'This client is not subscribed to order.created.',
   'unknown-delivery': 'This client has no delivery of that guid, or it is no longer kept.',
+  'no-longer-kept':
+    'Some of what follows this "after" is no longer kept, or the log was restored from a backup. There is something from 2026-11-20T09:30:00.000Z on: go on with "after=oldest", or with a time.',
   'unknown-replay': 'There is no replay of this guid that belongs to this client.',
   'under-way': 'It is still on its way: see when its next attempt is due.',
   'was-a-test': 'A test is not sent again: ask for another one.',

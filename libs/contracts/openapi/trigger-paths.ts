@@ -18,6 +18,11 @@ export const triggerRequest: JsonNode = {
       description:
         'What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.',
     },
+    everywhere: {
+      type: 'boolean',
+      default: false,
+      description: "Whether the client's own subscription gets it although a listener runs.",
+    },
   },
 };
 
@@ -30,7 +35,7 @@ export function triggerPaths(interfaces: readonly Interface[]): Readonly<Record<
         operationId: 'trigger',
         summary: 'Have an example event sent to your own subscriptions',
         description:
-          "The example of the action, as if it happened now, is checked as the platform's events are and sent to the current subscriptions of the client and of its listeners: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.",
+          "The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.",
         security: [{ accessToken: ['webhooks:write'] }],
         requestBody: { required: true, content: jsonOf(triggerRequest) },
         responses: {

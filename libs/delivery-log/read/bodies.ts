@@ -28,3 +28,60 @@ export async function bodyOf(postgres: Queryable, delivery: string): Promise<str
 export function bodyIn({ bytes, place }: { bytes: Buffer | null; place: number | null }): Buffer | undefined {
   return bytes === null || place === null ? undefined : unpackChunk(bytes)[place];
 }
+
+/** Where a body is kept. */
+export type BodyPlace = { chunk: string; place: number };
+
+/** Finds the last body of each of these deliveries, of which some have theirs beside them; undefined if there is none. */
+export async function bodyPlacesOf(
+  postgres: Queryable,
+  deliveries: readonly { delivery: string; chunk: string; place: number | null }[],
+): Promise<(BodyPlace | undefined)[]> {
+  const others = deliveries.filter(({ place }) => place === null);
+  const { rows } = await postgres.query<BodyPlace & { delivery: string }>({
+    name: 'body-places',
+    text: `select a.* from unnest($1::uuid[]) as wanted (delivery) cross join lateral (
+             select delivery, chunk, place from delivery_log.attempts m
+             where m.delivery = wanted.delivery and m.place is not null order by m.at desc limit 1
+           ) a`,
+    values: [others.map(({ delivery }) => delivery)],
+  });
+  const found = new Map(rows.map(({ delivery, ...where }) => [delivery, where]));
+  return deliveries.map(({ delivery, chunk, place }) => (place === null ? found.get(delivery) : { chunk, place }));
+}
+
+/** Chunks are read a few at a time: each may have some MiB. */
+const CHUNKS_TOGETHER = 4;
+
+/** Returns bodies, null for those that are not kept, until they have so many bytes together; the first in any case. */
+export async function bodiesWithin(
+  postgres: Queryable,
+  places: readonly (BodyPlace | undefined)[],
+  mostBytes: number,
+): Promise<(string | null)[]> {
+  const bodies: (string | null)[] = [];
+  let [bytes, chunks] = [0, new Map<string, Buffer[]>()];
+  for (const [index, where] of places.entries()) {
+    if (where !== undefined && !chunks.has(where.chunk)) chunks = await chunksOf(postgres, places.slice(index));
+    const body = where && chunks.get(where.chunk)?.[where.place];
+    bytes += body?.length ?? 0;
+    if (index > 0 && bytes > mostBytes) break;
+    bodies.push(body?.toString() ?? null);
+  }
+  return bodies;
+}
+
+/** The bodies of the first chunks of these places; none of one that is not kept. */
+async function chunksOf(
+  postgres: Queryable,
+  places: readonly (BodyPlace | undefined)[],
+): Promise<Map<string, Buffer[]>> {
+  const wanted = [...new Set(places.flatMap((where) => where?.chunk ?? []))].slice(0, CHUNKS_TOGETHER);
+  const { rows } = await postgres.query<{ chunk: string; bytes: Buffer }>({
+    name: 'chunks',
+    text: 'select chunk, bytes from delivery_log.chunks where chunk = any ($1::bigint[])',
+    values: [wanted],
+  });
+  const kept = new Map(rows.map(({ chunk, bytes }) => [chunk, unpackChunk(bytes)]));
+  return new Map(wanted.map((chunk) => [chunk, kept.get(chunk) ?? []]));
+}

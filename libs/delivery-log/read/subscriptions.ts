@@ -2,6 +2,7 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import type { ToldListeners } from '../listener-client.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
@@ -30,10 +31,10 @@ export type Stop = { at: number; reason: string };
 
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
-/** Selects one subscription, or those of an account, client or action. */
+/** Selects one subscription, or those of a client, or of an account, whose listeners' are not meant unless it is said. */
 export type SubscriptionSelection =
   | { subscription: string }
-  | { account: string; client?: string | undefined; action?: string | undefined };
+  | ({ account: string; client?: string | undefined; action?: string | undefined } & ToldListeners);
 
 type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
@@ -50,7 +51,14 @@ export async function subscriptionsOf(
   selection: SubscriptionSelection,
   { before, limit }: { before?: Cursor | undefined; limit?: number } = {},
 ): Promise<SubscriptionEntry[]> {
-  const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
+  const wanted = {
+    subscription: null,
+    account: null,
+    client: null,
+    action: null,
+    withListeners: undefined,
+    ...selection,
+  };
   const { rows } = await postgres.query<SubscriptionRow>(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
@@ -59,7 +67,8 @@ export async function subscriptionsOf(
        ${ms('deactivated_at')} as "deactivatedAt", deactivation_rule as rule
      from waybell.subscriptions s
      where ($1::uuid is null or guid = $1) and ($2::uuid is null or account_guid = $2)
-       and ($3::text is null or client_id = $3) and ($4::text is null or action = $4)
+       and case when $3::text is not null then client_id = $3 else guid = $1 or $8 or not waybell.is_listener(client_id) end
+       and ($4::text is null or action = $4)
        and ($5::float8 is null or (${ms('created_at')}, guid) < ($5, $6::uuid))
      order by ${ms('created_at')} desc, guid desc limit $7`,
     [
@@ -70,6 +79,7 @@ export async function subscriptionsOf(
       before?.at ?? null,
       before?.guid ?? null,
       limit ?? null,
+      wanted.withListeners ?? false,
     ],
   );
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);

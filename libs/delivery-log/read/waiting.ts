@@ -8,11 +8,11 @@ export type WaitingNow = { since: number; why: WaitingReason };
 
 /**
  * Builds a query for the keys of deliveries while they wait: `made_at` is the time of the router's record, or, if sent by hand, when
- * it was due; the row's `id` is between `prefix` and `beyond`. Where the subscription's URL was changed a moment ago, the row may still
- * be in another `room` of the `account`. `$1` and `at`: guids of deliveries and their times.
+ * it was due; the row's `id` is between `prefix` and `beyond`, its room that of the endpoint, `room`, or of the subscription, `held_room`. Where one of
+ * them was changed a moment ago, the row may still be in another of the `account`. `$1` and `at`: guids of deliveries and their times.
  */
 export const placesOf = (wanted: string): string => `
-  select made.delivery, s.account_guid as account, waybell.room_of(s.account_guid, s.callback_url) as room,
+  select made.delivery, s.account_guid as account, waybell.room_of(s.account_guid, s.callback_url) as room, s.guid as held_room,
     round(extract(epoch from made.at) * 1000)::bigint as made_at,
     (made.delivery || ' ') collate "C" as prefix, (made.delivery || '!') collate "C" as beyond
   from (
@@ -37,7 +37,7 @@ export async function waitingOf(
            select place.delivery, ${ms('w.put_at')} as since, w.why from place
            cross join lateral (
              select * from waybell.deliverer_waiting q
-             where q.room = place.room and q.made_at = place.made_at and q.id > place.prefix and q.id < place.beyond
+             where q.room in (place.room, place.held_room) and q.made_at = place.made_at and q.id > place.prefix and q.id < place.beyond
              order by length(q.id) desc, q.id desc limit 1
            ) w`,
     values: [

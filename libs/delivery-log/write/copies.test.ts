@@ -25,7 +25,7 @@ test('rows are whole, however their texts fall into pieces', () => {
     ...texts.toReversed(),
     ...Array.from({ length: 40 }, (_, place) => 'ä'.repeat(100 * place)),
   ];
-  const [copy] = copiesOf({ ...NONE, deactivations: clients.map(aDeactivation) });
+  const [copy] = copiesOf({ ...NONE, deactivations: clients.map(aDeactivation) }, AT);
   const lines = Buffer.concat(copy?.data ?? []).toString();
   expect(lines).toBe(
     clients

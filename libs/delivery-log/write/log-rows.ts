@@ -58,7 +58,7 @@ const isImplied = ({ reason, account, client }: Suppression): boolean =>
 export function rowsOf({ events, attempts, deactivations }: LogParts, oldestBodies: number): LogRows {
   const chunks = new Chunks(oldestBodies);
   for (const part of events) chunks.putEvent(part);
-  for (const part of attempts) chunks.putBody(part);
+  for (const part of attempts) chunks.putAttempt(part);
   return { events, keys: keysOf(events), attempts, chunks: chunks.rows(), deactivations };
 }
 
@@ -85,11 +85,14 @@ const CHUNK_BYTES = 2 ** 18;
 
 type OpenChunk = { chunk: string; at: number; until: number; deliveries: string[]; bodies: Buffer[]; bytes: number };
 
-/** The chunks of a batch: those of a day are dropped with it. */
+/** Of a minute: what is found by the times of its chunk lies close together, also where some records of a batch come late. */
+const SPAN_MS = 60_000;
+
+/** The chunks of a batch: each is of one day, and dropped with it. */
 class Chunks {
   readonly #oldestDay: number;
   readonly #full: OpenChunk[] = [];
-  readonly #byDay = new Map<number, OpenChunk>();
+  readonly #bySpan = new Map<number, OpenChunk>();
   /** The event put last, for however many accounts it is: its parts are neighbours. */
   #kept: { record: EventPart['record']; open: OpenChunk; place: number } | undefined;
 
@@ -114,18 +117,18 @@ class Chunks {
     part.place = this.#kept.place;
   }
 
-  putBody(part: AttemptPart): void {
+  putAttempt(part: AttemptPart): void {
     const { at, body } = part.record;
     part.chunk = undefined;
     part.place = undefined;
-    if (body === undefined || dayOf(at) < this.#oldestDay) return;
-    const open = this.#openAt(at, body.length);
+    if (dayOf(at) < this.#oldestDay) return;
+    const open = this.#openAt(at, body?.length ?? 0);
     part.chunk = open.chunk;
-    part.place = put(open, body);
+    if (body !== undefined) part.place = put(open, body);
   }
 
   rows(): LogRows['chunks'] {
-    return [...this.#full, ...this.#byDay.values()].map(({ chunk, at, until, deliveries, bodies }) => ({
+    return [...this.#full, ...this.#bySpan.values()].map(({ chunk, at, until, deliveries, bodies }) => ({
       chunk,
       at,
       until,
@@ -135,14 +138,14 @@ class Chunks {
   }
 
   #openAt(at: number, bytes: number): OpenChunk {
-    const day = dayOf(at);
-    let open = this.#byDay.get(day);
+    const span = Math.floor(at / SPAN_MS);
+    let open = this.#bySpan.get(span);
     if (open !== undefined && open.bytes > 0 && open.bytes + bytes > CHUNK_BYTES) {
       this.#full.push(open);
       open = undefined;
     }
     open ??= { chunk: randomBytes(8).readBigInt64BE().toString(), at, until: at, deliveries: [], bodies: [], bytes: 0 };
-    this.#byDay.set(day, open);
+    this.#bySpan.set(span, open);
     open.at = Math.min(open.at, at);
     open.until = Math.max(open.until, at);
     return open;

@@ -15,6 +15,7 @@ export type PartitionsOptions = {
 };
 
 export type Partitions = {
+  now(): number;
   /** Returns the first day that is kept. */
   oldest(table?: TableName): number;
   /** Resolves when there are partitions for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
@@ -57,6 +58,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   }
 
   return {
+    now,
     oldest,
     async ensure(times) {
       for (const time of times) {

@@ -23,7 +23,7 @@ export type RefusedRecord = { outcome: Outcome; reason: string };
 export type WriteOutcomes = (outcomes: readonly Outcome[]) => Promise<readonly RefusedRecord[]>;
 
 export type WriteOptions = {
-  partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
+  partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'now' | 'oldest'>;
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
   /** Limit of one statement. */
   timeoutMs: number;
@@ -38,14 +38,15 @@ const NO_PARTITION = '23514';
 const RECORD_AT_FAULT = /^(22|23|54)...$/;
 
 export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeoutMs }: WriteOptions): WriteOutcomes {
-  const copiesOfParts = (parts: LogParts) => copiesOf(rowsOf(parts, partitions.oldest('chunks')));
+  const copiesOfParts = (parts: LogParts, at: number) => copiesOf(rowsOf(parts, partitions.oldest('chunks')), at);
 
   async function insert(outcomes: readonly Outcome[]): Promise<void> {
     const kept = outcomes.filter(({ at }) => !(dayOf(at) < partitions.oldest()));
     const parts = partsOf(kept);
     // Before Postgres is used: an error thrown here is the record's fault.
-    const copies = copiesOfParts(parts);
-    await partitions.ensure(kept.map(({ at }) => at));
+    const now = partitions.now();
+    const copies = copiesOfParts(parts, now);
+    await partitions.ensure([now, ...kept.map(({ at }) => at)]);
     await whenAvailable(postgres, () => writeRows(parts, copies), isAway);
     figures.written(kept);
     figures.outdated(outcomes.length - kept.length);
@@ -63,7 +64,7 @@ export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeo
         if (!isConflict(error) || conflicts > MOST_CONFLICTS) throw error;
       }
       left = await unwritten(postgres, left);
-      rows = copiesOfParts(left);
+      rows = copiesOfParts(left, partitions.now());
     }
   }
 

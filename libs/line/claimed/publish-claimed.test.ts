@@ -145,6 +145,15 @@ describe('what rows say', () => {
     expect(records).toMatchObject([{ kind: 'rejected', reason: 'unbound' }]);
   });
 
+  test('that no queue takes and that may be lost is settled, and put nowhere', async () => {
+    await broker.take(rejectedQueue);
+    const rows = { ...someRows('waybell.nowhere', ['lost']), mayBeLost: true as const };
+    await using running = await aProcess(rows);
+    expect(await running.publishDue()).toBe(true);
+    expect(rows.left()).toEqual([]);
+    expect(await broker.take(rejectedQueue)).toEqual([]);
+  });
+
   test('is not claimed any more by a process that ends', async () => {
     const queue = await broker.queue();
     const rows = someRows(queue, ['one']);

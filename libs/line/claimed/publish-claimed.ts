@@ -24,14 +24,15 @@ export function publishClaimed<Row>(
   tools: Omit<StepTools, 'takeRows'>,
 ): PublishingClaimed {
   const { clock = systemClock } = tools;
-  const { reportRejection } = rows;
+  const { reportRejection, mayBeLost } = rows;
+  const hint = mayBeLost !== undefined && { mayBeLost };
   const claiming = new Claiming({ ...rows, name, clock });
   const step: Step<Message> = {
     name,
     queues: [],
     heldLimit: { messages: 1, bytes: 1 },
     parse: (message) => message,
-    handle: allAtOnce(async (batch) => batch.map((message) => [publishAgain(message, message)])),
+    handle: allAtOnce(async (batch) => batch.map((message) => [{ ...publishAgain(message, message), ...hint }])),
     describe: ({ messageId }) => ({ messageId }),
     traces: 'begin',
     ...(reportRejection !== undefined && { reportRejection }),

@@ -72,11 +72,12 @@ async function declareEach<T extends Resource>(
   return different;
 }
 
-async function declareExchange(channel: Channel, { name, type, alternate }: Exchange): Promise<void> {
+async function declareExchange(channel: Channel, { name, type, alternate, bindings = [] }: Exchange): Promise<void> {
   await channel.assertExchange(name, type, {
     durable: true,
     ...(alternate !== undefined && { alternateExchange: alternate }),
   });
+  for (const { exchange, routingKey } of bindings) await channel.bindExchange(name, exchange, routingKey);
 }
 
 async function declareQueue(channel: Channel, queue: Queue): Promise<void> {
@@ -95,6 +96,6 @@ function differenceOf(what: Resource, error: unknown): string {
     throw new Error(`${error.message}: raise the limit, or clear it (rabbitmqctl clear_vhost_limits)`, {
       cause: error,
     });
-  const kind = 'bindings' in what ? 'Queue' : 'Exchange';
+  const kind = 'arguments' in what ? 'Queue' : 'Exchange';
   return `${kind} "${what.name}" exists with other arguments: ${/inequivalent arg .*/.exec(error.message)?.[0] ?? error.message}`;
 }

@@ -1,5 +1,12 @@
 import type { NamedState } from '../broker/depth.ts';
-import { isForUpstream, isSuspectsQueue, rejectedQueue, retryExchange, waitingQueue } from '../topology.ts';
+import {
+  isForUpstream,
+  isSuspectsQueue,
+  operationsQueue,
+  rejectedQueue,
+  retryExchange,
+  waitingQueue,
+} from '../topology.ts';
 
 /** Describes the consumers of a queue. Some queues have none by design. */
 export function describeConsumers(queue: string, consumers: number): string {
@@ -14,6 +21,7 @@ export function mayHoldMore({ name, messages, consumers, isKnown }: NamedState):
 /** Explains why a queue has no consumer by design; undefined if a service must consume it at all times. */
 function whyNoConsumer(queue: string): string | undefined {
   if (queue === rejectedQueue) return 'see ./waybell rejected list';
+  if (queue === operationsQueue) return 'for the platform, to tell its clients';
   if (isForUpstream(queue)) return 'for upstream, which was told so of its events';
   if (queue.startsWith(`${retryExchange}.`)) return 'until their next attempt';
   if (isSuspectsQueue(queue)) return 'while their service holds what came again';

@@ -30,8 +30,8 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
   deactivator: {
-    publish: ['waybell.outcomes', ...ASIDE],
-    take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations')],
+    publish: ['waybell.outcomes', 'waybell.notices', ...ASIDE],
+    take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations'), ...lanes('notices')],
   },
   'location-tracker': {
     publish: ['waybell.events', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
@@ -41,7 +41,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
     take: ['waybell.outcomes.log', ...lanes('delivery-log'), ...lanes('sent-by-hand')],
   },
-  upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },
+  upstream: { publish: ['waybell.events'], take: ['waybell.rejections', 'waybell.operations'] },
   declare: { publish: exchanges, take: queues },
   // Through the default exchange it reaches every queue; some share their name with an exchange.
   operator: {

@@ -49,7 +49,7 @@ export class WaitingMetrics {
     );
     this.#put = new CounterOnDemand(metrics, {
       name: 'waybell_waiting_put_total',
-      help: 'Puts into the waiting room: the endpoint had no room (full), hangs (hung) or says too much (busy), our own network has no way out (egress), a request is under way (open), or RabbitMQ takes nothing (broker)',
+      help: 'Puts into the waiting room: the endpoint had no room (full), hangs (hung) or says too much (busy), the subscription is paused or an operator stopped it (paused, stopped), our own network has no way out (egress), a request is under way (open), or RabbitMQ takes nothing (broker)',
       labelNames: ['why'],
     });
     this.#taken = new CounterOnDemand(metrics, {

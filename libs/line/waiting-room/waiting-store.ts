@@ -1,9 +1,10 @@
 /**
- * The waiting room: what cannot go on now, must not be lost, and must not be in the way. A delivery waits in the room of its endpoint,
- * a publication in the room of its destination. A process claims a room, takes rows from it, settles them, and releases the room with
- * the time of its next try. See docs/decisions/0012-waiting-rooms.md.
+ * The waiting room: what cannot go on now, must not be lost, and must not be in the way. A delivery waits in the room of its endpoint, or
+ * of its subscription while that is held, a publication in the room of its destination. A process claims a room, takes rows from it,
+ * settles them, and releases the room with the time of its next try. See docs/decisions/0012-waiting-rooms.md.
  */
 import type { RowKey, WaitingRow } from '../messages.ts';
+import type { HoldReason } from '../outcomes.ts';
 
 export type { RowKey, WaitingRow };
 
@@ -81,6 +82,18 @@ export type HeldSum = WaitingSum & { holder: string };
 /** `oldestAt`: when the first row was made, in milliseconds since the epoch; absent without rows. */
 export type WaitingFigures = WaitingSum & { oldestAt?: number };
 
+/** `until`: milliseconds since the epoch; absent: without an end. */
+type Held = { why: HoldReason; until?: number; maxAgeMs: number };
+
+type Move = {
+  from: string;
+  subscription: string;
+  to: string;
+  account: string;
+  except: readonly RowKey[];
+  held?: Held | undefined;
+};
+
 /** Limits of what waits for endpoints: of one account, and of all together. */
 export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
 
@@ -110,18 +123,19 @@ export type WaitingStore = {
   /** Subscriptions with rows in a room. Reads all of them. */
   subscriptionsIn(room: string): Promise<string[]>;
   /**
-   * Moves rows of a subscription to the room of another endpoint, except these and open requests under way, some at a time. Resolves with
-   * how many it moved: 0 when none is left.
+   * Moves rows of a subscription to another room, except these and open requests under way, some at a time. `held`: why they wait there,
+   * until when, and until what age; else those that waited for that are due at once. Resolves with how many it moved, or in the same room
+   * changed: 0 when none is left.
    */
-  move(what: {
-    from: string;
-    subscription: string;
-    to: string;
-    account: string;
-    except: readonly RowKey[];
-  }): Promise<number>;
+  move(what: Move): Promise<number>;
   /** Notes that changes up to this number, and the limit up to this time, were dealt with. */
   lookedThrough(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
+
+  /**
+   * Has rooms looked through whose subscription is held no more, or no longer for as long as their rows wait. To be called now and then:
+   * nothing else finds what was put while that changed.
+   */
+  lookAfterHeld(): Promise<void>;
 
   /** Stores the changes of the sums that this process caused. To be called once a second. */
   flushSums(): Promise<void>;

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { EndpointRoom } from '@waybell/line/delivery';
+import type { HoldReason } from '@waybell/line/outcomes';
 
 /** How fast a request was answered; `hung`: not in time. */
 export type ResponseSpeed = 'quick' | 'slow' | 'hung';
@@ -50,6 +52,18 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
   const called = withoutQuery(callbackUrl);
   const endpoint = hash('sha256', `${account} ${called}`, 'hex').slice(0, 32);
   return { account, endpoint, host: hostOf(called) };
+}
+
+/** What is due for a subscription waits. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
+export type Hold = { why: HoldReason; until?: number };
+
+/** The room in which deliveries of a subscription wait: that of the endpoint; while it is held one of its own, which has its guid. */
+export function roomOf(
+  target: { account: string; callbackUrl: string },
+  { subscription, hold }: { subscription: string; hold: Hold | undefined },
+): EndpointRoom {
+  const { account } = target;
+  return { account, room: hold === undefined ? endpointKey(target).endpoint : subscription.replaceAll('-', '') };
 }
 
 /** Scheme, host and port. Not by `URL`: parsing one for each attempt would cost more than all else here. */

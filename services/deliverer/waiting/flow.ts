@@ -36,6 +36,7 @@ export type FlowOptions = {
 };
 
 const LOOK_MS = 1_000;
+const LOOK_AFTER_MS = 10_000;
 const RELEASE_LIMIT_MS = 3_000;
 const COMPLAINT = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
@@ -80,6 +81,7 @@ export class Flow {
     this.#timed = [
       every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
       every(LOOK_MS, () => this.#readShut()),
+      every(LOOK_AFTER_MS, () => store.lookAfterHeld()),
       // Reading all rows of an account takes long.
       every(LOOK_MS, () => this.#limits.look()),
     ];

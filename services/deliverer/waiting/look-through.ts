@@ -1,8 +1,8 @@
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { endpointKey } from '../endpoints/endpoint.ts';
+import { roomOf } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
-import { dropReason } from '../what-is-over.ts';
+import { dropReason, holdOf } from '../what-is-over.ts';
 import type { OwnRoom } from './claimed-rooms.ts';
 import type { EndRows } from './end-rows.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
@@ -12,6 +12,9 @@ export type LookThroughOptions = {
   findTargets: FindTargets;
   inHand: RowsInHand;
   ends: EndRows;
+  /** What is held is due at the latest when it is older. */
+  maxAgeMs: number;
+  now: () => number;
   /** Called for an endpoint that may take something now. */
   onChanged: (endpoint: string) => void;
   onLooked: (own: OwnRoom) => void;
@@ -21,8 +24,8 @@ export type LookThroughOptions = {
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Looks once through a room whose subscriptions changed, or whose account has too much: what is over ends, and what leads to another
- * endpoint moves to its room.
+ * Looks once through a room whose subscriptions changed, or whose account has too much: what is over ends, what leads to another
+ * endpoint moves to its room, and what is held to a room of its own, or back.
  */
 export class LookThrough {
   readonly #options: LookThroughOptions;
@@ -82,17 +85,18 @@ export class LookThrough {
     return [...ending, ends.end({ own, madeBefore: Number.MAX_SAFE_INTEGER, subscriptions: over })];
   }
 
-  /** Moves what leads elsewhere, except rows in hand. */
+  /** Moves what leads elsewhere, except rows in hand. What is held and stays may be due at another time. */
   async #follow({ room }: OwnRoom, subscription: string, target: DeliveryTarget): Promise<void> {
-    const { store, inHand, onChanged } = this.#options;
-    const { account } = target;
-    const { endpoint: to } = endpointKey(target);
+    const { store, inHand, maxAgeMs, now, onChanged } = this.#options;
+    const hold = holdOf(target, now());
+    const { room: to, account } = roomOf(target, { subscription, hold });
     onChanged(to);
-    if (to === room) return;
+    if (to === room && hold === undefined) return;
+    const held = hold && { ...hold, maxAgeMs };
     for (let moved = 1; moved > 0;) {
       const except = [...inHand.of(room)];
       moved = await inHand.moving({ room, subscription }, () =>
-        store.move({ from: room, subscription, to, account, except }),
+        store.move({ from: room, subscription, to, account, except, held }),
       );
     }
   }

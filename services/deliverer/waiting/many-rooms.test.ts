@@ -120,6 +120,12 @@ describe('one of many rooms', () => {
     await some.clock.runFor(1_000);
     one.asked.clear();
     await some.clock.runFor(10_000);
-    expect(Object.fromEntries(one.asked)).toEqual({ claim: 10, shutRooms: 10, flushSums: 10, sumsBeyond: 1 });
+    expect(Object.fromEntries(one.asked)).toEqual({
+      claim: 10,
+      shutRooms: 10,
+      lookAfterHeld: 1,
+      flushSums: 10,
+      sumsBeyond: 1,
+    });
   });
 });

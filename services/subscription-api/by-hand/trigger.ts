@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { isOfOwner, ownerOf } from '@waybell/delivery-log/listener-client';
+import { isOfOwner } from '@waybell/delivery-log/listener-client';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import type { SendRefusal } from './ask.ts';
 
 /** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
 export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;
 type Body = { kind: 'notification'; body: Buffer } | { kind: 'suppressed'; reason: string };
 
-export type TriggerRequest = { event: string; action: string; client: ClientReader; by: string; bodyFor: BodyFor };
+export type TriggerRequest = {
+  event: string;
+  action: string;
+  client: ClientReader;
+  /** Whether the client's own subscription gets it although a listener runs. */
+  isEverywhere: boolean;
+  by: string;
+  bodyFor: BodyFor;
+};
 
 type TriggerRecipient = { subscription: string; isListener: boolean };
 export type Triggered = {
@@ -18,17 +25,23 @@ export type Triggered = {
   suppressed: (TriggerRecipient & { reason: string })[];
 };
 
+/** `elsewhere`: a listener runs, and is not subscribed to the action. */
+export type TriggerRefusal = { kind: 'refused'; why: 'unsubscribed' | 'deactivated' | 'elsewhere' };
+
 type TriggeredSubscriptionRow = {
   guid: string;
+  action: string;
   client_id: string;
+  is_listener: boolean;
   generation: number;
   is_active: boolean;
   audit_field_set: string[] | null;
 };
 
 const TARGETS = `
-  select guid, client_id, generation, is_active, audit_field_set from waybell.subscriptions
-  where account_guid = $1 and interface = $2 and action = $3 and ended_at is null and ${isOfOwner('client_id', '$4')}
+  select guid, action, client_id, waybell.is_listener(client_id) as is_listener, generation, is_active, audit_field_set
+  from waybell.subscriptions
+  where account_guid = $1 and interface = $2 and ended_at is null and ${isOfOwner('client_id', '$3')}
   order by client_id`;
 
 const INSERT = `
@@ -37,20 +50,22 @@ const INSERT = `
   values ($1, 'test', true, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, now())`;
 
 /**
- * Requests that an event which never happened is sent to the client's subscriptions to its action, including its listeners', as a
- * test that is retried like any delivery. Needs the caller's transaction.
+ * Requests that an event which never happened is sent to the client's listeners, or its own subscription, as a test that is retried
+ * like any delivery. Needs the caller's transaction.
  */
-export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | SendRefusal> {
-  const { event, action, client, by, bodyFor } = request;
-  const whose = [client.account, client.interface, action, client.client];
+export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | TriggerRefusal> {
+  const { event, action, client, isEverywhere, by, bodyFor } = request;
+  const whose = [client.account, client.interface, client.client];
   const { rows } = await postgres.query<TriggeredSubscriptionRow>(TARGETS, whose);
-  const active = rows.filter((target) => target.is_active);
-  if (active.length === 0) return { kind: 'refused', why: rows.length === 0 ? 'unsubscribed' : 'deactivated' };
+  const isAside = !isEverywhere && rows.some((each) => each.is_listener);
+  const meant = rows.filter((each) => each.action === action && (each.is_listener || !isAside));
+  const active = meant.filter((each) => each.is_active);
+  if (active.length === 0) return { kind: 'refused', why: whyNone(meant.length > 0, isAside) };
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
   for (const target of active) {
-    const { guid: subscription, client_id: toClient, generation, audit_field_set: auditFieldSet } = target;
+    const { guid: subscription, client_id: toClient, is_listener, generation, audit_field_set: auditFieldSet } = target;
     const delivery = messageGuid(event, subscription);
-    const to = { subscription, isListener: ownerOf(toClient) !== toClient };
+    const to = { subscription, isListener: is_listener };
     const made = bodyFor({ auditFieldSet, messageGuid: delivery });
     if (made.kind === 'suppressed') {
       triggered.suppressed.push({ ...to, reason: made.reason });
@@ -61,4 +76,9 @@ export async function askForTrigger(postgres: Queryable, request: TriggerRequest
     triggered.deliveries.push({ ...to, delivery });
   }
   return triggered;
+}
+
+function whyNone(isSubscribed: boolean, isAside: boolean): TriggerRefusal['why'] {
+  if (isAside) return 'elsewhere';
+  return isSubscribed ? 'deactivated' : 'unsubscribed';
 }

@@ -9,6 +9,7 @@ export class PausesAndStops implements MigrationInterface {
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(COLUMNS);
+    await database.query(LISTENERS);
     await database.query(HOSTS);
     await database.query(TARGETS);
     await database.query(FOLLOW);
@@ -33,6 +34,13 @@ alter table waybell.subscriptions
   -- When it was off, until what it missed is replayed: from its first failed delivery until it was switched on again.
   add column missed_since timestamptz,
   add column missed_until timestamptz`;
+
+/** Whether a client is a listener, as \`listenerClient\` names it: its subscriptions are nobody's. */
+const LISTENERS = `
+create function waybell.is_listener(client text) returns boolean
+language sql immutable parallel safe
+return position(' ' in client) > 0;
+revoke all on function waybell.is_listener(text) from public`;
 
 /** Callbacks to these hosts wait, whoever's they are. */
 const HOSTS = `
@@ -93,9 +101,26 @@ when ((old.callback_url, old.generation, old.is_active, old.ended_at, old.paused
   is distinct from (new.callback_url, new.generation, new.is_active, new.ended_at, new.paused_until, new.stopped_at))
 execute function waybell.follow_subscription();
 
+-- What is held counts for nothing: a run of failures does not grow old meanwhile.
+create function waybell.forget_failures() returns trigger language plpgsql as $$
+begin
+  new.failing_since := null;
+  return new;
+end $$;
+create trigger held_forgets_failures before update of paused_until, stopped_at on waybell.subscriptions for each row
+when (old.paused_until is distinct from new.paused_until and new.paused_until is not null
+  or old.stopped_at is null and new.stopped_at is not null)
+execute function waybell.forget_failures();
+
 create function waybell.follow_host() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  if tg_op = 'INSERT' then
+    update waybell.subscriptions set failing_since = null where guid in (
+      select guid from waybell.subscriptions
+      where ended_at is null and failing_since is not null and waybell.host_of(callback_url) = new.host
+      order by guid for no key update);
+  end if;
   perform waybell.look_through_rooms((
     select array_agg(distinct room) from waybell.subscriptions s
     cross join lateral (values (waybell.room_of(s.account_guid, s.callback_url)), (s.guid)) of_it (room)
@@ -105,7 +130,7 @@ begin
 end $$;
 create trigger rooms_follow after insert or delete on waybell.stopped_hosts
 for each row execute function waybell.follow_host();
-revoke all on function waybell.follow_host() from public`;
+revoke all on function waybell.follow_host(), waybell.forget_failures() from public`;
 
 /**
  * A stop outlives its subscription: the next one of the same client and action has it. One at a time begins or is stopped of a client.
@@ -194,6 +219,8 @@ create trigger noted_changed after update on waybell.subscriptions for each row
 
 drop trigger stop_kept on waybell.subscriptions;
 drop table waybell.stopped_hosts;
-drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text);
+drop trigger held_forgets_failures on waybell.subscriptions;
+drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
+  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
   drop column ended_reason, drop column missed_since, drop column missed_until`;

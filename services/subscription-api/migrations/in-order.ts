@@ -30,6 +30,7 @@ import { ParkedBusy } from './0031-parked-busy.ts';
 import { LogOfRows } from './0032-log-of-rows.ts';
 import { WaitingRooms } from './0033-waiting-rooms.ts';
 import { PausesAndStops } from './0034-pauses-and-stops.ts';
+import { Notices } from './0035-notices.ts';
 import { Stopped } from './0036-stopped.ts';
 
 /**
@@ -70,5 +71,6 @@ export const migrations = [
   LogOfRows,
   WaitingRooms,
   PausesAndStops,
+  Notices,
   Stopped,
 ];

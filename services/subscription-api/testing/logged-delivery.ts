@@ -29,7 +29,7 @@ export async function logDelivery(
   const { event = randomUUID() } = given;
   const subscription = given.subscription ?? (await subscriptionOf(postgres, [account, client, interfaceName, ACTION]));
   const [subject, delivery] = [randomUUID(), messageGuid(event, subscription)];
-  for (const table of ['events', 'keys', 'attempts', 'chunks'])
+  for (const table of ['events', 'keys', 'attempts', 'chunks', 'commits'])
     await postgres.query(
       `create table if not exists delivery_log.${table}_of_tests partition of delivery_log.${table} default`,
     );
@@ -56,7 +56,7 @@ export async function logDelivery(
       ...(byHand !== undefined && { byHand }),
     },
   ]);
-  await copyAll(postgres, copiesOf(rowsOf(parts, 0)));
+  await copyAll(postgres, copiesOf(rowsOf(parts, 0), about.at));
   return { subject, event, delivery };
 }
 

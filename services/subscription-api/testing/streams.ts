@@ -4,6 +4,7 @@ import { connectRedis, type Redis } from '@waybell/runtime/redis';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Database } from '../database.ts';
 import type { ListenerLimits } from '../listeners.ts';
+import { awaitEnds } from '../rest/deliveries/await-ends.ts';
 import { serveListeners, type ServeListenersOptions } from '../rest/listeners/serve-listeners.ts';
 import { openLive } from '../rest/live/live.ts';
 import { streamRoom, type StreamLimits } from '../rest/live/stream-room.ts';
@@ -29,13 +30,14 @@ const manyStreams: StreamLimits = { streamsPerClient: 1_000, streams: 1_000 };
 const manyListeners: ListenerLimits = { listenersPerClient: 1_000, listeners: 1_000 };
 const patient = { lifeMs: PATIENT_MS, answerLimitMs: PATIENT_MS, waitingLimit: 100 };
 
-/** The live feed and listeners. Disposed of, they end their streams. */
+/** The live feed, listeners, and what waits for ends. Disposed of, they end their streams. */
 export function openStreams(options: StreamsOptions) {
   const { redisUrl, catalog = actions, live: given = {}, listeners = {}, ...common } = options;
   const { knownAgainMs, until, ...limits } = given;
   const ended = new AbortController();
   const room = streamRoom({ ...manyStreams, ...limits }, until);
   const live = openLive({ ...common, catalog, room, log: silentLog });
+  const awaiting = awaitEnds({ ...common, room, log: silentLog });
   const hearing = connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog });
   const listenerSettings = serveListeners({
     ...common,
@@ -47,11 +49,12 @@ export function openStreams(options: StreamsOptions) {
     listenerLimits: { ...manyListeners, ...listeners },
   });
   return {
-    routes: { live, listenerSettings, ...(knownAgainMs !== undefined && { knownAgainMs }) },
+    routes: { live, awaiting, listenerSettings, ...(knownAgainMs !== undefined && { knownAgainMs }) },
     async [Symbol.asyncDispose]() {
       ended.abort();
       room[Symbol.dispose]();
       await live[Symbol.asyncDispose]();
+      await awaiting[Symbol.asyncDispose]();
       await listenerSettings[Symbol.asyncDispose]();
       await hearing[Symbol.asyncDispose]();
     },

@@ -116,6 +116,8 @@ export interface paths {
         /**
          * Find deliveries
          * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         *
+         *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -268,7 +270,7 @@ export interface paths {
         };
         /**
          * See what happens now
-         * @description Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
+         * @description Server-sent events, until the client closes the connection: each attempt, each event for the account that the client was not sent, and each notice of what became of a subscription, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
          */
         get: operations["streamLive"];
         put?: never;
@@ -640,7 +642,7 @@ export interface paths {
         put?: never;
         /**
          * Have an example event sent to your own subscriptions
-         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the current subscriptions of the client and of its listeners: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
          */
         post: operations["trigger"];
         delete?: never;
@@ -791,10 +793,10 @@ export interface components {
             /** @description Where the request went; values in the query are `***`. */
             url?: string;
             /**
-             * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+             * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
              * @enum {unknown}
              */
-            waited?: "full" | "hung" | "busy" | "egress" | "open";
+            waited?: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
         };
         CarrierAction: {
             action: components["schemas"]["CarrierActionName"];
@@ -879,10 +881,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         DeliveryDetail: {
@@ -960,10 +962,85 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
+            };
+        };
+        ListedDelivery: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: components["schemas"]["Attempt"][];
+            /** @description Only with `include=body`: what was sent, to the byte, as UTF-8. */
+            body?: string | null;
+            /**
+             * @description Beside `body`: why there is none, its time is over or it was deleted since.
+             * @enum {unknown}
+             */
+            body_state?: "kept" | "no_longer_kept";
+            /** @description Only where its end switched the subscription off. */
+            deactivation?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @enum {unknown} */
+                rule: "exhausted" | "window";
+            };
+            /**
+             * Format: date-time
+             * @description Only with `after`: when it ended, for the place that it has there.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            ended_at?: string;
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            guid: string;
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * Format: date-time
+             * @description While it is retried.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_attempt_at?: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            /**
+             * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
+             * @enum {unknown}
+             */
+            status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+            /** Format: uuid */
+            subscription_guid: string;
+            /** @description Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path). */
+            waiting?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         Listener: {
@@ -1001,6 +1078,59 @@ export interface components {
             event_guid: string;
             /** Format: uuid */
             subscription_guid: string;
+        };
+        LiveNotice: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            action: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Without its query. */
+            callback_url: string | null;
+            client_id: string;
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description The delivery that caused it, or the last one that failed.
+             */
+            delivery_guid: string | null;
+            /**
+             * Format: uuid
+             * @description Of the notice: one may come twice.
+             */
+            guid: string;
+            /** @enum {string} */
+            interface: "shipper" | "carrier";
+            /** @enum {string} */
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
+            missed: {
+                /** @description Null where it was not counted. */
+                count: number | null;
+                /** Format: date-time */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it is off.
+                 */
+                until: string | null;
+            } | null;
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.
+             */
+            since: string | null;
+            /** @description What the receiver answered last, if it did. */
+            status: number | null;
+            /**
+             * Format: uuid
+             * @description Null where `action` is.
+             */
+            subscription_guid: string | null;
         };
         LiveSkipped: {
             /**
@@ -1628,8 +1758,12 @@ export interface operations {
             query?: {
                 /** @description An action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
+                /** @description Reads the log on in its own order, for reconciling: `oldest`, a time, or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`. */
+                after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
+                /** @description With `after`: what was sent, too. */
+                include?: "body";
                 /** @description What they are about, as for the timeline. */
                 key?: string;
                 /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
@@ -1637,13 +1771,15 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: number;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand. */
                 status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
                 /** @description Made before this time. */
                 until?: string;
+                /** @description With `after`: how long to wait for something new, where there is nothing. */
+                wait?: string;
             };
             header?: never;
             path?: never;
@@ -1662,16 +1798,20 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
+                            /** @description Only with `after`: whether there is more than this page already. */
+                            more?: boolean;
                             /** @description The `cursor` of the next page; null: there is none. */
                             next: string | null;
-                            objects: components["schemas"]["Delivery"][];
+                            objects: components["schemas"]["ListedDelivery"][];
                         };
                         /** @constant */
                         status: "success";
                     } | {
+                        /** @description Only with `after`: whether there is more than this page already. */
+                        more?: boolean;
                         /** @description The `cursor` of the next page; null: there is none. */
                         next: string | null;
-                        objects: components["schemas"]["Delivery"][];
+                        objects: components["schemas"]["ListedDelivery"][];
                     };
                 };
             };
@@ -1915,8 +2055,8 @@ export interface operations {
             query?: {
                 /** @description Only of this action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
-                /** @description Only attempts that ended so, or `suppressed` events. */
-                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed";
+                /** @description Only attempts that ended so, `suppressed` events, or each `notice`. */
+                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed" | "notice";
             };
             header?: {
                 /** @description The `id` that came last: the feed goes on after it, with what happened meanwhile. Without it, the feed begins now. */
@@ -2755,6 +2895,11 @@ export interface operations {
                      * @example order.created
                      */
                     action: string;
+                    /**
+                     * @description Whether the client's own subscription gets it although a listener runs.
+                     * @default false
+                     */
+                    everywhere?: boolean;
                     /**
                      * @description What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.
                      * @example {

@@ -701,6 +701,14 @@ export interface components {
          */
         Duration: string;
         Failing: {
+            /** @description Subscriptions that get nothing now, or missed what was not replayed, the latest first. */
+            interrupted: {
+                objects: components["schemas"]["Interrupted"][];
+            };
+            /** @description What the platform was told last, the latest first. */
+            notices: {
+                objects: components["schemas"]["OperationsNotice"][];
+            };
             /** @description Where attempts fail most. */
             origins: {
                 objects: components["schemas"]["FailingOrigin"][];
@@ -761,6 +769,91 @@ export interface components {
             rule: "exhausted" | "window";
             /** @description Without its query. */
             url: string;
+        };
+        Interrupted: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            client_id: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @description As the delivery log knows, up to 1,000 of a kind. Null: it waits. */
+            missed: number | null;
+            /** @description The rule that switched it off, or why an operator stopped it. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string | null;
+            /**
+             * @description `missed`: it is on again, and what it missed was not replayed.
+             * @enum {unknown}
+             */
+            state: "off" | "stopped" | "paused" | "missed";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string | null;
+            /** @description Without its query. */
+            url: string;
+        };
+        OperationsNotice: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @description What operators call the account. */
+            account_name: string | null;
+            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            action: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description Without its query. */
+            callback_url: string | null;
+            client_id: string;
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description The delivery that caused it, or the last one that failed.
+             */
+            delivery_guid: string | null;
+            /**
+             * Format: uuid
+             * @description Of the notice: one may come twice.
+             */
+            guid: string;
+            /** @enum {string} */
+            interface: "shipper" | "carrier";
+            /** @enum {string} */
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
+            missed: {
+                /** @description Null where it was not counted. */
+                count: number | null;
+                /** Format: date-time */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Null while it is off.
+                 */
+                until: string | null;
+            } | null;
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.
+             */
+            since: string | null;
+            /** @description What the receiver answered last, if it did. */
+            status: number | null;
+            /**
+             * Format: uuid
+             * @description Null where `action` is.
+             */
+            subscription_guid: string | null;
         };
         OperatorDelivery: {
             account: components["schemas"]["AccountName"];
@@ -829,10 +922,10 @@ export interface components {
                 /** @description Where the request went; values in the query are `***`. */
                 url?: string;
                 /**
-                 * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                waited?: "full" | "hung" | "busy" | "egress" | "open";
+                waited?: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             }[];
             client_id: string;
             /** @description Only where its end switched the subscription off. */
@@ -884,10 +977,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "busy" | "egress" | "open";
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
         OperatorEvent: {
@@ -1335,8 +1428,8 @@ export interface components {
             subscription_guids: string[];
             /** @description Without its query; null: no subscription has it any more. */
             url: string | null;
-            /** @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies. */
-            why: ("full" | "hung" | "busy" | "egress" | "open")[];
+            /** @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies. */
+            why: ("full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open")[];
         };
     };
     responses: {
@@ -1591,6 +1684,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {
@@ -1725,6 +1820,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
                 /** @description From this time on; without it, of the last hour. */
                 since?: string;
             };
@@ -2256,6 +2353,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path?: never;
@@ -2288,6 +2387,8 @@ export interface operations {
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {

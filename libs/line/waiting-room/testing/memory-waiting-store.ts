@@ -24,6 +24,8 @@ const MOST_MOVED = 500;
 export class MemoryWaiting {
   /** Whether all methods reject with `Unavailable`. */
   isAway = false;
+  /** Until when the subscription is held whose room this is, by the clock; -Infinity: it is not. */
+  heldUntil: (room: string) => number = () => Infinity;
   readonly #now: () => number;
   readonly #rooms: MemoryRooms;
   #onFilled: (() => void)[] = [];
@@ -65,6 +67,7 @@ export class MemoryWaiting {
         room.changes = Math.max(0, room.changes - changes);
         if (overBefore !== undefined && (room.overBefore ?? Infinity) <= overBefore) delete room.overBefore;
       }),
+      lookAfterHeld: there(() => this.#lookAfterHeld()),
       flushSums: there(() => undefined),
       sumsBeyond: there((limits) => {
         const sums = this.#sums();
@@ -177,19 +180,31 @@ export class MemoryWaiting {
     return shut;
   }
 
-  #move({ from, subscription, to, account, except }: Parameters<WaitingStore['move']>[0]): number {
+  #move({ from, subscription, to, account, except, held }: Parameters<WaitingStore['move']>[0]): number {
     const kept = new Set(except.map(({ madeAt, id }) => `${madeAt} ${id}`));
     const isMoved = ({ madeAt, id, why, dueAt, ...row }: StoredRow) =>
       row.subscription === subscription && !kept.has(`${madeAt} ${id}`) && (why !== 'open' || dueAt <= this.#now());
-    const moved = [...this.#rowsOf(from)].filter(isMoved).slice(0, MOST_MOVED);
-    for (const row of moved) {
-      const { rows } = this.#rooms.make({ room: to, account }, row.dueAt);
-      const there = rows.get(row);
-      if (there === undefined) rows.insert({ ...row, room: to });
+    const moved = [...this.#rowsOf(from)]
+      .filter(isMoved)
+      .map((row) => ({ row, is: { ...row, ...waitsNow(row, held), room: to } }))
+      .filter(({ row, is }) => from !== to || row.why !== is.why || row.dueAt !== is.dueAt)
+      .slice(0, MOST_MOVED);
+    for (const { row, is } of moved) {
+      if (from !== to) this.#rooms.get(from)?.rows.remove(row);
+      const { rows } = this.#rooms.make({ room: to, account }, is.dueAt);
+      const there = rows.get(is);
+      if (there === undefined) rows.insert(is);
+      else if (from === to) Object.assign(there, is);
       else there.no = this.#lastNo += 1;
-      this.#rooms.get(from)?.rows.remove(row);
     }
     return moved.length;
+  }
+
+  #lookAfterHeld(): void {
+    for (const { room, lookAt, claimedBy, shutSince } of this.#rooms.all()) {
+      const isAsleep = claimedBy === undefined && shutSince === undefined && lookAt > this.#now();
+      if (isAsleep && lookAt > this.heldUntil(room)) this.changed(room);
+    }
   }
 
   #endBeyond(account: string, mayHave: WaitingSum): boolean {
@@ -241,6 +256,18 @@ export class MemoryWaiting {
   #rowsOf(room: string): Iterable<StoredRow> {
     return this.#rooms.get(room)?.rows.after() ?? [];
   }
+}
+
+/** Why and until when a row waits that is moved. */
+function waitsNow(
+  { why, dueAt, madeAt }: StoredRow,
+  held: Parameters<WaitingStore['move']>[0]['held'],
+): Pick<StoredRow, 'why' | 'dueAt'> {
+  if (held !== undefined) {
+    const { until = Infinity, maxAgeMs } = held;
+    return { why: held.why, dueAt: Math.min(until, madeAt + maxAgeMs + 1) };
+  }
+  return why === 'paused' || why === 'stopped' ? { why: 'full', dueAt: -Infinity } : { why, dueAt };
 }
 
 const sumOf = (sums: readonly WaitingSum[]): WaitingSum => ({

@@ -10,6 +10,7 @@ import { askByKind } from './ask-by-kind.ts';
 import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
 import { pageView, pagingOf, type PagingQuery } from './page.ts';
 import { filterReader } from './delivery-filter.ts';
+import { pullPage } from './pull.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid, requirePathKey } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
@@ -17,10 +18,10 @@ import { sentRequest } from './sent-request.ts';
 
 const readTimelineQuery = queryReader<PagingQuery & { kind?: string }>(timelineParameters);
 
-type DeliveryLogRouteOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
+type DeliveryLogRouteOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog' | 'awaiting'>;
 
 /** What became of events and deliveries: the same on either interface, of the token's account and client alone. */
-export function deliveryLogRoutes({ authenticate, database, catalog }: DeliveryLogRouteOptions): Router {
+export function deliveryLogRoutes({ authenticate, database, catalog, awaiting }: DeliveryLogRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const readFilter = { shipper: filterReader('shipper', catalog), carrier: filterReader('carrier', catalog) };
 
@@ -46,7 +47,9 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: DeliveryL
   addPath(router, ['/v1/deliveries'], {
     async get(request, response) {
       const reader = await admit(request);
-      const { paging, filter, kind } = readFilter[reader.interface](request);
+      const { pull, paging, filter, kind } = readFilter[reader.interface](request);
+      if (pull !== undefined)
+        return answerFor(reader, response, await pullPage({ database, awaiting, reader, pull }, response));
       const named = { key: filter.about?.key, kind };
       const page = await askByKind(database, named, (postgres) =>
         findDeliveries(postgres, { reader, filter, ...paging }),

@@ -5,6 +5,7 @@ import type { Database } from '../../database.ts';
 import type { SigningSecrets } from '../../signing-secrets.ts';
 import type { Subscriptions } from '../../subscriptions.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
+import type { AwaitEnds } from '../deliveries/await-ends.ts';
 import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
 
@@ -19,6 +20,7 @@ export type RouteOptions = {
   /** For so long a delivery may wait, and so a subscription be paused. */
   maxAgeMs: number;
   live: Live;
+  awaiting: AwaitEnds;
 };
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;

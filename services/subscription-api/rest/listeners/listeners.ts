@@ -56,7 +56,7 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
       const { chosen, faults } = chooseActions({ patterns, actions: actionsOf[caller.interface], caller, response });
       if (faults.length > 0) throw invalidBody(faults);
       for (const action of chosen) requireFeature(action, caller);
-      const actions = chosen.map(({ name }) => name);
+      const actions = chosen.map((action) => action.name);
       const guid = randomUUID();
       const callbackUrl = await callbackUrlOf({ url, guid, key: makeKey(keyRing, guid), rules });
       const client = { ...caller, clientId: listenerClient(caller.clientId, name) };

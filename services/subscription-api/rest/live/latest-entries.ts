@@ -1,4 +1,4 @@
-/** Reads what happens to clients now: their attempts, and their events without a delivery. */
+/** Reads what happens to clients now: their attempts, their events without a delivery, and what the platform is told of them. */
 import {
   DELIVERED_OR_RETRIED,
   NOT_DELIVERED,
@@ -6,6 +6,7 @@ import {
   writeAction,
   type AttemptRow,
 } from '@waybell/delivery-log/tables';
+import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { attemptColumns } from '@waybell/delivery-log/read/attempts';
@@ -25,6 +26,7 @@ export type LiveEntry = { key: string; at: number } & (
       attempt: AttemptEntry;
     }
   | { kind: 'suppressed'; event: EventEntry; verdict: SuppressedVerdict }
+  | { kind: 'notice'; notice: OperationsNotice }
 );
 
 /** What one client wants to know: from when on, and what it knows. `actions`: those of its interface. */
@@ -45,13 +47,21 @@ export type LiveFound = { looked: LookedUpKey[]; unreadBefore?: number };
 export async function latestOf(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<LiveFound[]> {
   const attempts = Map.groupBy(await latestAttempts(postgres, looks, most), ({ look }) => look);
   const events = Map.groupBy(await latestEvents(postgres, looks, most), ({ look }) => look);
+  const notices = Map.groupBy(await latestNotices(postgres, looks, most), ({ look }) => look);
   const found: LiveFound[] = [];
   for (const [place, look] of looks.entries()) {
-    const own = { attempts: attempts.get(place) ?? [], events: events.get(place) ?? [] };
-    const unread = [own.attempts, own.events].flatMap((rows) => (rows.length < most ? [] : [rows.at(-1)?.at ?? 0]));
+    const own = {
+      attempts: attempts.get(place) ?? [],
+      events: events.get(place) ?? [],
+      notices: notices.get(place) ?? [],
+    };
+    const unread = [own.attempts, own.events, own.notices].flatMap((rows) =>
+      rows.length < most ? [] : [rows.at(-1)?.at ?? 0],
+    );
     const looked = [
       ...own.attempts.map(attemptLooked).filter(({ key }) => !look.isKnown(key)),
       ...(await eventsLooked(postgres, own.events, look)),
+      ...own.notices.map(noticeLooked).filter(({ key }) => !look.isKnown(key)),
     ];
     found.push({ looked, ...(unread.length > 0 && { unreadBefore: Math.max(...unread) }) });
   }
@@ -62,6 +72,7 @@ export async function latestOf(postgres: Queryable, looks: readonly LiveLook[], 
 type Looked<R> = R & { look: number };
 type AttemptFound = Looked<AttemptRow & { action: string; callbackUrl: string }>;
 type EventFound = Looked<{ event: string; at: number; isMade: boolean }>;
+type NoticeFound = Looked<{ at: number; notice: OperationsNotice }>;
 
 const valuesOf = (looks: readonly LiveLook[]): unknown[][] => [
   looks.map(({ reader }) => reader.account),
@@ -155,4 +166,24 @@ function suppressionsIn(event: EventEntry, key: string): LiveEntry[] {
   return event.verdicts.flatMap((verdict, place) =>
     verdict.kind === 'suppressed' ? [{ kind: 'suppressed', key: `${key} ${place}`, at: event.at, event, verdict }] : [],
   );
+}
+
+/** Finds notices that are published, or will not be soon: until then what was missed is not counted. */
+async function latestNotices(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<NoticeFound[]> {
+  const { rows } = await postgres.query<NoticeFound>({
+    name: 'live-notices',
+    text: `select look - 1 as look, ${ms('at')} as at, ${noticeAsJson} as notice from (${newest(`
+             select n.*, look.place::int as look
+             from unnest($1::uuid[], $2::text[], $3::text[], $4::float8[])
+               with ordinality as look (account, client, interface, from_ms, place)
+             join waybell.notices n on n.account = look.account and n.client = look.client and n.at >= ${time('look.from_ms')}
+             where n.published_at is not null or n.at < now() - interval '3 seconds'`)}) n`,
+    values: [...valuesOf(looks), most],
+  });
+  return rows;
+}
+
+function noticeLooked({ at, notice }: NoticeFound): LookedUpKey {
+  const key = `notice ${notice.guid}`;
+  return { key, at, entries: [{ kind: 'notice', key, at, notice }] };
 }

@@ -4,7 +4,13 @@ import { attemptView, eventView, verdictView } from '../deliveries/history-view.
 import type { Placed } from './position.ts';
 
 /** One thing that happened, as streams tell it. */
-export type LiveRecord = Placed & { action: string; kind: LiveKind; event: 'attempt' | 'suppressed'; data: string };
+export type LiveRecord = Placed & {
+  /** Null of what several actions have in common. */
+  action: string | null;
+  kind: LiveKind;
+  event: 'attempt' | 'suppressed' | 'notice';
+  data: string;
+};
 
 export function liveRecord(entry: LiveEntry): LiveRecord {
   const { key, at } = entry;
@@ -13,6 +19,11 @@ export function liveRecord(entry: LiveEntry): LiveRecord {
     // An attempt is of one of these kinds.
     const kind = attempt.kind as LiveKind;
     return { key, at, action, kind, event: 'attempt', data: JSON.stringify(attemptData(entry)) };
+  }
+  if (entry.kind === 'notice') {
+    // What operators call the account is theirs.
+    const { account_name: _, ...notice } = entry.notice;
+    return { key, at, action: notice.action, kind: 'notice', event: 'notice', data: JSON.stringify(notice) };
   }
   const { verdicts: _, ...event } = eventView(entry.event);
   const data = JSON.stringify({ ...event, ...verdictView(entry.verdict) });

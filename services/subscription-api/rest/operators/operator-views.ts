@@ -2,6 +2,7 @@
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
+import type { Interrupted } from '../../interrupted.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
 import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
@@ -86,7 +87,16 @@ export function operatorViews(accounts: Accounts) {
     attempts,
   });
 
-  return { delivery, event, subscription, judged, endpoint, origin, undelivered };
+  const interrupted = ({ subscription: guid, account, client, since, until, ...entry }: Interrupted) => ({
+    guid,
+    account: called(account),
+    client_id: client,
+    ...entry,
+    since: momentOrNull(since),
+    until: momentOrNull(until),
+  });
+
+  return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted };
 }
 
 /** What is known of what was asked for by anything. */

@@ -11,7 +11,7 @@ import { bodyFaults, invalidBody, pointTo } from '../http/body.ts';
 import type { Fault, Problem } from '../http/problem.ts';
 import { setAt, stepsOf } from './set-at.ts';
 
-export type TriggerBody = { action: string; set: JsonObject };
+export type TriggerBody = { action: string; set: JsonObject; isEverywhere: boolean };
 
 const faultsOf = bodyFaults(triggerRequest);
 /** What of an event may be another than in the example: whose it is, and of which action, may not. */
@@ -20,11 +20,11 @@ const SETTABLE = new Set(['payload', 'occurred_at', 'error_message']);
 /** Reads the body of a trigger, numbers digit for digit. Throws a Problem (422) that names everything wrong with it. */
 export function readTrigger(body: JsonValue): TriggerBody {
   const faults = faultsOf(toPlain(body));
-  const { action, set: given } = isObject(body) ? body : {};
+  const { action, set: given, everywhere } = isObject(body) ? body : {};
   const set = isObject(given) ? given : {};
   faults.push(...Object.keys(set).flatMap(faultsOfPointer));
   if (faults.length > 0 || typeof action !== 'string') throw invalidBody(faults);
-  return { action, set };
+  return { action, set, isEverywhere: everywhere === true };
 }
 
 function faultsOfPointer(pointer: string): Fault[] {
@@ -39,7 +39,7 @@ function faultsOfPointer(pointer: string): Fault[] {
  * events. Throws a Problem (422) that names the place where it breaks the contract.
  */
 export async function makeEvent(
-  { set }: TriggerBody,
+  { set }: Pick<TriggerBody, 'set'>,
   { action, caller, limits }: { action: Action; caller: Pick<Caller, 'accountGuid'>; limits: EventLimits },
 ): Promise<Event> {
   const parties = Object.fromEntries(action.receivers.map((party) => [party, caller.accountGuid]));

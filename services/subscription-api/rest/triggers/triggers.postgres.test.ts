@@ -21,13 +21,24 @@ async function aCarrier() {
     api.ask('POST', `/v1/webhooks/${action}/subscriptions`, { token: as, body: { callback_url } });
   const trigger = (body: object) =>
     api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created', ...body } });
+  /** Has a listener that is subscribed to what the client is. */
+  async function listen(name: string): Promise<string> {
+    const listener = listenerClient('default', name);
+    await api.store.postgres.query(
+      `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, verification_token_sealed, verification_token_key_id)
+       select gen_random_uuid(), interface, account_guid, $2, action, callback_url, verification_token_sealed, verification_token_key_id
+       from waybell.subscriptions where account_guid = $1 and client_id = 'default'`,
+      [account, listener],
+    );
+    return listener;
+  }
   const raw = (set: string, action = 'order.created') =>
     api.ask('POST', '/v1/triggers', {
       token,
       raw: `{"action":"${action}","set":${set}}`,
       headers: { 'content-type': 'application/json' },
     });
-  return { account, token, subscribe, trigger, raw };
+  return { account, token, subscribe, trigger, listen, raw };
 }
 
 /** What was asked to be sent for an account. */
@@ -80,28 +91,39 @@ describe('a trigger', () => {
     expect((await us.raw('{"/payload/amount":12.50}')).body.unknown_members).toEqual(['/payload/amount']);
   });
 
-  test('goes to listeners of the client, and to no other client of the account', async () => {
+  test('goes to the listener of the client while one runs, everywhere if asked for, and to no other client of the account', async () => {
     const us = await aCarrier();
     await us.subscribe();
     await us.subscribe(await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'other' }));
     await us.subscribe(await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'default/listen' }));
-    const listener = listenerClient('default', 'ann');
-    await api.store.postgres.query(
-      `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, verification_token_sealed, verification_token_key_id)
-       select gen_random_uuid(), interface, account_guid, $2, action, callback_url, verification_token_sealed, verification_token_key_id
-       from waybell.subscriptions where account_guid = $1 and client_id = 'default'`,
-      [us.account, listener],
-    );
-    const { body } = await us.trigger({});
-    expect(body.deliveries.map((each: { is_listener: boolean }) => each.is_listener)).toEqual([false, true]);
-    expect((await sendingsOf(us.account)).map(({ client }) => client)).toEqual(['default', listener]);
+    const listener = await us.listen('ann');
+    expect((await us.trigger({})).body.deliveries).toMatchObject([{ is_listener: true }]);
+    expect((await sendingsOf(us.account)).map(({ client }) => client)).toEqual([listener]);
+    const { body } = await us.trigger({ everywhere: true });
+    expect(body.deliveries).toMatchObject([{ is_listener: false }, { is_listener: true }]);
+    expect((await sendingsOf(us.account)).map(({ client }) => client)).toEqual(['default', listener, listener]);
+  });
+
+  test('goes to nobody where the listener that runs takes other actions, unless asked for everywhere', async () => {
+    const us = await aCarrier();
+    await us.subscribe();
+    await us.listen('ann');
+    await us.subscribe(us.token, 'order.updated');
+    const { status, body } = await us.trigger({ action: 'order.updated' });
+    expect({ status, detail: body.detail }).toEqual({
+      status: 409,
+      detail: expect.stringContaining('the listener that runs does not take it'),
+    });
+    expect((await us.trigger({ action: 'order.updated', everywhere: true })).status).toBe(202);
   });
 
   test('is refused where there is no subscription, or it is switched off, and says what to do', async () => {
     const us = await aCarrier();
     const nobody = { status: 409, body: { type: 'urn:waybell:problem:nobody-subscribed' } };
     expect(await us.trigger({})).toMatchObject(nobody);
-    expect((await us.trigger({})).body.detail).toContain('not subscribed to order.created');
+    expect((await us.trigger({})).body.detail).toContain(
+      'order.created would reach nobody: this client is not subscribed',
+    );
     await us.subscribe();
     await api.store.postgres.query(
       `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'exhausted' where account_guid = $1`,

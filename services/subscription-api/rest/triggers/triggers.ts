@@ -1,4 +1,4 @@
-import { askForTrigger } from '../../by-hand/trigger.ts';
+import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
 import type { Interface } from '@waybell/catalog/action';
 import type { EventLimits } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';
@@ -35,11 +35,12 @@ export function triggerRoutes({ authenticate, database, catalog, eventLimits: li
           event: event.guid,
           action: event.action.name,
           client,
+          isEverywhere: trigger.isEverywhere,
           by: caller.actor.who,
           bodyFor: notify(event),
         }),
       );
-      if (asked.kind === 'refused') throw nobodySubscribed(action.name, asked.why === 'deactivated');
+      if (asked.kind === 'refused') throw nobodySubscribed(action.name, asked.why);
       const { deliveries, suppressed } = asked;
       answerObject(caller, response.status(202), {
         event_guid: event.guid,
@@ -58,9 +59,12 @@ const toView = ({ subscription, isListener }: { subscription: string; isListener
   is_listener: isListener,
 });
 
-function nobodySubscribed(action: string, isSwitchedOff: boolean): Problem {
-  const why = isSwitchedOff
-    ? `The subscription to ${action} is switched off, as its deliveries failed: subscribe again first`
-    : `This client is not subscribed to ${action}: subscribe first`;
-  return new Problem('nobody-subscribed', `${why}, or start "./waybell listen".`);
-}
+const WHY_NOBODY = {
+  unsubscribed: 'this client is not subscribed to it: subscribe first, or start "./waybell listen".',
+  deactivated:
+    'the subscription is switched off, as its deliveries failed: switch it on first, or start "./waybell listen".',
+  elsewhere: 'the listener that runs does not take it: start one that does, or ask for it everywhere.',
+};
+
+const nobodySubscribed = (action: string, why: TriggerRefusal['why']): Problem =>
+  new Problem('nobody-subscribed', `${action} would reach nobody: ${WHY_NOBODY[why]}`);

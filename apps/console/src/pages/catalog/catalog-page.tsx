@@ -5,15 +5,16 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { TextBlock } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import type { OfferedAction } from '../subscriptions/subscribing.ts';
-import { useActions, useDescribed, type Described } from './catalog.ts';
+import { useOffered, type OfferedAction } from '../subscriptions/subscribing.ts';
+import { useDescribed, type Described } from './catalog.ts';
 import { FieldTable } from './field-table.tsx';
+import { isFound } from './is-found.ts';
 
 /** Every action that the account may subscribe to, with what its notifications hold. */
 export function CatalogPage() {
   const { action: chosen } = useSearch({ from: '/catalog' });
   const [words, setWords] = useState('');
-  const actions = useActions();
+  const actions = useOffered();
   return (
     <Page title="Catalog">
       <Found of={actions} what="the actions">
@@ -106,13 +107,4 @@ function Parts({ described: { schema, examples } }: { described: Described }) {
       </Tabs.Content>
     </Tabs.Root>
   );
-}
-
-/** Whether all words are in the name or the description. */
-function isFound({ action, description }: OfferedAction, words: string): boolean {
-  const text = `${action} ${action.replaceAll(/[._]/g, ' ')} ${description}`.toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
 }

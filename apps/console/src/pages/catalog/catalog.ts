@@ -3,7 +3,6 @@ import { root } from '../../api/ask.ts';
 import { isObject, problemOf, unreachable } from '../../api/problem.ts';
 import { troubleOf } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { subscribing } from '../subscriptions/subscribing.ts';
 
 /** A JSON Schema, as far as it is shown. */
 export type Schema = {
@@ -21,11 +20,6 @@ export type Schema = {
 
 /** What is told of an action: what its notification holds, and one as it is sent. */
 export type Described = { schema: Schema; examples: { name: string; text: string }[] };
-
-export function useActions() {
-  const session = useSignedIn();
-  return useQuery({ queryKey: ['actions'], queryFn: subscribing(session).offered });
-}
 
 /** The published document has an example of each action; it is large, and asked for once. */
 export function useDescribed(action: string) {

@@ -8,6 +8,8 @@ const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> 
   full: 'its endpoint answers, and takes no more at once.',
   hung: 'its endpoint does not answer.',
   busy: 'its endpoint said that it was too much (429 or 503).',
+  paused: 'its subscription is paused by its client.',
+  stopped: 'its subscription, or its host, is stopped by the operator.',
   egress: "Waybell's own network has no way out.",
   open: 'a request of it is under way.',
 };

@@ -10,7 +10,7 @@ import { Status } from '../../parts/status.tsx';
 import { isWriting } from '../../shell.tsx';
 import { useFeed, type FeedItem } from './use-feed.ts';
 
-const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed'];
+const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'];
 
 /** What happens now. `p` stops it, so that one can read. */
 export function LivePage() {
@@ -86,20 +86,30 @@ function FeedLine({ item }: { item: FeedItem }) {
     <div className="feed-line">
       <Status of={item.result} />
       <strong>{item.action}</strong>
+      {item.notice !== undefined && <code>{item.notice}</code>}
       {item.httpStatus !== undefined && <code>HTTP {item.httpStatus}</code>}
       {item.reason !== undefined && <code>{item.reason}</code>}
       {item.durationMs !== undefined && <span className="quietly">{writtenDuration(item.durationMs)}</span>}
-      {item.deliveryGuid === undefined ? (
-        <Link to="/timeline/$key" params={{ key: item.eventGuid }}>
-          event <Guid guid={item.eventGuid} />
-        </Link>
-      ) : (
-        <Link to="/deliveries/$guid" params={{ guid: item.deliveryGuid }}>
-          delivery <Guid guid={item.deliveryGuid} />
-        </Link>
-      )}
+      <About item={item} />
       <Moment at={item.at} />
     </div>
+  );
+}
+
+/** Leads to what an item tells of. */
+function About({ item: { deliveryGuid, eventGuid } }: { item: FeedItem }) {
+  if (deliveryGuid !== undefined) {
+    return (
+      <Link to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
+        delivery <Guid guid={deliveryGuid} />
+      </Link>
+    );
+  }
+  if (eventGuid === undefined) return <Link to="/subscriptions">subscriptions</Link>;
+  return (
+    <Link to="/timeline/$key" params={{ key: eventGuid }}>
+      event <Guid guid={eventGuid} />
+    </Link>
   );
 }
 

@@ -7,12 +7,14 @@ export type FeedItem = {
   place: number;
   at: string;
   action: string;
-  /** delivered, failed, exhausted, dropped or suppressed. */
+  /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription. */
   result: string;
+  /** What a notice is of, such as subscription.switched_off. */
+  notice: string | undefined;
   reason: string | undefined;
   httpStatus: number | undefined;
   durationMs: number | undefined;
-  eventGuid: string;
+  eventGuid: string | undefined;
   deliveryGuid: string | undefined;
 };
 
@@ -61,29 +63,34 @@ export function useFeed(isPaused: boolean): Feed {
 }
 
 type FeedEntry = {
-  action: string;
-  event_guid: string;
-  delivery_guid?: string;
+  action: string | null;
+  event_guid?: string;
+  delivery_guid?: string | null;
   at?: string;
-  reason?: string;
+  reason?: string | null;
+  /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
+  kind?: string;
+  callback_url?: string | null;
+  status?: number | null;
   cause?: string;
   attempt?: { at: string; kind: string; reason?: string; http_status?: number; duration_ms?: number };
 };
 
 function read({ event, data }: LiveMessage, place: number): FeedItem | undefined {
-  if (event !== 'attempt' && event !== 'suppressed') return undefined;
-  // As the document says of the two.
+  if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
+  // As the document says of them.
   const told = JSON.parse(data) as FeedEntry;
   const { attempt } = told;
   return {
     place,
     at: attempt?.at ?? told.at ?? '',
-    action: told.action,
-    result: attempt?.kind ?? 'suppressed',
-    reason: attempt?.reason ?? told.cause ?? told.reason,
-    httpStatus: attempt?.http_status,
+    action: told.action ?? told.callback_url ?? '',
+    result: attempt?.kind ?? event,
+    reason: attempt?.reason ?? told.cause ?? told.reason ?? undefined,
+    notice: told.kind,
+    httpStatus: attempt?.http_status ?? told.status ?? undefined,
     durationMs: attempt?.duration_ms,
     eventGuid: told.event_guid,
-    deliveryGuid: told.delivery_guid,
+    deliveryGuid: told.delivery_guid ?? undefined,
   };
 }

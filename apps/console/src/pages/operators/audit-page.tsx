@@ -108,13 +108,19 @@ const columns: readonly TableColumn<Change>[] = [
   },
   {
     header: 'Account',
-    value: ({ account }) => account.name ?? account.guid,
-    cell: ({ account }) => <AccountLink account={account} />,
+    value: ({ account }) => account?.name ?? account?.guid ?? '',
+    cell: ({ account }) => (account === null ? '–' : <AccountLink account={account} />),
   },
   {
     header: 'Of',
-    cell: ({ what, subject_guid }) =>
-      what.startsWith('subscription') ? <WhyLink guid={subject_guid} /> : <code>{subject_guid.slice(0, 8)}</code>,
+    cell: ({ what, subject_guid }) => {
+      if (subject_guid === null) return '–';
+      return what.startsWith('subscription') ? (
+        <WhyLink guid={subject_guid} />
+      ) : (
+        <code>{subject_guid.slice(0, 8)}</code>
+      );
+    },
   },
   {
     header: 'New values',

@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
+import { StopHost } from './stops/stop-host.tsx';
 import type { Failing } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
@@ -110,6 +111,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   },
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
+  { header: 'Host', cell: ({ origin }) => <StopHost url={origin} /> },
 ];
 
 const undeliveredColumns: readonly TableColumn<UndeliveredRow>[] = [

@@ -1,8 +1,9 @@
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
-import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { WhyLink } from './links.tsx';
+import { StopButton } from './stops/stop-button.tsx';
+import { SubscriptionStanding } from './subscription-standing.tsx';
 import type { OperatorSubscription } from './types.ts';
 
 /** Subscriptions of an account, and how they stand. */
@@ -16,11 +17,12 @@ const columns: readonly TableColumn<OperatorSubscription>[] = [
   {
     header: 'State',
     value: ({ standing }) => standing,
-    cell: ({ standing, ended_at }) => (
-      <>
-        <Status of={standing.replace('_', ' ')} /> {ended_at !== null && <Moment at={ended_at} />}
-      </>
-    ),
+    cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
+  },
+  {
+    header: 'Stop',
+    cell: ({ guid, action, ended_at }) =>
+      ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />,
   },
   {
     header: 'Failing since',

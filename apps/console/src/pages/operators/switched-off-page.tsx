@@ -5,6 +5,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
+import { StopHost } from './stops/stop-host.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;
@@ -96,6 +97,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     ),
   },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  { header: 'Host', cell: ({ url }) => <StopHost url={url} /> },
 ];
 
 const offColumns: readonly TableColumn<SwitchedOff>[] = [

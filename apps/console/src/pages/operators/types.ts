@@ -20,6 +20,7 @@ export type Rejected = OperatorSchemas['Rejected'];
 export type RejectedDetail = OperatorSchemas['RejectedDetail'];
 export type Retried = OperatorSchemas['Retried'];
 export type Scope = OperatorSchemas['Scopes'][number];
+export type Stops = OperatorSchemas['Stops'];
 export type SwitchedOff = OperatorSchemas['SwitchedOff'];
 export type HeldDeactivation = OperatorSchemas['HeldDeactivation'];
 export type Told = OperatorSchemas['Told'];

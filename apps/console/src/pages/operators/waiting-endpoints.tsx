@@ -4,6 +4,7 @@ import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
 import { stateColumn } from './room-state.tsx';
+import { StopHost } from './stops/stop-host.tsx';
 import type { WaitingEndpoint } from './types.ts';
 
 /** Which endpoints deliveries wait for, and why; the longest first. */
@@ -18,6 +19,8 @@ const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
   full: 'it takes no more at once',
   hung: 'it does not answer',
   busy: 'it said that it was too much',
+  paused: 'its client has paused it',
+  stopped: 'an operator has stopped it',
   egress: 'our network has no way out',
   open: 'a request is under way',
 };
@@ -52,5 +55,9 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
         ))}
       </span>
     ),
+  },
+  {
+    header: 'Host',
+    cell: ({ url }) => <StopHost url={url} />,
   },
 ];

@@ -1,67 +1,56 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Failed, Found } from '../../parts/states.tsx';
+import { Failed } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import type { Subscription } from './subscribing.ts';
+import { ReplayProgress } from './replay-progress.tsx';
+import { useSubscriptionChange, type Subscription } from './subscribing.ts';
 
 type ReplayProps = { subscription: Subscription; close: () => void };
 
 const SINCE = { '1 hour': 1, '6 hours': 6, '1 day': 24, '3 days': 72, '7 days': 168 };
 const HOUR_MS = 3_600_000;
-const LOOK_EVERY_MS = 1_000;
+/** As many hours as say: while it was off, whenever that was. */
+const WHILE_OFF = 0;
+
+type ReplayChoice = { hours: number; rate: number; isIncluded: boolean };
 
 /** What the client missed of an action: counted first, then sent again at a chosen rate, with its progress. */
-export function ReplayDialog({ subscription: { action }, close }: ReplayProps) {
+export function ReplayDialog({ subscription: { guid, action, missed }, close }: ReplayProps) {
   const { ask } = useSignedIn();
-  const [hours, setHours] = useState(24);
-  const [rate, setRate] = useState(10);
-  const [isIncluded, setIncluded] = useState(true);
-  const [begun, setBegun] = useState<string>();
-  const count = useMutation({
-    mutationFn: (wish: ReplayFields) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: true } })),
+  const [choice, setChoice] = useState<ReplayChoice>({
+    hours: missed === undefined ? 24 : WHILE_OFF,
+    rate: 10,
+    isIncluded: true,
   });
-  const begin = useMutation({
-    mutationFn: (wish: ReplayFields) => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: false } })),
-    onSuccess: (replay) => 'guid' in replay && setBegun(replay.guid),
-  });
-  const wish = (): ReplayFields => ({
-    action,
-    since: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+  const wish = ({ hours, rate, isIncluded }: ReplayChoice) => ({
     per_second: rate,
-    include_suppressed: isIncluded,
+    ...(hours === WHILE_OFF
+      ? { subscription_guid: guid, missed: true as const }
+      : { action, since: new Date(Date.now() - hours * HOUR_MS).toISOString(), include_suppressed: isIncluded }),
   });
+  const count = useMutation({
+    mutationFn: () => told(ask.client.POST('/v1/replays', { body: { ...wish(choice), dry_run: true } })),
+  });
+  const begin = useSubscriptionChange(() =>
+    told(ask.client.POST('/v1/replays', { body: { ...wish(choice), dry_run: false } })),
+  );
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    count.mutate(wish());
+    count.mutate();
   };
-  if (begun !== undefined) return <Progress guid={begun} action={action} close={close} />;
+  if (begin.data !== undefined && 'guid' in begin.data) {
+    return (
+      <Dialog title={`Replay of ${action}`} close={close}>
+        <ReplayProgress guid={begin.data.guid} />
+      </Dialog>
+    );
+  }
   return (
     <Dialog title={`What did we miss of ${action}?`} close={close}>
       <form onSubmit={submit} onChange={() => count.reset()}>
-        <label htmlFor="since">In the last</label>
-        <select id="since" value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-          {Object.entries(SINCE).map(([name, value]) => (
-            <option key={name} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <label className="choice">
-          <input type="checkbox" checked={isIncluded} onChange={(event) => setIncluded(event.target.checked)} />
-          Also what was never made, because there was no subscription that was on
-        </label>
-        <label htmlFor="rate">Deliveries a second</label>
-        <input
-          id="rate"
-          type="number"
-          min={1}
-          max={1_000}
-          value={rate}
-          onChange={(event) => setRate(Number(event.target.value))}
-        />
+        <ReplayFields choice={choice} choose={setChoice} wasOff={missed !== undefined} />
         <button type="submit" className="main" disabled={count.isPending}>
           Count
         </button>
@@ -71,7 +60,7 @@ export function ReplayDialog({ subscription: { action }, close }: ReplayProps) {
         {count.data !== undefined && <Counted of={count.data} />}
       </div>
       {count.data !== undefined && count.data.total > 0 && (
-        <button type="button" className="main" disabled={begin.isPending} onClick={() => begin.mutate(wish())}>
+        <button type="button" className="main" disabled={begin.isPending} onClick={() => begin.mutate()}>
           Send {count.data.total.toLocaleString()} again
         </button>
       )}
@@ -80,7 +69,44 @@ export function ReplayDialog({ subscription: { action }, close }: ReplayProps) {
   );
 }
 
-type ReplayFields = { action: string; since: string; per_second: number; include_suppressed: boolean };
+type FieldsProps = { choice: ReplayChoice; choose: (choice: ReplayChoice) => void; wasOff: boolean };
+
+function ReplayFields({ choice, choose, wasOff }: FieldsProps) {
+  const { hours, rate, isIncluded } = choice;
+  return (
+    <>
+      <label htmlFor="since">When</label>
+      <select id="since" value={hours} onChange={(event) => choose({ ...choice, hours: Number(event.target.value) })}>
+        {wasOff && <option value={WHILE_OFF}>while it was switched off</option>}
+        {Object.entries(SINCE).map(([name, value]) => (
+          <option key={name} value={value}>
+            in the last {name}
+          </option>
+        ))}
+      </select>
+      {hours !== WHILE_OFF && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={isIncluded}
+            onChange={(event) => choose({ ...choice, isIncluded: event.target.checked })}
+          />
+          Also what was never made, because there was no subscription that was on
+        </label>
+      )}
+      <label htmlFor="rate">Deliveries a second</label>
+      <input
+        id="rate"
+        type="number"
+        min={1}
+        max={1_000}
+        value={rate}
+        onChange={(event) => choose({ ...choice, rate: Number(event.target.value) })}
+      />
+    </>
+  );
+}
+
 type Count = { total: number; reasons?: { reason: string; count: number }[]; explanation?: string };
 
 function Counted({ of: { total, reasons = [], explanation } }: { of: Count }) {
@@ -97,47 +123,5 @@ function Counted({ of: { total, reasons = [], explanation } }: { of: Count }) {
         ))}
       </ul>
     </div>
-  );
-}
-
-function Progress({ guid, action, close }: { guid: string; action: string; close: () => void }) {
-  const { ask } = useSignedIn();
-  const queries = useQueryClient();
-  const path = { params: { path: { guid } } };
-  const replay = useTold(['replay', guid], ({ client }) => client.GET('/v1/replays/{guid}', path), {
-    refetchInterval: ({ state: { data } }) =>
-      data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? LOOK_EVERY_MS : false,
-  });
-  const cancel = useMutation({
-    mutationFn: () => told(ask.client.DELETE('/v1/replays/{guid}', path)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['replay', guid] }),
-  });
-  return (
-    <Dialog title={`Replay of ${action}`} close={close}>
-      <Found of={replay} what="the replay">
-        {({ total, published, delivered, cancelled_at: cancelledAt }) => (
-          <>
-            <label htmlFor="progress">
-              {delivered.toLocaleString()} of {total.toLocaleString()} delivered, {published.toLocaleString()} handed
-              out
-            </label>
-            <progress id="progress" max={total} value={delivered} />
-            <p role="status">
-              {cancelledAt !== null
-                ? 'It is cancelled.'
-                : delivered === total
-                  ? 'All of it is delivered.'
-                  : 'It goes on, also when this is closed.'}
-            </p>
-            {cancelledAt === null && published < total && (
-              <button type="button" className="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-                Cancel what was not sent yet
-              </button>
-            )}
-          </>
-        )}
-      </Found>
-      {cancel.error !== null && <Failed error={cancel.error} />}
-    </Dialog>
   );
 }

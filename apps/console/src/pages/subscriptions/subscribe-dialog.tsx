@@ -1,118 +1,81 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
+import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { DialogTools } from '../../parts/dialog-tools.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
+import { ActionChoice } from './action-choice.tsx';
 import { AuditFields } from './audit-fields.tsx';
-import { subscribing, type OfferedAction, type Subscription } from './subscribing.ts';
+import { CallbackUrlField } from './callback-url-field.tsx';
+import { SubscribeResults } from './subscribe-results.tsx';
+import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscribing.ts';
 
-type SubscribeProps = { action?: string | undefined; current?: Subscription; close: () => void };
+type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
-/** Asks for a subscription; of the current one for what is to change. */
+/** Subscribes to some actions at one URL, and shows what came of each. */
 export function SubscribeDialog({ action, current, close }: SubscribeProps) {
-  const session = useSignedIn();
-  const offered = useQuery({ queryKey: ['actions'], queryFn: subscribing(session).offered });
-  const before = useQuery({
-    queryKey: ['audit-field-set', current?.guid, current?.changed_at],
-    enabled: current !== undefined,
-    queryFn: async () => ({ fields: await subscribing(session).auditFieldSet(current?.action ?? '') }),
-  });
-  const title = current === undefined ? 'Subscribe' : `Change the subscription to ${current.action}`;
+  const offered = useOffered();
   return (
-    <Dialog title={title} close={close}>
+    <Dialog title="Subscribe" close={close}>
       <Found of={offered} what="the actions">
-        {(actions) =>
-          current === undefined || before.data !== undefined ? (
-            <SubscribeForm
-              actions={actions}
-              wanted={current?.action ?? action}
-              current={current}
-              fieldsBefore={before.data?.fields}
-              close={close}
-            />
-          ) : (
-            <Found of={before} what="the subscription">
-              {() => null}
-            </Found>
-          )
-        }
+        {(actions) => <SubscribeForm actions={actions} wanted={action} current={current} close={close} />}
       </Found>
     </Dialog>
   );
 }
 
-type FormProps = {
-  actions: readonly OfferedAction[];
-  wanted: string | undefined;
-  current: Subscription | undefined;
-  fieldsBefore: string[] | undefined;
-  close: () => void;
-};
+type FormProps = Omit<SubscribeProps, 'action'> & { actions: readonly OfferedAction[]; wanted: string | undefined };
 
-function SubscribeForm({ actions, wanted, current, fieldsBefore, close }: FormProps) {
-  const [action, setAction] = useState(wanted ?? actions[0]?.action ?? '');
-  const [callbackUrl, setCallbackUrl] = useState(current?.callback_url ?? '');
-  const [fields, setFields] = useState(fieldsBefore);
-  const chosen = actions.find((each) => each.action === action);
-  const save = useSave(current, close);
+function SubscribeForm({ actions, wanted, current, close }: FormProps) {
+  const [chosen, setChosen] = useState<readonly string[]>(wanted === undefined ? [] : [wanted]);
+  const [callbackUrl, setCallbackUrl] = useState('');
+  const [fields, setFields] = useState<string[]>();
+  const { ask } = useSignedIn();
+  const names = auditFieldsOf(actions.filter(({ action }) => chosen.includes(action)));
+  const replaced = current.filter(({ action }) => chosen.includes(action));
+  const subscribe = useSubscriptionChange(() =>
+    told(
+      ask.client.PUT('/v1/subscriptions', {
+        body: {
+          callback_url: callbackUrl,
+          actions: [...chosen],
+          ...(fields !== undefined && { audit_field_set: fields.filter((each) => names.includes(each)) }),
+        },
+      }),
+    ),
+  );
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    save.mutate({ action, callbackUrl, auditFieldSet: chosen?.audit_fields === undefined ? undefined : fields });
+    subscribe.mutate();
   };
+  if (subscribe.data !== undefined) return <SubscribeResults results={subscribe.data.objects} close={close} />;
   return (
     <form onSubmit={submit}>
-      {current === undefined && (
-        <>
-          <label htmlFor="action">Action</label>
-          <select id="action" value={action} onChange={(event) => setAction(event.target.value)}>
-            {actions.map((each) => (
-              <option key={each.action}>{each.action}</option>
-            ))}
-          </select>
-        </>
-      )}
-      <p className="small">Sent when {chosen?.description}</p>
-      <label htmlFor="callback-url">Address of your receiver</label>
-      <input
-        id="callback-url"
-        type="url"
-        required
-        maxLength={2_048}
-        placeholder="https://receiver.example.com/waybell"
-        value={callbackUrl}
-        onChange={(event) => setCallbackUrl(event.target.value)}
+      <ActionChoice
+        actions={actions}
+        chosen={chosen}
+        choose={setChosen}
+        subscribed={current.map(({ action }) => action)}
       />
-      {chosen?.audit_fields !== undefined && (
-        <AuditFields names={chosen.audit_fields} chosen={fields} choose={setFields} />
+      <CallbackUrlField value={callbackUrl} change={setCallbackUrl} />
+      {names.length > 0 && <AuditFields names={names} chosen={fields} choose={setFields} />}
+      {replaced.length > 0 && (
+        <p className="small">
+          You are subscribed to {replaced.length} of these already: they change to this URL, and their verification
+          tokens stay the same.
+        </p>
       )}
-      {save.error !== null && <Failed error={save.error} />}
-      <div className="tools">
-        <button type="submit" className="main" disabled={save.isPending}>
-          {current === undefined ? 'Subscribe' : 'Save'}
-        </button>
-        <button type="button" onClick={close}>
-          Leave it
-        </button>
-      </div>
+      {subscribe.error !== null && <Failed error={subscribe.error} />}
+      <DialogTools
+        does={chosen.length > 1 ? `Subscribe to ${chosen.length}` : 'Subscribe'}
+        isPending={subscribe.isPending || chosen.length === 0}
+        close={close}
+      />
     </form>
   );
 }
 
-function useSave(current: Subscription | undefined, close: () => void) {
-  const session = useSignedIn();
-  const queries = useQueryClient();
-  const tell = useTell();
-  return useMutation({
-    mutationFn: (wish: Parameters<ReturnType<typeof subscribing>['subscribe']>[0]) =>
-      current === undefined
-        ? subscribing(session).subscribe(wish)
-        : subscribing(session).change(wish, current.callback_url),
-    onSuccess: async (_done, { action }) => {
-      tell(current === undefined ? `Subscribed to ${action}.` : `The subscription to ${action} is changed.`);
-      close();
-      await queries.invalidateQueries({ queryKey: ['subscriptions'] });
-    },
-    onError: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  });
-}
+/** The fields that some of them can tell old and new values of: each takes those that it has. */
+const auditFieldsOf = (actions: readonly OfferedAction[]): string[] => [
+  ...new Set(actions.flatMap(({ audit_fields: fields = [] }) => fields)),
+];

@@ -46,7 +46,9 @@ export function SubscriptionsPage() {
           )
         }
       </Found>
-      {isSubscribing && <SubscribeDialog action={wanted} close={() => setSubscribing(false)} />}
+      {isSubscribing && subscriptions.data !== undefined && (
+        <SubscribeDialog action={wanted} current={subscriptions.data.objects} close={() => setSubscribing(false)} />
+      )}
     </Page>
   );
 }

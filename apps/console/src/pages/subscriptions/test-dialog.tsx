@@ -1,21 +1,16 @@
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { useSignedIn } from '../../session/session.ts';
 import { AttemptList } from '../find/attempt-list.tsx';
 import type { Subscription } from './subscribing.ts';
+import { useTest } from './use-test.ts';
 
 type TestProps = { subscription: Subscription; close: () => void };
 
 /** Sends the example of the action, once, and shows what the receiver says. */
 export function TestDialog({ subscription: { guid, action }, close }: TestProps) {
-  const { ask } = useSignedIn();
-  const test = useMutation({
-    mutationFn: () => told(ask.client.POST('/v1/subscriptions/{guid}/test', { params: { path: { guid } } })),
-  });
+  const test = useTest(guid);
   const hasBegun = useRef(false);
   useEffect(() => {
     // Once, though React looks twice.

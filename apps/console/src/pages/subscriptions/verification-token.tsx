@@ -1,32 +1,27 @@
-import { useQuery } from '@tanstack/react-query';
+import { useTold } from '../../api/use-told.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { Found } from '../../parts/states.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { subscribing } from './subscribing.ts';
 
-/** What every notification of a subscription carries, for the receiver to compare: shown to who asks. */
-export function VerificationToken({ action }: { action: string }) {
-  return <Disclosure summary="Verification token">{() => <Shown action={action} />}</Disclosure>;
+/** What every notification of a subscription carries, for the receiver to compare: asked for only once it is to be shown. */
+export function VerificationToken({ guid }: { guid: string }) {
+  return <Disclosure summary="Verification token">{() => <Shown guid={guid} />}</Disclosure>;
 }
 
-function Shown({ action }: { action: string }) {
-  const session = useSignedIn();
-  const token = useQuery({
-    queryKey: ['verification-token', action],
-    queryFn: async () => (await subscribing(session).verificationToken(action)) ?? null,
+function Shown({ guid }: { guid: string }) {
+  const subscription = useTold(
+    ['verification-token', guid],
+    ({ client }) => client.GET('/v1/subscriptions/{guid}', { params: { path: { guid } } }),
     // Not longer than it is looked at.
-    gcTime: 0,
-  });
+    { gcTime: 0 },
+  );
   return (
-    <Found of={token} what="the token">
-      {(found) =>
-        found === null ? (
-          <p>There is none any more: the subscription has ended.</p>
-        ) : (
+    <Found of={subscription} what="the token">
+      {({ verification_token: token }) =>
+        token !== undefined && (
           <p>
-            Compare <code>X-Service-Verification-Token</code> with <code>{found}</code>{' '}
-            <CopyButton text={found} label="verification token" />
+            Compare <code>X-Service-Verification-Token</code> with <code>{token}</code>{' '}
+            <CopyButton text={token} label="verification token" />
           </p>
         )
       }

@@ -35,6 +35,10 @@ public class Publish {
         channel.waitForConfirmsOrDie(10_000); // a broker in an alarm takes nothing: do not wait for it for ever
         return guid;
       } catch (IOException | TimeoutException | ShutdownSignalException error) {
+        var answer = error + " " + error.getCause();
+        if (answer.contains("ACCESS_REFUSED") || answer.contains("NOT_ALLOWED")) {
+          throw new IOException("refused by the broker, and next time too: " + answer); // user, password, virtual host, rights
+        }
         System.err.println(guid + " is not confirmed, and sent again: " + error);
         disconnect();
         Thread.sleep(1_000);

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { Moment } from '../../../parts/moment.tsx';
-import { Status } from '../../../parts/status.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { AccountLink } from '../links.tsx';
+import { StopButton } from '../stops/stop-button.tsx';
+import { SubscriptionStanding } from '../subscription-standing.tsx';
 import type { OperatorDelivery, OperatorSubscription } from '../types.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
@@ -10,19 +11,19 @@ type SubscriptionToldProps = { subscription: OperatorSubscription; deliveries: r
 
 /** A subscription: how it stands, when it was switched, and its latest deliveries. */
 export function SubscriptionTold({ subscription, deliveries }: SubscriptionToldProps) {
-  const { guid, action, standing, account, client_id, url, created_at, ended_at, failing_since, last_success_at } =
-    subscription;
+  const { guid, action, account, client_id, url, created_at, ended_at, failing_since, last_success_at } = subscription;
   return (
     <>
       <section className="part card" aria-label={`Subscription ${guid}`}>
         <div className="line">
-          <Status of={standing.replace('_', ' ')} />
+          <SubscriptionStanding subscription={subscription} />
           <strong>{action}</strong>
           <span className="tag">{subscription.interface}</span>
           <code>{guid}</code>
           <Link to="/audit" search={{ subscription: guid }}>
             Its audit log
           </Link>
+          {ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />}
         </div>
         <p className="small line">
           <span>of</span> <AccountLink account={account} />

@@ -1,0 +1,30 @@
+import { told } from '../../../api/ask.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogTools } from '../../../parts/dialog-tools.tsx';
+import { Failed } from '../../../parts/states.tsx';
+import { useSignedIn } from '../../../session/session.ts';
+import { nameOf, type Stoppable } from './stoppable.ts';
+import { useStopChange } from './use-stop-change.ts';
+
+/** Has what was stopped sent again, what waits included. */
+export function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
+  const { ask } = useSignedIn();
+  const start = useStopChange(
+    () =>
+      what.kind === 'host'
+        ? told(ask.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
+        : told(ask.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } })),
+    `Started ${nameOf(what)}.`,
+    close,
+  );
+  return (
+    <Dialog title={`Start ${nameOf(what)}?`} close={close}>
+      <p>
+        What waits is sent, as fast as its endpoint takes it. What its client has paused, or a rule has switched off,
+        stays so.
+      </p>
+      {start.error !== null && <Failed error={start.error} />}
+      <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate(undefined)} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,27 @@
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import type { OperatorSubscription } from './types.ts';
+
+type StandingProps = {
+  subscription: Pick<OperatorSubscription, 'standing' | 'ended_at' | 'paused_until' | 'stopped'>;
+};
+
+/** How a subscription stands, and until or since when its deliveries wait. */
+export function SubscriptionStanding({ subscription: { standing, ended_at, paused_until, stopped } }: StandingProps) {
+  return (
+    <>
+      <Status of={standing.replace('_', ' ')} /> {ended_at !== null && <Moment at={ended_at} />}
+      {stopped !== null && (
+        <div className="small">
+          <Status of="stopped" /> <Moment at={stopped.at} /> <Foreign text={stopped.reason} />
+        </div>
+      )}
+      {paused_until !== null && (
+        <div className="small">
+          <Status of="paused" /> until <Moment at={paused_until} />
+        </div>
+      )}
+    </>
+  );
+}

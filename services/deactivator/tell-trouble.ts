@@ -1,0 +1,31 @@
+import type { Log } from '@waybell/runtime/log';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { runEvery } from '@waybell/runtime/run-every';
+
+/** An endpoint is told of that deliveries have waited for longer than this for, … */
+const LATE = "interval '5 minutes'";
+/** … and again so often, as are deliveries that failed. */
+const EVERY = "interval '1 hour'";
+const KEPT = "interval '7 days'";
+const PRUNED_AT_ONCE = 10_000;
+
+const STATEMENTS = [
+  { name: 'tell-exhausted', text: `select waybell.tell_exhausted(${EVERY})` },
+  { name: 'tell-late-endpoints', text: `select waybell.tell_late_endpoints(${LATE}, ${EVERY})` },
+  {
+    name: 'prune-notices',
+    text: `delete from waybell.notices where guid in (
+      select guid from waybell.notices where at < now() - ${KEPT} order by at limit ${PRUNED_AT_ONCE})`,
+  },
+];
+
+/** Writes notices of what goes on, at each interval, and forgets old ones. */
+export function startTellingTrouble(
+  postgres: Postgres,
+  { intervalMs, log }: { intervalMs: number; log: Log },
+): AsyncDisposable {
+  async function tell(): Promise<void> {
+    for (const statement of STATEMENTS) await whenAvailable(postgres, () => postgres.query(statement));
+  }
+  return runEvery(tell, { intervalMs, complaint: 'trouble.not-told', log });
+}

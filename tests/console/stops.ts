@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { Receiver } from '../testing/receiver.ts';
+import { ask } from '../testing/told.ts';
+import { untilStatus } from './furnished.ts';
+import { button, dialog, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
+
+/** An address of this machine at which no other test has a receiver. */
+const HOST = '127.0.0.53';
+const REASON = 'the receiver is being moved';
+
+export function stops(): void {
+  describe('by the console, an operator', () => {
+    let elsewhere: Receiver;
+    beforeAll(async () => {
+      elsewhere = await Receiver.start([HOST]);
+    });
+    afterAll(async () => elsewhere?.[Symbol.asyncDispose]());
+
+    test('stops a subscription, which its client sees and cannot lift, and starts it: what waited is sent', async () => {
+      const carrier = await anAccount('carrier');
+      const { path, subscription } = await subscribed(carrier, 'order.created');
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, `/accounts/${carrier.account}`);
+      await stop(page, `Stop subscription ${subscription.slice(0, 8)} to order.created`);
+      const client = await signedIn({ token: carrier.token });
+      const created = client.page.getByRole('region', { name: 'order.created' });
+      await created.getByText(REASON).waitFor();
+      expect(await created.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
+      const delivery = await untilWaiting(carrier, subscription);
+      expect(receiver.at(path)).toEqual([]);
+      await to(page, '/stopped');
+      await start(page, `Start subscription ${subscription.slice(0, 8)} to order.created`);
+      await page.getByText('No subscription is stopped.').waitFor();
+      await untilStatus(carrier, delivery, 'delivered');
+      await to(page, `/audit?subscription=${subscription}`);
+      await page.getByRole('row').filter({ hasText: REASON }).filter({ hasText: 'token ' }).waitFor();
+    });
+
+    test('stops a host where its attempts fail, and starts it', async () => {
+      const carrier = await anAccount('carrier');
+      const url = elsewhere.url('/hooks');
+      elsewhere.answer('/hooks', 503);
+      await carrier.subscribe('order.created', url);
+      const subscription = await stack.subscriptionAt(url);
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      await elsewhere.untilReceived('/hooks', 1);
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, '/failing');
+      await stop(page, `Stop host ${HOST}`);
+      elsewhere.answer('/hooks', 200);
+      await carrier.call('PUT', '/v1/subscriptions', {
+        callback_url: url,
+        actions: ['order.created'],
+        is_active: true,
+      });
+      const asked = elsewhere.at('/hooks').length;
+      const delivery = await untilWaiting(carrier, subscription);
+      expect(elsewhere.at('/hooks')).toHaveLength(asked);
+      await to(page, '/stopped');
+      await start(page, `Start host ${HOST}`);
+      await page.getByText('No host is stopped.').waitFor();
+      await untilStatus(carrier, delivery, 'delivered');
+    });
+  });
+}
+
+async function stop(page: Page, name: string): Promise<void> {
+  await button(page, name).first().click();
+  await dialog(page).getByLabel('Reason, as the client sees it').fill(REASON);
+  await dialog(page).getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+}
+
+async function start(page: Page, name: string): Promise<void> {
+  await button(page, name).click();
+  await dialog(page).getByRole('button', { name: 'Start', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+}
+
+/** Has an event come, and waits until its delivery waits because of the stop. */
+async function untilWaiting(carrier: Account, subscription: string): Promise<string> {
+  const { guid } = await carrier.hear('order.created', { payload: { id: 7, status: 'new' } });
+  const delivery = messageGuid(guid, subscription);
+  await until('it waits', async () => {
+    const { objects } = await ask<{ objects: { guid: string; waiting?: { why: string } }[] }>(
+      carrier,
+      '/v1/deliveries',
+    );
+    return objects.some((each) => each.guid === delivery && each.waiting?.why === 'stopped');
+  });
+  return delivery;
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { ask } from '../testing/told.ts';
+import { untilStatus } from './furnished.ts';
+import { dialog, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, receiver, subscribed, type Account } from './stand.ts';
+
+export function subscriptionFlows(): void {
+  describe('by the console, a client', () => {
+    test('tests a subscription that is off, switches it on and replays what it missed: its token stays', async () => {
+      const { carrier, path, subscription, given, missed } = await switchedOff();
+      const { page } = await signedIn({ token: carrier.token });
+      await card(page, 'order.created').getByRole('button', { name: 'Switch on' }).click();
+      await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
+      await dialog(page).getByText('The test failed.').waitFor();
+      await dialog(page).getByText('HTTP 500').waitFor();
+      expect(await isActive(carrier)).toBe(false);
+      receiver.answer(path, 200);
+      await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
+      await dialog(page).getByText('2 missed').waitFor();
+      await dialog(page).getByText('All of it is delivered.').waitFor();
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+      await card(page, 'order.created').getByText('active').waitFor();
+      const delivered = receiver.at(path).filter(({ answered }) => answered === 200);
+      expect(delivered.map(({ headers }) => headers['webhook-id'])).toEqual(
+        expect.arrayContaining([messageGuid(given, subscription), messageGuid(missed, subscription)]),
+      );
+      expect(new Set(receiver.at(path).map(tokenOf)).size).toBe(1);
+      expect(await ask(carrier, '/v1/subscriptions')).toMatchObject({
+        objects: [{ guid: subscription, is_active: true }],
+      });
+    });
+
+    test('switches a subscription on knowingly though its test fails, and replays later', async () => {
+      const { carrier, path, missed, subscription } = await switchedOff();
+      const { page } = await signedIn({ token: carrier.token });
+      const created = card(page, 'order.created');
+      await created.getByRole('button', { name: 'Switch on' }).click();
+      await dialog(page).getByLabel('Replay what was missed').uncheck();
+      await dialog(page).getByRole('button', { name: 'Test and switch on' }).click();
+      await dialog(page).getByRole('button', { name: 'Switch on anyway' }).click();
+      await dialog(page).getByText('2 missed').waitFor();
+      expect(await isActive(carrier)).toBe(true);
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+      receiver.answer(path, 200);
+      await created.getByRole('button', { name: 'Replay what was missed' }).click();
+      await dialog(page).getByRole('button', { name: 'Count' }).click();
+      await dialog(page).getByRole('button', { name: 'Send 2 again' }).click();
+      await dialog(page).getByText('All of it is delivered.').waitFor();
+      await untilStatus(carrier, messageGuid(missed, subscription), 'delivered');
+    });
+
+    test('sees live that a rule has switched a subscription off', async () => {
+      const carrier = await anAccount('carrier');
+      await subscribed(carrier, 'order.created', 500);
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/live');
+      await page.getByText('Live.').waitFor();
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
+      await off.getByRole('link', { name: /^delivery/ }).waitFor();
+    });
+
+    test('changes where a subscription is sent to: its token stays', async () => {
+      const carrier = await anAccount('carrier');
+      const { path: before } = await subscribed(carrier, 'order.created');
+      const after = `${before}/moved`;
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      await receiver.untilReceived(before, 1);
+      const { page } = await signedIn({ token: carrier.token });
+      await card(page, 'order.created').getByRole('button', { name: 'Change' }).click();
+      await dialog(page).getByLabel('URL of your receiver').fill(receiver.url(after));
+      await dialog(page).getByRole('button', { name: 'Save' }).click();
+      await card(page, 'order.created').getByText(after).waitFor();
+      await carrier.hear('order.created', { payload: { id: 2, status: 'new' } });
+      await receiver.untilReceived(after, 1);
+      expect(receiver.at(after).map(tokenOf)).toEqual(receiver.at(before).map(tokenOf));
+    });
+
+    test('pauses a subscription, sees until when, and resumes it: what waited is sent', async () => {
+      const carrier = await anAccount('carrier');
+      const { path, subscription } = await subscribed(carrier, 'order.created');
+      const { page } = await signedIn({ token: carrier.token });
+      const created = card(page, 'order.created');
+      await created.getByRole('button', { name: 'Pause' }).click();
+      await dialog(page).getByLabel('Pause for').selectOption('4 hours');
+      await dialog(page).getByRole('button', { name: 'Pause' }).click();
+      await created.getByText('Paused until').waitFor();
+      const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const delivery = messageGuid(guid, subscription);
+      await until('it waits', async () => {
+        const { objects } = await ask<{ objects: Waiting[] }>(carrier, '/v1/deliveries');
+        return objects.some((each) => each.guid === delivery && each.waiting?.why === 'paused');
+      });
+      expect(receiver.at(path)).toEqual([]);
+      await created.getByRole('button', { name: 'Resume' }).click();
+      await created.getByText('Paused until').waitFor({ state: 'detached' });
+      await untilStatus(carrier, delivery, 'delivered');
+    });
+
+    test('subscribes to several actions at one URL: what there was is changed, and each token is shown', async () => {
+      const carrier = await anAccount('carrier');
+      const { subscription, path } = await subscribed(carrier, 'order.created');
+      const { page } = await signedIn({ token: carrier.token });
+      await page.getByRole('button', { name: 'Subscribe' }).click();
+      await dialog(page).getByLabel('Search actions').fill('order.c*');
+      await dialog(page).getByRole('button', { name: 'Select all 2' }).click();
+      await dialog(page).getByText('You are subscribed to 1 of these already').waitFor();
+      await dialog(page)
+        .getByLabel('URL of your receiver')
+        .fill(receiver.url(`${path}/all`));
+      await dialog(page).getByRole('button', { name: 'Subscribe to 2' }).click();
+      await dialog(page).getByRole('listitem').filter({ hasText: 'order.created' }).getByText('changed').waitFor();
+      await dialog(page).getByRole('listitem').filter({ hasText: 'order.cancelled' }).getByText('created').waitFor();
+      const shown = await dialog(page).getByRole('listitem').locator('code').allTextContents();
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      await carrier.hear('order.cancelled', { payload: { id: 1 } });
+      await receiver.untilReceived(`${path}/all`, 2);
+      expect(new Set(receiver.at(`${path}/all`).map(tokenOf))).toEqual(new Set(shown));
+      const { objects } = await ask<{ objects: { guid: string }[] }>(carrier, '/v1/subscriptions');
+      expect(objects.map(({ guid }) => guid)).toContain(subscription);
+    });
+  });
+}
+
+type Waiting = { guid: string; waiting?: { why: string } };
+
+const card = (page: Page, action: string) => page.getByRole('region', { name: action });
+
+const tokenOf = ({ headers }: { headers: Record<string, unknown> }) => headers['x-service-verification-token'];
+
+async function isActive(client: Account): Promise<boolean> {
+  const { objects } = await ask<{ objects: { is_active: boolean }[] }>(client, '/v1/subscriptions');
+  return objects.every((each) => each.is_active);
+}
+
+/** A subscription that a delivery given up has switched off, and an event that came since. */
+async function switchedOff() {
+  const carrier = await anAccount('carrier');
+  const { path, subscription } = await subscribed(carrier, 'order.created', 500);
+  const hear = async (id: number) => (await carrier.hear('order.created', { payload: { id, status: 'new' } })).guid;
+  const given = await hear(1);
+  await until('it is off', async () => !(await isActive(carrier)));
+  const missed = await hear(2);
+  await until('the event is suppressed', async () => {
+    const { objects } = await ask<{ objects: unknown[] }>(carrier, '/v1/timeline/2');
+    return objects.length > 0;
+  });
+  return { carrier, path, subscription, given, missed };
+}

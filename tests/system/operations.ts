@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { lineTopology } from '@waybell/line/line-topology';
+import { declareTopology } from '@waybell/line/operating/declare';
+import { brokerUser } from '@waybell/line/operating/permissions';
+import type { NoticeKind, OperationsNotice } from '@waybell/line/operations-notice';
+import { operationsQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
+import { asUser } from '@waybell/runtime/local-passwords';
+import { until } from '@waybell/runtime/testing/until';
+import { integrator, type Integrator } from '../testing/integrator.ts';
+import { readLive } from '../testing/live-reader.ts';
+import { onChannel } from '../testing/on-channel.ts';
+import { replicaOf } from '../testing/replica.ts';
+import { CARRIER_ATTEMPTS, receiver, settingsOf, SHIPPER_ATTEMPTS, stack } from './stand.ts';
+
+/** What the platform reads, with no more rights than its own. */
+export function operations(): void {
+  describe('the platform', () => {
+    const told: OperationsNotice[] = [];
+    let connection: ChannelModel;
+    let channel: Channel;
+
+    beforeAll(async () => {
+      connection = await connect(asUser(brokerUser('upstream'), stack.brokerUrl));
+      channel = await connection.createChannel();
+    });
+    afterAll(async () => connection?.close());
+
+    async function notices(): Promise<readonly OperationsNotice[]> {
+      for (let message; (message = await channel.get(operationsQueue, { noAck: true }));) {
+        const notice = JSON.parse(message.content.toString()) as OperationsNotice; // The line writes nothing else there.
+        expect(message.fields.routingKey).toBe(`operations.${notice.kind}`);
+        expect(message.properties).toMatchObject({ messageId: notice.guid, contentType: 'application/json' });
+        told.push(notice);
+      }
+      return told;
+    }
+
+    const untilTold = (kind: NoticeKind, guid: string) =>
+      until(`${kind} is told`, async () =>
+        (await notices()).find((each) => each.kind === kind && each.subscription_guid === guid),
+      );
+
+    const anIntegrator = (interfaceName: 'carrier' | 'shipper') => integrator({ stack, receiver, interfaceName });
+
+    async function fails(us: Integrator, attempts: number): Promise<string> {
+      us.answer(500);
+      await us.hear();
+      await us.untilAsked(attempts);
+      return (await us.standing()).guid;
+    }
+
+    test('is told when a subscription fails, goes off and ends, and so is its client', async () => {
+      const carrier = await anIntegrator('carrier');
+      const port = Number(new URL(stack.stack.addresses['API_URL'] ?? '').port);
+      await using live = await readLive(port, { token: carrier.client.token, query: '?kind=notice' });
+      const guid = await fails(carrier, CARRIER_ATTEMPTS);
+      const delivery = receiver.at(carrier.path)[0]?.headers['webhook-id'];
+      const of = {
+        interface: 'carrier',
+        account_guid: carrier.client.account,
+        client_id: 'default',
+        action: 'order.created',
+        subscription_guid: guid,
+        callback_url: receiver.url(carrier.path),
+        delivery_guid: delivery,
+      };
+      expect(await untilTold('delivery.exhausted', guid)).toMatchObject({
+        ...of,
+        reason: 'http_5xx',
+        status: 500,
+        count: 1,
+      });
+      const off = await untilTold('subscription.switched_off', guid);
+      expect(off).toMatchObject({ ...of, reason: 'exhausted', missed: { until: null, count: 0 } });
+      await carrier.client.unsubscribe('order.created');
+      const ended = await untilTold('subscription.ended', guid);
+      expect(ended).toMatchObject({ reason: 'unsubscribed', subscription_guid: guid });
+      await until('its client is told the same', () => live.of('notice').length === 3);
+      const { account_name: _, ...known } = off;
+      expect(live.of('notice')[1]).toEqual(known);
+    });
+
+    test('is told of deliveries that fail where nothing goes off', async () => {
+      const shipper = await anIntegrator('shipper');
+      const guid = await fails(shipper, SHIPPER_ATTEMPTS);
+      expect(await untilTold('delivery.exhausted', guid)).toMatchObject({ interface: 'shipper', count: 1 });
+      expect(await shipper.standing()).toMatchObject({ is_active: true });
+    });
+
+    test('is told of nothing where its queue is missing: the line goes on, and nothing is put aside', async () => {
+      const aside = () =>
+        onChannel(stack.brokerUrl, async (broker) => {
+          const counted = [rejectedQueue, rejectionsQueue].map((queue) => broker.checkQueue(queue));
+          return (await Promise.all(counted)).map(({ messageCount }) => messageCount);
+        });
+      const before = await aside();
+      await onChannel(stack.brokerUrl, (broker) => broker.deleteQueue(operationsQueue));
+      const carrier = await anIntegrator('carrier');
+      const guid = await fails(carrier, CARRIER_ATTEMPTS);
+      await carrier.untilOff();
+      await until('nothing is left to be published', async () => {
+        const { rows } = await stack.postgres.query(
+          'select count(*)::int as all, count(published_at)::int as published from waybell.notices where subscription = $1',
+          [guid],
+        );
+        return rows[0].all === 2 && rows[0].published === 2;
+      });
+      expect(await aside()).toEqual(before);
+      const schedule = { shipper: [], carrier: [] };
+      const { queues } = lineTopology({ schedule, eventsLimitBytes: 1, quorumSize: 1 });
+      const missing = queues.filter(({ name }) => name === operationsQueue);
+      await declareTopology({ url: stack.brokerUrl }, { exchanges: [], queues: missing });
+      await carrier.client.unsubscribe('order.created');
+      await untilTold('subscription.ended', guid);
+    });
+
+    describe('of two deactivators', () => {
+      settingsOf('deactivator', () => ({ DEACTIVATE_ON_EXHAUSTED: 'carrier,shipper' }));
+
+      test('is told of each subscription once', async () => {
+        const second = await replicaOf(stack.stack.service('deactivator'));
+        try {
+          const carriers = await Promise.all(Array.from({ length: 10 }, () => anIntegrator('carrier')));
+          const guids = await Promise.all(carriers.map((carrier) => fails(carrier, CARRIER_ATTEMPTS)));
+          await Promise.all(guids.map((guid) => untilTold('subscription.switched_off', guid)));
+          await Promise.all(carriers.map(({ client }) => client.unsubscribe('order.created')));
+          await Promise.all(guids.map((guid) => untilTold('subscription.ended', guid)));
+          const of = new Set(guids);
+          const kinds = (await notices()).flatMap(({ kind, subscription_guid: guid }) =>
+            guid !== null && of.has(guid) ? [`${kind} ${guid}`] : [],
+          );
+          expect(kinds).toHaveLength(30);
+          expect(new Set(kinds).size).toBe(30);
+        } finally {
+          await second.stop();
+        }
+      });
+    });
+  });
+}
