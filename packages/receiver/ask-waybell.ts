@@ -136,8 +136,8 @@ async function fetchWithin<T>(
 
 /** `fetch failed` says nothing: its cause does. */
 function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message;
+  const { message, cause } = Object(error) as { message?: string; cause?: { message?: string; code?: string } };
+  return cause?.message || cause?.code || message || String(error);
 }
 
 const REASONS: Readonly<Record<number, FailureReason>> = {

@@ -243,7 +243,10 @@ export function keptReceiver(): void {
       }
       const lookedAt = state()?.lookedAt;
       await until('it has looked again', () => state()?.lookedAt !== lookedAt);
-      expect([own.troubles, state()?.troubles]).toMatchObject([[{ reason: 'unreachable' }], []]);
+      // First its address does not answer, and as it starts it may say that a server behind it does not.
+      expect(own.troubles.map(({ reason }) => reason)).toContain('unreachable');
+      expect(own.troubles.length).toBeLessThan(4);
+      expect(state()?.troubles).toEqual([]);
     });
 
     test.each([
