@@ -16,7 +16,11 @@ export type PutEntry = {
   problem?: Problem;
 };
 
-export type Wanted = { callback_url: string; actions: readonly string[]; audit_field_set?: readonly string[] };
+export type WantedSubscriptions = {
+  callback_url: string;
+  actions: readonly string[];
+  audit_field_set?: readonly string[];
+};
 
 /** What a receiver said to a test. */
 export type Tested = { status: string; reason?: string; meaning?: string };
@@ -53,7 +57,7 @@ const TEST_WITHIN_MS = 90_000;
 /** Each call rejects with an `ApiFailure`. While the API wants to be left alone, it is. */
 export type AskWaybell = {
   secrets: () => Promise<string[]>;
-  put: (wanted: Wanted) => Promise<PutEntry[]>;
+  put: (wanted: WantedSubscriptions) => Promise<PutEntry[]>;
   subscription: (guid: string) => Promise<ToldSubscription>;
   test: (guid: string) => Promise<Tested>;
   switchOn: (guid: string) => Promise<ToldSubscription>;

@@ -1,11 +1,17 @@
-import { ApiFailure, type AskWaybell, type PutEntry, type ToldSubscription, type Wanted } from './ask-waybell.ts';
+import {
+  ApiFailure,
+  type AskWaybell,
+  type PutEntry,
+  type ToldSubscription,
+  type WantedSubscriptions,
+} from './ask-waybell.ts';
 import { troubleOf, type KeepingTroubles } from './keeping-troubles.ts';
 import type { KeepingChange, KeptState, KeptSubscription } from './kept-subscription.ts';
 import type { LearnedChecks } from './learned-checks.ts';
 
 export type LookingOptions = {
   waybell: AskWaybell;
-  wanted: Wanted;
+  wanted: WantedSubscriptions;
   troubles: KeepingTroubles;
   onChange: (change: KeepingChange) => void;
   /** Does what is to be done about a subscription. */
