@@ -13,7 +13,7 @@ export type PutEntry = {
   action: string;
   result: 'created' | 'changed' | 'unchanged' | 'refused';
   subscription?: ToldSubscription;
-  problem?: Problem;
+  problem?: ToldProblem;
 };
 
 export type WantedSubscriptions = {
@@ -26,20 +26,20 @@ export type WantedSubscriptions = {
 export type Tested = { status: string; reason?: string; meaning?: string };
 
 export type ToldSubscription = KeptSubscription & { verification_token?: string };
-type Problem = { type?: string; detail?: string };
-type Envelope<T> = T & { data?: T };
-type FailureReason = 'unreachable' | 'no_rights' | 'too_many_requests' | 'not_taken';
+type ToldProblem = { type?: string; detail?: string };
+type Wrapped<T> = T & { data?: T };
+type FailedCall = 'unreachable' | 'no_rights' | 'too_many_requests' | 'not_taken';
 
 /** The API gave no answer, or not the one hoped for. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
-  readonly reason: FailureReason;
+  readonly reason: FailedCall;
   readonly status: number;
   /** How long to leave the API alone. */
   readonly waitMs: number;
 
   constructor(
-    reason: FailureReason,
+    reason: FailedCall,
     detail: string,
     { status = 0, waitMs = 0 }: { status?: number; waitMs?: number } = {},
   ) {
@@ -90,11 +90,11 @@ export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
     throw failure;
   };
 
-  const one = async <T>(asked: Promise<Envelope<T & { object?: T }>>): Promise<T> => {
+  const one = async <T>(asked: Promise<Wrapped<T & { object?: T }>>): Promise<T> => {
     const answer = await asked;
     return answer.data?.object ?? answer;
   };
-  const several = async <T>(asked: Promise<Envelope<{ objects?: T[] }>>): Promise<T[]> => {
+  const several = async <T>(asked: Promise<Wrapped<{ objects?: T[] }>>): Promise<T[]> => {
     const answer = await asked;
     const objects = answer.data?.objects ?? answer.objects;
     if (!Array.isArray(objects)) throw new ApiFailure('not_taken', `${base.href} did not answer as Waybell does`);
@@ -144,7 +144,7 @@ function causeOf(error: unknown): string {
   return cause?.message || cause?.code || message || String(error);
 }
 
-const REASONS: Readonly<Record<number, FailureReason>> = {
+const REASONS: Readonly<Record<number, FailedCall>> = {
   401: 'no_rights',
   403: 'no_rights',
   429: 'too_many_requests',
@@ -164,7 +164,7 @@ function failureOf({ status, headers }: Response, text: string): ApiFailure {
   return new ApiFailure(REASONS[status] ?? 'not_taken', `${status}: ${said}`, { status, waitMs });
 }
 
-function problemIn(text: string): Problem & { errors?: Problem[] } {
+function problemIn(text: string): ToldProblem & { errors?: ToldProblem[] } {
   try {
     // What a proxy answers may be anything.
     const body = JSON.parse(text) as ReturnType<typeof problemIn> | null;
