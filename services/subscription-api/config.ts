@@ -21,6 +21,7 @@ import {
   brokerSettings,
   callbackSettings,
   eventSettings,
+  patienceSettings,
   postgresSettings,
   processSettings,
   redisSettings,
@@ -59,6 +60,7 @@ export const subscriptionApiSettings = {
   }),
   ...scheduleSettings,
   ...eventSettings,
+  ...patienceSettings,
   SERVE_INTERFACES: checked(
     words({ default: ['shipper', 'carrier'], desc: 'interfaces this process serves: shipper, carrier or both' }),
     readInterfaces,
@@ -184,6 +186,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustedProxies: settings.TRUSTED_PROXIES,
     interfaces: settings.SERVE_INTERFACES,
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    maxAgeMs: settings.DELIVERY_MAX_AGE,
     overlapMs: settings.SIGNING_SECRET_OVERLAP,
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,

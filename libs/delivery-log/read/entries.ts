@@ -46,7 +46,15 @@ export type SuppressedVerdict = {
 } & Why;
 
 /** Why a delivery may wait, and not only a publication. */
-export const WAITING_REASONS: readonly WaitingReason[] = ['full', 'hung', 'busy', 'paused', 'stopped', 'egress', 'open'];
+export const WAITING_REASONS: readonly WaitingReason[] = [
+  'full',
+  'hung',
+  'busy',
+  'paused',
+  'stopped',
+  'egress',
+  'open',
+];
 
 /** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { isListener, isOfOwner } from '@waybell/delivery-log/listener-client';
+import { isOfOwner } from '@waybell/delivery-log/listener-client';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 
 /** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
@@ -39,7 +39,7 @@ type TriggeredSubscriptionRow = {
 };
 
 const TARGETS = `
-  select guid, action, client_id, ${isListener('client_id')} as is_listener, generation, is_active, audit_field_set
+  select guid, action, client_id, waybell.is_listener(client_id) as is_listener, generation, is_active, audit_field_set
   from waybell.subscriptions
   where account_guid = $1 and interface = $2 and ended_at is null and ${isOfOwner('client_id', '$3')}
   order by client_id`;

@@ -9,9 +9,11 @@ export class PausesAndStops implements MigrationInterface {
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(COLUMNS);
+    await database.query(LISTENERS);
     await database.query(HOSTS);
     await database.query(TARGETS);
     await database.query(FOLLOW);
+    await database.query(KEEP_STOP);
     await database.query(NOTED);
   }
 
@@ -32,6 +34,13 @@ alter table waybell.subscriptions
   -- When it was off, until what it missed is replayed: from its first failed delivery until it was switched on again.
   add column missed_since timestamptz,
   add column missed_until timestamptz`;
+
+/** Whether a client is a listener, as \`listenerClient\` names it: its subscriptions are nobody's. */
+const LISTENERS = `
+create function waybell.is_listener(client text) returns boolean
+language sql immutable parallel safe
+return position(' ' in client) > 0;
+revoke all on function waybell.is_listener(text) from public`;
 
 /** Callbacks to these hosts wait, whoever's they are. */
 const HOSTS = `
@@ -123,17 +132,55 @@ create trigger rooms_follow after insert or delete on waybell.stopped_hosts
 for each row execute function waybell.follow_host();
 revoke all on function waybell.follow_host(), waybell.forget_failures() from public`;
 
+/**
+ * A stop outlives its subscription: the next one of the same client and action has it. One at a time begins or is stopped of a client.
+ */
+const KEEP_STOP = `
+create function waybell.lock_stops(account uuid, client text) returns void
+language sql volatile
+return pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(account::text || ' ' || client, 34));
+revoke all on function waybell.lock_stops(uuid, text) from public;
+
+create function waybell.keep_stop() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform waybell.lock_stops(new.account_guid, new.client_id);
+  select s.stopped_at, s.stopped_reason into new.stopped_at, new.stopped_reason from waybell.subscriptions s
+  where (s.account_guid, s.client_id, s.interface, s.action) = (new.account_guid, new.client_id, new.interface, new.action)
+    and s.stopped_at is not null
+  order by s.created_at desc limit 1;
+  return new;
+end $$;
+revoke all on function waybell.keep_stop() from public;
+create trigger stop_kept before insert on waybell.subscriptions for each row execute function waybell.keep_stop()`;
+
 /** The audit log has pauses and stops; a host has no account. */
 const NOTED = `
 alter table waybell.audit_log alter column account_guid drop not null, alter column subject_guid drop not null;
 drop trigger noted_changed on waybell.subscriptions;
 create trigger noted_changed after update on waybell.subscriptions for each row
-  when ((old.generation, old.callback_url, old.audit_field_set, old.is_active, old.ended_at, old.paused_until, old.stopped_at)
-    is distinct from (new.generation, new.callback_url, new.audit_field_set, new.is_active, new.ended_at, new.paused_until, new.stopped_at))
+  when ((old.generation, old.callback_url, old.audit_field_set, old.is_active, old.ended_at, old.paused_until,
+      old.stopped_at, old.stopped_reason)
+    is distinct from (new.generation, new.callback_url, new.audit_field_set, new.is_active, new.ended_at, new.paused_until,
+      new.stopped_at, new.stopped_reason))
   execute function waybell.note_change('subscription', 'account_guid', 'generation', 'audit_field_set', 'is_active',
     'ended_at', 'ended_reason', 'deactivation_rule', 'paused_until', 'stopped_at', 'stopped_reason');
-create trigger noted after insert or delete on waybell.stopped_hosts for each row
-  execute function waybell.note_change('host', 'account_guid', 'host', 'reason')`;
+
+create function waybell.note_host() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  actor jsonb := nullif(current_setting('waybell.actor', true), '')::jsonb;
+begin
+  insert into waybell.audit_log (who, origin, request_id, what, details)
+  select coalesce(actor ->> 'who', 'role ' || nullif(current_setting('role'), 'none'), 'user ' || session_user),
+    coalesce(actor ->> 'origin', host(inet_client_addr())), (actor ->> 'requestId')::uuid,
+    case tg_op when 'DELETE' then 'host.started' else 'host.stopped' end,
+    jsonb_strip_nulls(jsonb_build_object('host', coalesce(new.host, old.host), 'reason', new.reason));
+  return null;
+end $$;
+revoke all on function waybell.note_host() from public;
+create trigger noted after insert or update or delete on waybell.stopped_hosts
+for each row execute function waybell.note_host()`;
 
 const UNDO = `
 drop view waybell.delivery_targets;
@@ -170,8 +217,10 @@ create trigger noted_changed after update on waybell.subscriptions for each row
   execute function waybell.note_change('subscription', 'account_guid', 'generation', 'audit_field_set', 'is_active',
     'ended_at', 'deactivation_rule');
 
+drop trigger stop_kept on waybell.subscriptions;
 drop table waybell.stopped_hosts;
 drop trigger held_forgets_failures on waybell.subscriptions;
-drop function waybell.forget_failures(), waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text);
+drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
+  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
   drop column ended_reason, drop column missed_since, drop column missed_until`;

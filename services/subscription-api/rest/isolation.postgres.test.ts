@@ -55,9 +55,9 @@ afterAll(async () => {
 const TAKEN = { required: { callback_url: 'https://hooks.test/of-a-stranger' }, optional: {}, none: undefined };
 
 /** Ways to name what is another's: by everything that is the owners' in the path, by the owners in the query, headers and the body. */
-function* waysToAsk({ method, path, body }: DocumentedOperation, subscription: string) {
+function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscription: string) {
   const at = (action: string) => path.replace(/\{\w+\}/, action);
-  const takes = TAKEN[body];
+  const takes = name === 'putSubscriptions' ? { ...TAKEN.required, actions: ['*'] } : TAKEN[body];
   const accounts = owners.map(({ guid }) => guid);
   if (path.includes('{'))
     for (const guid of [...accounts, subscription, ...logged]) yield { method, path: at(guid), body: takes };
@@ -69,7 +69,8 @@ function* waysToAsk({ method, path, body }: DocumentedOperation, subscription: s
     if (takes !== undefined) yield { method, path: at('order.created'), body: { ...takes, ...named } };
   }
   if (body === 'required')
-    yield { method, path, body: { subscription_guid: subscription, since: '2026-01-01T00:00:00Z' } };
+    for (const when of [{ since: '2026-01-01T00:00:00Z' }, { missed: true }])
+      yield { method, path, body: { subscription_guid: subscription, ...when } };
 }
 
 describe('every endpoint', () => {

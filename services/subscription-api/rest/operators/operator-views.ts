@@ -5,7 +5,7 @@ import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { Interrupted } from '../../interrupted.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
-import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
+import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
@@ -57,6 +57,8 @@ export function operatorViews(accounts: Accounts) {
     url: entry.url,
     created_at: moment(entry.createdAt),
     ended_at: momentOrNull(entry.endedAt),
+    paused_until: momentOrNull(entry.pausedUntil),
+    stopped: entry.stop && stopView(entry.stop),
     standing: standingAt(entry, Infinity).kind,
     failing_since: momentOrNull(entry.failingSince),
     last_success_at: momentOrNull(entry.lastSuccessAt),
@@ -126,8 +128,10 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   }
 }
 
+export const stopView = ({ at, reason }: Stop) => ({ at: moment(at), reason });
+
 export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
-  return { ...note, account: { guid, name } };
+  return { ...note, account: guid && { guid, name } };
 }
 
 function candidateView(found: SearchMatch) {
