@@ -1,13 +1,15 @@
 import { publishDelivery, wait, type Delivery } from '@waybell/line/delivery';
 import { lineTopology } from '@waybell/line/line-topology';
-import type { Source } from '@waybell/line/messages';
+import { isRejection, type Source } from '@waybell/line/messages';
 import { runStep } from '@waybell/line/run-step';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { deactivatorQueue, logQueue } from '@waybell/line/topology';
-import type { WaitingReason } from '@waybell/line/outcomes';
+import { readEnds } from '@waybell/line/delivery-ends';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import type { Delivered, DeliveryEnd, Dropped, Exhausted, WaitingReason } from '@waybell/line/outcomes';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
@@ -16,21 +18,29 @@ import type { AttemptRequest, OnAttempted } from '../request/attempt.ts';
 import { makeDeliverer } from '../deliverer.ts';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';
-import type { DeliveryTarget } from '../find-target.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import type { Receiver } from './receivers.ts';
+import { placeOf, SimulatedSubscriptions, subscriptionOf } from './subscriptions.ts';
 
 export type SimulationOptions = {
   receivers: readonly Receiver[];
   endpoints: EndpointsOptions;
-  /** Deliveries come for this long; then the simulation ends. */
+  /** The simulation ends then; deliveries come until `loadMs`, or until the end. */
   durationMs: number;
+  loadMs?: number;
   held: number;
   /** Deliveries for the first receiver that wait from the start. */
   waitingBefore?: number;
   random: () => number;
+  /** How long Postgres takes to answer; absent: no time. */
+  postgresMs?: () => number;
+  /** Older deliveries expire. */
+  maxAgeMs?: number;
 };
+
+/** `place`: of its receiver. `madeAt`: when the delivery came, `dueAt`: when it was to be attempted, `beganAt`: when it was. */
+export type SimulatedAttempt = { place: number; attempt: number; madeAt: number; dueAt: number; beganAt: number };
 
 /** Each attempt's wait beyond its due time, by kind of receiver; Infinity if it was still waiting at the end. */
 export type Simulated = {
@@ -39,6 +49,12 @@ export type Simulated = {
   slotsUsed: number[];
   /** Number of deliveries that had to wait, by why. */
   put: Partial<Record<WaitingReason, number>>;
+  attempts: SimulatedAttempt[];
+  /** Deliveries that came, and those that ended, by receiver. */
+  came: Map<number, number>;
+  ended: (Delivered | Exhausted | Dropped)[];
+  /** What the deactivator is told. */
+  ends: DeliveryEnd[];
 };
 
 const LIMIT_MS = { carrier: 3_000, shipper: 60_000 };
@@ -61,6 +77,11 @@ class Simulation {
   readonly #waiting: MemoryWaiting;
   readonly #put: Simulated['put'] = {};
   readonly #waitsMs: Simulated['waitsMs'] = new Map();
+  readonly #attempts: SimulatedAttempt[] = [];
+  readonly #came: Simulated['came'] = new Map();
+  readonly #ended: Simulated['ended'] = [];
+  readonly #ends: DeliveryEnd[] = [];
+  readonly #subscriptions: SimulatedSubscriptions;
   /** Due time of each delivery that waits for an attempt. */
   readonly #dueAt = new Map<string, number>();
   #slotsUsed = 0;
@@ -70,8 +91,9 @@ class Simulation {
     this.#options = options;
     const clock = this.#clock;
     const [broker, now] = [this.#link.asBroker, () => Math.round(clock.now())];
-    const findTargets = async (guids: readonly string[]) => guids.map((guid) => this.#targetOf(guid));
     this.#waiting = new MemoryWaiting(now);
+    const { receivers, postgresMs, maxAgeMs = Infinity } = options;
+    this.#subscriptions = new SimulatedSubscriptions({ receivers, postgresMs, waiting: this.#waiting, clock });
     const most = { rows: Infinity, bytes: Infinity };
     const held = { messages: options.held / 2, bytes: BYTES };
     const { flow, step } = makeDeliverer({
@@ -81,13 +103,13 @@ class Simulation {
         flow: options.endpoints,
         waiting: { held, ofAccount: most, allBytes: Infinity },
         schedule,
-        maxAgeMs: Infinity,
+        maxAgeMs,
         rememberMs: Infinity,
       },
-      store: this.#waiting.storeFor('the deliverer'),
+      store: this.#subscriptions.slowly(this.#waiting.storeFor('the deliverer')),
       deliverers: { live: async () => 1, leave: async () => undefined },
       onPut: (why) => void (this.#put[why] = (this.#put[why] ?? 0) + 1),
-      findTargets,
+      findTargets: this.#subscriptions.find,
       callEndpoint: (call, onEnd) => this.#call(call, onEnd),
       broker,
       log,
@@ -95,8 +117,8 @@ class Simulation {
       now,
     });
     runStep(step, { broker, log, metrics, clock, ...flow.tools });
-    const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
-    broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
+    const noting = { onTaken: (source: Source) => this.#note(source), onCut: () => undefined };
+    broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, noting);
   }
 
   async run(): Promise<Simulated> {
@@ -108,10 +130,25 @@ class Simulation {
     const turning = { clock: this.#clock, links: [this.#link], end };
     for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
     for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
-    return { waitsMs: this.#waitsMs, slotsUsed, put: this.#put };
+    const noted = { attempts: this.#attempts, came: this.#came, ended: this.#ended, ends: this.#ends };
+    return { waitsMs: this.#waitsMs, slotsUsed, put: this.#put, ...noted };
+  }
+
+  #note(source: Source): void {
+    for (const { queue, body } of source.messages) {
+      const read = queue === deactivatorQueue ? readEnds({ body }) : [];
+      if (!isRejection(read)) this.#ends.push(...read);
+      if (queue === logQueue)
+        for (const outcome of readOutcomes(body))
+          if (outcome.kind === 'delivered' || outcome.kind === 'exhausted' || outcome.kind === 'dropped')
+            this.#ended.push(outcome);
+    }
+    source.acknowledge();
   }
 
   #load(receiver: Receiver, place: number, delayMs: number): void {
+    const { loadMs = Infinity } = this.#options;
+    if (this.#clock.now() + delayMs > loadMs) return;
     this.#clock.after(delayMs, () => {
       for (let count = 0; count < receiver.burst; count += 1) this.#arrive(receiver, place);
       this.#load(receiver, place, -Math.log(1 - this.#options.random()) * receiver.everyMs);
@@ -121,14 +158,20 @@ class Simulation {
   #arrive(receiver: Receiver, place: number): void {
     const delivery = this.#make(receiver, place);
     this.#dueAt.set(delivery.guid, this.#clock.now());
+    this.#came.set(place, (this.#came.get(place) ?? 0) + 1);
     this.#broker.publish(publishDelivery(delivery));
   }
 
   #make({ interface: interfaceName }: Receiver, place: number): Delivery {
     this.#made += 1;
     const at = Math.round(this.#clock.now());
-    const subscription = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
-    const what = { interface: interfaceName, subscription, body: NOTHING, createdAt: at, beganAt: at };
+    const what = {
+      interface: interfaceName,
+      subscription: subscriptionOf(place),
+      body: NOTHING,
+      createdAt: at,
+      beganAt: at,
+    };
     return aDelivery({ guid: `${place} ${this.#made}`, ...what });
   }
 
@@ -138,7 +181,7 @@ class Simulation {
     if (receiver === undefined) return;
     const made = Array.from({ length: count }, (_, createdAt) => ({ ...this.#make(receiver, 0), createdAt }));
     const rows = made.map((delivery) => {
-      const { endpoint, account } = endpointKey(this.#targetOf(delivery.subscription));
+      const { endpoint, account } = endpointKey(this.#subscriptions.target(delivery.subscription));
       return wait({ ...delivery, room: { room: endpoint, account } }, { why: 'hung' }).row;
     });
     await this.#waiting.storeFor('before').put(rows);
@@ -147,17 +190,22 @@ class Simulation {
   #call({ delivery }: AttemptRequest, onEnd: OnAttempted): void {
     const { guid, interface: interfaceName } = delivery;
     const beganAt = this.#clock.now();
-    this.#waited(guid, beganAt - (this.#dueAt.get(guid) ?? beganAt));
+    const dueAt = this.#dueAt.get(guid) ?? beganAt;
+    const { subscription, attempt, createdAt: madeAt } = delivery;
+    this.#attempts.push({ place: placeOf(subscription), attempt, madeAt, dueAt, beganAt });
+    this.#waited(guid, beganAt - dueAt);
     this.#dueAt.delete(guid);
     this.#slotsUsed += 1;
     const limitMs = LIMIT_MS[interfaceName];
     const durationMs = Math.min(this.#receiverOf(guid).answerMs(beganAt, this.#options.random), limitMs);
     this.#clock.after(durationMs, () => {
       this.#slotsUsed -= 1;
-      if (durationMs < limitMs) return onEnd({ isDelivered: true, status: 200, durationMs });
+      const tooMuch = this.#receiverOf(guid).refuses?.(beganAt);
+      if (durationMs < limitMs && tooMuch === undefined) return onEnd({ isDelivered: true, status: 200, durationMs });
       const delayMs = retryDelayMs(schedule, delivery);
       if (delayMs !== undefined) this.#dueAt.set(guid, this.#clock.now() + delayMs);
-      onEnd({ isDelivered: false, reason: 'response_timeout', durationMs });
+      if (tooMuch !== undefined) onEnd({ isDelivered: false, status: 429, reason: 'http_4xx', durationMs, tooMuch });
+      else onEnd({ isDelivered: false, reason: 'response_timeout', durationMs });
     });
   }
 
@@ -172,19 +220,6 @@ class Simulation {
     const receiver = this.#options.receivers[Number.parseInt(guid, 10)];
     if (receiver === undefined) throw new Error(`no receiver of ${guid}`);
     return receiver;
-  }
-
-  #targetOf(subscription: string): DeliveryTarget {
-    const { account = subscription, host = subscription } = this.#receiverOf(subscription.slice(-12));
-    return {
-      state: 'active',
-      isFeatureOn: true,
-      reportsSuccess: false,
-      account,
-      callbackUrl: `https://${host}.example/${subscription}`,
-      verificationToken: '',
-      signingSecrets: [],
-    };
   }
 
   #everySecond(look: () => void): void {

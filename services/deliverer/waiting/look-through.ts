@@ -90,7 +90,7 @@ export class LookThrough {
     const { store, inHand, maxAgeMs, now, onChanged } = this.#options;
     const hold = holdOf(target, now());
     const { room: to, account } = roomOf(target, { subscription, hold });
-    if (hold === undefined) onChanged(to);
+    onChanged(to);
     if (to === room && hold === undefined) return;
     const held = hold && { ...hold, maxAgeMs };
     for (let moved = 1; moved > 0;) {

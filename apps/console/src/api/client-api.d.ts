@@ -1089,7 +1089,7 @@ export interface components {
             /** @description Without its query. */
             callback_url: string | null;
             client_id: string;
-            /** @description How many deliveries failed since the notice before; how many wait, up to 10,000. */
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
             count: number | null;
             /**
              * Format: uuid
