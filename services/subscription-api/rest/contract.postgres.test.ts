@@ -145,7 +145,7 @@ async function sendByHand(): Promise<void> {
   await resend(bodiless);
   await resend(await log({ byHand: 'test' }));
 
-  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
+  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created', everywhere: true } });
   await trigger();
 
   const at = `/v1/subscriptions/${subscription}`;
