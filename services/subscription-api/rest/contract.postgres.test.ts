@@ -145,7 +145,7 @@ async function sendByHand(): Promise<void> {
   await resend(bodiless);
   await resend(await log({ byHand: 'test' }));
 
-  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created', everywhere: true } });
+  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
   await trigger();
 
   const at = `/v1/subscriptions/${subscription}`;
@@ -157,12 +157,12 @@ async function sendByHand(): Promise<void> {
   await inPlace();
   await api.ask('POST', '/v1/replays', { token, body: { subscription_guid: subscription, missed: true } });
   await postgres.query(
-    "update waybell.subscriptions set stopped_at = now(), stopped_reason = 'moved' where guid = $1",
-    [subscription],
+    "update waybell.subscriptions set stopped_at = now(), stopped_reason = 'moved' where account_guid = $1",
+    [account],
   );
   await api.ask('POST', `${at}/test`, { token });
   await trigger();
-  await postgres.query('update waybell.subscriptions set stopped_at = null where guid = $1', [subscription]);
+  await postgres.query('update waybell.subscriptions set stopped_at = null where account_guid = $1', [account]);
 
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
   await api.ask('POST', '/v1/replays', { token, body: { ...replay, dry_run: true } });
