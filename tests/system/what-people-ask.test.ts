@@ -1,5 +1,6 @@
 import { byAnyName } from './by-any-name.ts';
 import { byHand } from './by-hand.ts';
+import { comparing } from './comparing.ts';
 import { accounts } from './commands/accounts.ts';
 import { forget } from './commands/forget.ts';
 import { listen } from './commands/listen.ts';
@@ -22,6 +23,7 @@ byAnyName();
 missed();
 inPlace();
 byHand();
+comparing();
 metrics();
 services();
 accounts();
