@@ -13,6 +13,8 @@ const commands: Record<string, () => Promise<Command>> = {
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   account: async () => (await import('./commands/account.ts')).accountCommand(),
   token: async () => (await import('./commands/token.ts')).tokenCommand(),
+  subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
+  host: async () => (await import('./subscription/stop-commands.ts')).hostCommand(),
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),

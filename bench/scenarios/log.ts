@@ -134,7 +134,7 @@ function costTable(sizes: readonly Size[], deliveries: number): Table {
 
 function costChecks(runs: LogResults, sizes: readonly Size[], deliveries: number): BarCheck[] {
   // Thousands have one chunk.
-  const { rows } = totalOf(sizes.filter(({ table }) => table !== 'chunks'));
+  const { rows } = totalOf(sizes.filter(({ table }) => table !== 'chunks' && table !== 'commits'));
   const { heapBytes, indexBytes } = totalOf(sizes);
   const wal = spread((runs.get('deliveries') ?? []).map((each) => each.walBytes));
   return [

@@ -42,8 +42,14 @@ function described(note: AuditNote): string {
     at.toISOString(),
     who,
     `from ${origin ?? 'unknown'}`,
-    `${what} ${subject}`,
-    ...(subject === account ? (name === undefined ? [] : [`(${name})`]) : [`of ${accountCalled(account, () => name)}`]),
+    [what, subject ?? []].flat().join(' '),
+    ...(account === null
+      ? []
+      : subject === account
+        ? name === undefined
+          ? []
+          : [`(${name})`]
+        : [`of ${accountCalled(account, () => name)}`]),
     JSON.stringify(details),
     ...(request === null ? [] : [`request ${request}`]),
   ];

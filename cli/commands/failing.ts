@@ -13,6 +13,7 @@ import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
+import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
@@ -27,6 +28,7 @@ export function failingCommand(): Command {
     )
     .addOption(new Option('--since <duration>', 'how far back to look').argParser(durationMs).default(HOUR_MS, '1h'))
     .option('--account <guid>', 'of this account alone')
+    .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'lines of each list, at most', positive, 20)
     .addHelpText(
       'after',
@@ -36,12 +38,13 @@ export function failingCommand(): Command {
     .action(failing);
 }
 
-type Options = { since: number; account?: string; limit: number };
+type Options = { since: number; account?: string; listeners?: true; limit: number };
 
-async function failing({ since, account, limit }: Options): Promise<void> {
+async function failing({ since, account, listeners, limit }: Options): Promise<void> {
   const asked = {
     sinceMs: Date.now() - since,
     account: account === undefined ? undefined : readGuid(account, '--account'),
+    withListeners: listeners,
     limit,
   };
   await withDatabase(process.env, async (postgres) => {

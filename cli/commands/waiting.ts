@@ -5,6 +5,7 @@ import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { namesOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
+import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { openLine } from '../open-line.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
@@ -22,6 +23,7 @@ export function waitingCommand(): Command {
     .command('list')
     .description('list the endpoints and destinations that something waits for, those that wait longest first')
     .option('--account <guid>', 'endpoints of this account alone')
+    .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'endpoints, and destinations, at most', positive, 20)
     .addHelpText(
       'after',
@@ -53,8 +55,14 @@ export function waitingCommand(): Command {
   return command.addHelpText('after', '\nExample:\n  ./waybell waiting list\n');
 }
 
-async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
-  const asked = { account: account === undefined ? undefined : readGuid(account, '--account'), limit };
+type ListOptions = { account?: string; listeners?: true; limit: number };
+
+async function list({ account, listeners, limit }: ListOptions): Promise<void> {
+  const asked = {
+    account: account === undefined ? undefined : readGuid(account, '--account'),
+    withListeners: listeners,
+    limit,
+  };
   const most = await withDatabase(process.env, async (postgres) => {
     if (asked.account !== undefined) await findAccount(postgres, asked.account);
     const endpoints = await waitingEndpoints(postgres, asked);

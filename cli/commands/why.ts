@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { why, type WhyAnswer, type Question } from '@waybell/subscription-api/why';
 import { positive } from '../count-option.ts';
+import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { describeAccount, describeCandidate, describeSubscription } from '../why/describe-found.ts';
@@ -17,6 +18,7 @@ type Options = {
   subscription?: string;
   account?: string;
   kind?: string;
+  listeners?: true;
   limit: number;
   json?: true;
 };
@@ -31,6 +33,7 @@ export function whyCommand(): Command {
     .option('--subscription <guid>', 'a subscription')
     .option('--account <guid>', 'an account')
     .option('--kind <kind>', 'which kind of key it is, such as order_id, where several have the same')
+    .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'events, or deliveries, at most', positive, 100)
     .option('--json', 'one JSON object a line')
     .addHelpText(
@@ -66,7 +69,7 @@ async function tellWhy(anything: string | undefined, options: Options): Promise<
 
 /** What is asked for by name is that; anything else is found out. */
 function readQuestion(anything: string | undefined, options: Options): Question {
-  const { subject, event, delivery, subscription, account, kind: keyKind, limit } = options;
+  const { subject, event, delivery, subscription, account, kind: keyKind, listeners, limit } = options;
   const named: [SearchMatch['kind'], string | undefined][] = [
     ['key', subject],
     ['event', event],
@@ -78,7 +81,7 @@ function readQuestion(anything: string | undefined, options: Options): Question 
   const [[as, text] = [undefined, anything]] = given;
   if (text === undefined || given.length + (anything === undefined ? 0 : 1) !== 1)
     throw new Error('say what about, once: ./waybell why 4711');
-  return { text, as, keyKind, limit };
+  return { text, as, keyKind, withListeners: listeners, limit };
 }
 
 function tell(answer: WhyAnswer, text: string, isJson: boolean): void {

@@ -95,8 +95,6 @@ function take({ event, data }: EventSourceMessage, session: ListenSession): void
       return void answer(JSON.parse(data), session);
     case 'over':
       return void session.over.add(JSON.parse(data).id);
-    case 'switched-on':
-      return session.say(`${JSON.parse(data).action} had been switched off, as its deliveries failed: it is on again`);
     default:
   }
 }

@@ -27,7 +27,7 @@ export const noticeProperties = {
   ),
   delivery_guid: { ...known('The delivery that caused it, or the last one that failed.'), format: 'uuid' },
   status: number('What the receiver answered last, if it did.'),
-  count: number('How many deliveries failed since the notice before; how many wait, up to 10,000.'),
+  count: number('How many deliveries failed since the notice before; how many wait, up to 1,000.'),
   missed: {
     type: ['object', 'null'],
     description:
@@ -116,7 +116,7 @@ const examples: Record<NoticeKind, OperationsNotice> = {
     subscription_guid: null,
     reason: 'hung',
     since: '2026-11-20T09:30:02.771Z',
-    count: 1_730,
+    count: 730,
   },
 };
 

@@ -1,4 +1,4 @@
-/** Separates a client from the name of its listener: no client's own name has a space (`isClientName`). */
+/** Separates a client from the name of its listener: no client's own name has a space (`isClientName`). SQL asks `waybell.is_listener`. */
 const SEPARATOR = ' ';
 const LISTEN = 'listen';
 
@@ -13,9 +13,13 @@ export function ownerOf(client: string): string {
   return owner;
 }
 
-/** Builds a condition: the column names a listener. It is that of `listener-client.sql`. */
-export const isListener = (column: string): string => `waybell.is_listener(${column})`;
-
 /** Builds a condition: the column names the client of this parameter, or a listener of it. */
 export const isOfOwner = (column: string, parameter: string): string =>
   `split_part(${column}, '${SEPARATOR}', 1) = ${parameter}`;
+
+/** Builds a condition: the subscription of this guid is of a listener. */
+export const isOfListener = (subscription: string): string =>
+  `exists (select from waybell.subscriptions l where l.guid = ${subscription} and waybell.is_listener(l.client_id))`;
+
+/** Whether an operator is told of listeners, and not only of clients. */
+export type ToldListeners = { withListeners?: boolean | undefined };

@@ -154,6 +154,11 @@ export const callbackSettings = {
   ),
 };
 
+/** Settings of processes that have deliveries wait. */
+export const patienceSettings = {
+  DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
+};
+
 /** Settings of processes that read events. */
 export const eventSettings = {
   EVENT_MAX_SIZE: bytes({ per: 'event', default: 2 ** 20, desc: 'largest event, after decompression' }),

@@ -12,7 +12,7 @@ import { startSweep } from './sweep.ts';
 import { switchOffIn } from './switch-off.ts';
 import { startTellingTrouble } from './tell-trouble.ts';
 
-/** Looking at each room costs some tens of milliseconds where there are ten thousand. */
+/** Looking at each room costs a tenth of a second where there are ten thousand. */
 const TROUBLE_EVERY_MS = 10_000;
 
 export type Deactivator = {

@@ -13,7 +13,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp as 
       (array_agg(m.reason order by m.at desc, m.delivery desc))[1] as reason,
       (array_agg(m.status order by m.at desc, m.delivery desc))[1] as status
     from unnest(subscription_guids, deliveries, ended_at, reasons, statuses) as m (subscription, delivery, at, reason, status)
-    join waybell.subscriptions s on s.guid = m.subscription and position(' ' in s.client_id) = 0
+    join waybell.subscriptions s on s.guid = m.subscription and not waybell.is_listener(s.client_id)
     group by 1
   ), noted as (
     -- In guid order, so that replicas wait for each other instead of deadlocking.

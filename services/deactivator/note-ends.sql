@@ -1,7 +1,7 @@
 /*
  * Element i of the arrays: which delivery of that subscription and generation ended, when, delivered or exhausted. A failure counts for
- * nothing while its subscription is paused or stopped. Notes the health of each subscription; what is to go off because all attempts of a delivery failed (carrier-webhooks, States and
- * transitions) becomes due, which `switch_off` judges.
+ * nothing while its subscription is paused or stopped. Notes the health of each subscription; what is to go off because all attempts of
+ * a delivery failed (carrier-webhooks, States and transitions) becomes due, which `switch_off` judges. No rule applies to a listener.
  *
  * A run of failures begins when the first of them is noted here, because until then not every success was told: what
  * succeeds while nothing fails comes here once an hour. In a run every success comes; one that is later than every failure
@@ -38,7 +38,8 @@ begin
   -- A statement of its own: it sees what others committed while this one waited for the locks.
   if locked is not null then
     with message as (
-      select s.guid, bool_or(not m.delivered) and s.interface = any (off_on_exhausted) as is_off,
+      select s.guid, bool_or(not m.delivered) and s.interface = any (off_on_exhausted)
+          and not waybell.is_listener(s.client_id) as is_off,
         greatest(s.last_success_at, max(m.ended_at) filter (where m.delivered)) as success_at,
         max(m.ended_at) filter (where not m.delivered) as failed_at,
         (array_agg(m.delivery order by m.ended_at desc, m.delivery desc) filter (where not m.delivered))[1] as failed_delivery

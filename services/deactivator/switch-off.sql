@@ -27,7 +27,7 @@ begin
   insert into waybell.due_deactivations as d (subscription, generation, rule, delivery, ended_at, due_at)
   select s.guid, s.generation, 'window', s.last_failed_delivery, s.last_failure_at, clock_timestamp()
   from waybell.subscriptions s
-  where s.is_active and s.ended_at is null and s.interface = any (off_on_window)
+  where s.is_active and s.ended_at is null and s.interface = any (off_on_window) and not waybell.is_listener(s.client_id)
     and s.failing_since <= now() - off_window and s.last_failure_at > now() - off_window
   order by s.guid
   on conflict (subscription) do update
@@ -66,7 +66,8 @@ begin
           select guid, last_success_at, last_failure_at, ('x' || encode(substring(
               sha256(convert_to(interface || '.' || action || ' ' || account_guid, 'UTF8')) for 8), 'hex'))::bit(64)::bigint as part
           from waybell.subscriptions
-          where ended_at is null and interface = any (off_on_exhausted || off_on_window) limit 100000
+          where ended_at is null and interface = any (off_on_exhausted || off_on_window)
+            and not waybell.is_listener(client_id) limit 100000
         ) s
         where greatest(s.last_success_at, s.last_failure_at) > present - interval '5 minutes' or exists (
           select from delivery_log.events l

@@ -17,6 +17,7 @@ import {
   brokerSettings,
   callbackSettings,
   lastKnownSettings,
+  patienceSettings,
   postgresSettings,
   processSettings,
   redisSettings,
@@ -65,7 +66,7 @@ export const delivererSettings = {
     selectActions,
   ),
   ...waitingOfAccounts,
-  DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
+  ...patienceSettings,
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
     default: 10_000,

@@ -198,7 +198,7 @@ describe('readAuditLog', () => {
     expect(await whats({ accountGuid })).toEqual(['subscription.changed', ...made]);
     expect(await whats({ accountGuid, limit: 2 })).toEqual(['subscription.changed', 'signing-secret.created']);
     const notes = await readAuditLog(postgres, { accountGuid, limit: 100 });
-    const subjectGuid = notes.find(({ what }) => what === 'subscription.created')?.subject_guid;
+    const subjectGuid = notes.find(({ what }) => what === 'subscription.created')?.subject_guid ?? undefined;
     expect(await whats({ subjectGuid })).toEqual(['subscription.changed', 'subscription.created']);
     expect(await whats({ accountGuid, since: notes[0]?.at })).toEqual(['subscription.changed']);
     expect(await whats({ subjectGuid, accountGuid: other.guid })).toEqual([]);

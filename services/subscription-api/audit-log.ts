@@ -8,10 +8,11 @@ export type AuditNote = {
   origin: string | null;
   request_id: string | null;
   what: string;
-  account_guid: string;
+  /** Null where it is of no account: a host. */
+  account_guid: string | null;
   /** As it is called now, if it is. */
   account_name: string | null;
-  subject_guid: string;
+  subject_guid: string | null;
   details: Record<string, unknown>;
 };
 

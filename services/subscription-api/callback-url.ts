@@ -43,6 +43,14 @@ function dropRootDot(url: URL): void {
   url.hostname = host.includes('.') || host === 'localhost' ? host : `${host}.`;
 }
 
+/** A host as callback URLs have it, without a port; undefined where the text names none. */
+export function hostNamed(text: string): string | undefined {
+  const url = URL.parse(`https://${text}`);
+  if (url?.hostname.endsWith('.')) dropRootDot(url);
+  const isHost = url?.href === `https://${url?.hostname}/` && !/[/\\?#@:\s]/.test(text.replace(/^\[[^\]]*]$/, ''));
+  return isHost ? url.hostname : undefined;
+}
+
 function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {
   if (Math.max(text.length, url?.href.length ?? 0) > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
   const schemes = rules.isHttpAllowed ? 'https or http' : 'https';

@@ -21,6 +21,7 @@ import {
   brokerSettings,
   callbackSettings,
   eventSettings,
+  patienceSettings,
   postgresSettings,
   processSettings,
   redisSettings,
@@ -59,6 +60,7 @@ export const subscriptionApiSettings = {
   }),
   ...scheduleSettings,
   ...eventSettings,
+  ...patienceSettings,
   SERVE_INTERFACES: checked(
     words({ default: ['shipper', 'carrier'], desc: 'interfaces this process serves: shipper, carrier or both' }),
     readInterfaces,
@@ -110,12 +112,12 @@ export const subscriptionApiSettings = {
   LIVE_STREAMS_PER_CLIENT: count({
     per: 'client and process',
     default: 10,
-    desc: 'streams of /v1/live and of listeners that one client of an account has open, at most; beyond, 429',
+    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, that one client of an account has open, at most; beyond, 429',
   }),
   LIVE_STREAMS: count({
     per: 'process',
     default: 500,
-    desc: 'streams of /v1/live and of listeners open in all, at most; beyond, 503',
+    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, open in all, at most; beyond, 503',
   }),
   LISTENERS_PER_CLIENT: count({
     per: 'client',
@@ -184,6 +186,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustedProxies: settings.TRUSTED_PROXIES,
     interfaces: settings.SERVE_INTERFACES,
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    maxAgeMs: settings.DELIVERY_MAX_AGE,
     overlapMs: settings.SIGNING_SECRET_OVERLAP,
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,

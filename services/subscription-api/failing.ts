@@ -1,6 +1,7 @@
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
+import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
 import { readAction } from '@waybell/delivery-log/tables';
 import { LATEST, type Cursor } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
@@ -19,12 +20,12 @@ export type FailingOrigin = {
 
 export type Undelivered = { delivery: string; account: string; action: string; at: number; attempts: number };
 
-type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number };
+type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number } & ToldListeners;
 
 /** Finds origins at which the most attempts failed since a time, without tests by hand. */
 export async function failingOrigins(
   postgres: Queryable,
-  { sinceMs, account, limit }: FailingQuery,
+  { sinceMs, account, withListeners = false, limit }: FailingQuery,
 ): Promise<FailingOrigin[]> {
   const { rows } = await postgres.query<FailingOrigin>(
     `select s.account_guid as account, o.origin, count(*) filter (where a.kind <> 'delivered')::int as failed,
@@ -32,10 +33,10 @@ export async function failingOrigins(
      from delivery_log.attempts a join waybell.subscriptions s on s.guid = a.subscription
      cross join lateral (select coalesce(substring(a.url from '^[^:]+://[^/?]+'), 'unknown') as origin) o
      where a.at >= ${time('$1')} and a.kind <> 'dropped' and a.by_hand is distinct from 'test'
-       and ($2::uuid is null or s.account_guid = $2)
+       and ($2::uuid is null or s.account_guid = $2) and ($4 or not waybell.is_listener(s.client_id))
      group by 1, 2 having bool_or(a.kind <> 'delivered')
      order by failed desc, account, o.origin limit $3`,
-    [sinceMs, account ?? null, limit],
+    [sinceMs, account ?? null, limit, withListeners],
   );
   return rows;
 }
@@ -49,6 +50,7 @@ const UNENDED = `
     select e.at, e.event, e.action, e.account, s.guid as subscription from delivery_log.events e
     cross join lateral unnest(e.subscriptions) as s (guid)
     where e.at >= ${time('$1')} and (e.at, e.event) > (${time('$3')}, $4::uuid) and ($2::uuid is null or e.account = $2)
+      and ($6 or not ${isOfListener('s.guid')})
       and not exists (
         select from delivery_log.attempts a
         where a.event = e.event and a.subscription = s.guid and a.kind <> 'failed'
@@ -72,14 +74,14 @@ type Unended = { at: number; event: string; action: string; account: string; sub
 /** Finds the oldest deliveries made since a time that have not ended, without tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
-  { sinceMs, account, limit }: FailingQuery,
+  { sinceMs, account, withListeners = false, limit }: FailingQuery,
 ): Promise<Undelivered[]> {
   const { entries } = await lookThrough<Unended & { place: Cursor }, Undelivered>({
     limit,
     mayExceed: true,
     before: { at: sinceMs - 1, guid: LATEST.guid },
     find: async (after, most) => {
-      const values = [sinceMs, account ?? null, after.at, after.guid, most];
+      const values = [sinceMs, account ?? null, after.at, after.guid, most, withListeners];
       const { rows } = await postgres.query<Unended>(UNENDED, values);
       const candidates = rows.map((row) => ({ ...row, place: { at: row.at, guid: row.event } }));
       return { candidates, isLast: rows.length < most };

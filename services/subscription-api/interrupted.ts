@@ -1,7 +1,9 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
+import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import { NOTED_MISSED } from './by-hand/noted-missed.ts';
 
 /** A subscription that gets nothing now, or missed something that was not replayed. Times are milliseconds since the epoch. */
 export type Interrupted = Pick<
@@ -17,11 +19,11 @@ export type Interrupted = Pick<
   missed: number | null;
 };
 
-type InterruptedQuery = { account?: string | undefined; limit: number };
+type InterruptedQuery = { account?: string | undefined; limit: number } & ToldListeners;
 
 const OF_ACCOUNT = (column: string) => `($1::uuid is null or ${column} = $1)`;
 
-/** The latest first, without listeners'. */
+/** The latest first. */
 const INTERRUPTED = `
   select subscription, account, client, interface, action, url, state, ${ms('since')} as since, ${ms('until')} as until, reason,
     case when state = 'off' then waybell.count_missed(subscription, since, missed_since, now())
@@ -31,22 +33,22 @@ const INTERRUPTED = `
       split_part(s.callback_url, '?', 1) as url, k.state,
       case k.state when 'off' then s.deactivated_at when 'stopped' then coalesce(s.stopped_at, h.stopped_at)
         when 'missed' then s.missed_since end as since,
-      case k.state when 'paused' then s.paused_until when 'missed' then s.missed_until end as until,
+      case k.state when 'paused' then s.paused_until when 'missed' then least(s.missed_until, now()) end as until,
       case k.state when 'off' then s.deactivation_rule
         when 'stopped' then case when s.stopped_at is not null then s.stopped_reason else h.reason end end as reason,
       coalesce(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute') as missed_since
     from waybell.subscriptions s left join waybell.stopped_hosts h on h.host = waybell.host_of(s.callback_url)
     cross join lateral (select case when not s.is_active then 'off' when s.stopped_at is not null or h.host is not null then 'stopped'
-      when s.paused_until > now() then 'paused' when s.missed_since is not null then 'missed' end as state) k
-    where s.ended_at is null and position(' ' in s.client_id) = 0 and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
+      when s.paused_until > now() then 'paused' when ${NOTED_MISSED} is not null then 'missed' end as state) k
+    where s.ended_at is null and ($3 or not waybell.is_listener(s.client_id)) and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
     order by 8 desc nulls first, s.guid limit $2
   ) found`;
 
 export async function interruptedSubscriptions(
   postgres: Queryable,
-  { account, limit }: InterruptedQuery,
+  { account, withListeners = false, limit }: InterruptedQuery,
 ): Promise<Interrupted[]> {
-  return (await postgres.query<Interrupted>(INTERRUPTED, [account ?? null, limit])).rows;
+  return (await postgres.query<Interrupted>(INTERRUPTED, [account ?? null, limit, withListeners])).rows;
 }
 
 const NOTICES = `

@@ -5,7 +5,7 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
-import { BEGUN_ANEW, ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
+import { ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
 /** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */
 export type Listener = { guid: string; interface: Interface; accountGuid: string; clientId: string; isEnded: boolean };
@@ -23,8 +23,6 @@ export type ListenerOptions = {
   limits: ListenerLimits;
 };
 
-export type SwitchedOn = { listener: string; action: string };
-
 export type Listeners = {
   /** Begins one, as this client; `taken` while another of it lives. One that lives no more makes way. */
   begin(client: ChangingClient, listener: NewListener): Promise<'begun' | 'taken' | 'too many of it' | 'too many'>;
@@ -32,8 +30,8 @@ export type Listeners = {
   find(guid: string): Promise<Listener | undefined>;
   /** Ends it with its subscriptions. */
   end(actor: Actor, guid: string): Promise<void>;
-  /** These are alive; their subscriptions that were switched off are on again. Resolves with those that have not ended. */
-  keep(guids: readonly string[]): Promise<{ alive: string[]; switchedOn: SwitchedOn[] }>;
+  /** These are alive. Resolves with those that have not ended. */
+  keep(guids: readonly string[]): Promise<string[]>;
   /** Ends those that live no more, with their subscriptions. */
   sweep(): Promise<void>;
 };
@@ -62,16 +60,8 @@ const INSERT = `
   on conflict (account_guid, client_id) where ended_at is null do nothing`;
 
 const KEEP = `
-  with alive as (
-    update waybell.listeners set alive_until = now() + $2 * interval '1 millisecond'
-    where guid = any ($1::uuid[]) and ended_at is null returning guid, account_guid, interface, client_id
-  ), switched_on as (
-    update waybell.subscriptions s set ${BEGUN_ANEW} from alive a
-    where (s.account_guid, s.interface, s.client_id) = (a.account_guid, a.interface, a.client_id)
-      and s.ended_at is null and not s.is_active
-    returning a.guid as listener, s.action)
-  select coalesce((select json_agg(guid) from alive), '[]') as alive,
-    coalesce((select json_agg(switched_on) from switched_on), '[]') as "switchedOn"`;
+  update waybell.listeners set alive_until = now() + $2 * interval '1 millisecond'
+  where guid = any ($1::uuid[]) and ended_at is null returning guid`;
 
 /** The author of what nobody asked for. */
 const BY_ITSELF: Actor = { who: 'listeners', origin: 'subscription-api', requestId: null };
@@ -109,8 +99,8 @@ export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOpt
       database.change(actor, async (postgres) => void (await postgres.query(endWhere('guid = $1'), [guid]))),
     keep: (guids) =>
       change(async (postgres) => {
-        const { rows } = await postgres.query<{ alive: string[]; switchedOn: SwitchedOn[] }>(KEEP, [guids, lifeMs]);
-        return rows[0] ?? { alive: [], switchedOn: [] };
+        const { rows } = await postgres.query<{ guid: string }>(KEEP, [guids, lifeMs]);
+        return rows.map(({ guid }) => guid);
       }),
     sweep: () =>
       change(async (postgres) => {

@@ -34,13 +34,23 @@ afterAll(async () => {
 const at = (seconds: number) => new Date(now + seconds * 1_000);
 const DAY_S = 86_400;
 
-async function aSubscription(given: { interface?: string; generation?: number } = {}): Promise<string> {
+async function aSubscription(
+  given: { interface?: string; generation?: number; client?: string } = {},
+): Promise<string> {
   const guid = randomUUID();
   const isShipper = given.interface === 'shipper';
   await store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, generation,
-       verification_token_sealed, verification_token_key_id) values ($1, $2, $3, $4, 'https://a.test', $5, '\\x00', 'k')`,
-    [guid, isShipper ? 'shipper' : 'carrier', isShipper ? shipper : carrier, `a.${guid}`, given.generation ?? 1],
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, generation, client_id,
+       verification_token_sealed, verification_token_key_id)
+     values ($1, $2, $3, $4, 'https://a.test', $5, $6, '\\x00', 'k')`,
+    [
+      guid,
+      isShipper ? 'shipper' : 'carrier',
+      isShipper ? shipper : carrier,
+      `a.${guid}`,
+      given.generation ?? 1,
+      given.client ?? 'default',
+    ],
   );
   return guid;
 }
@@ -81,6 +91,14 @@ async function healthOf(guid: string) {
 }
 
 const both = { exhausted: ['carrier'], window: ['carrier'] };
+
+test('no rule applies to a listener, and how it fares is noted', async () => {
+  const to = await aSubscription({ client: 'default listen' });
+  expect(await settle([{ to, ended: -1 }], { ...both, windowS: 1 })).toEqual([]);
+  await store.postgres.query("update waybell.subscriptions set failing_since = now() - interval '2 days'");
+  expect(await settle([{ to, ended: 0 }], both)).toEqual([]);
+  expect(await healthOf(to)).toMatchObject({ isActive: true, lastFailure: 0 });
+});
 
 describe('a subscription that is held', () => {
   const held = [

@@ -1,5 +1,11 @@
 /** `invalid`: what was given breaks a rule. The others: there is none, or there is one already. */
-export type RefusalReason = 'invalid' | 'unknown-account' | 'unknown-token' | 'account-exists';
+export type RefusalReason =
+  | 'invalid'
+  | 'unknown-account'
+  | 'unknown-token'
+  | 'account-exists'
+  | 'not-subscribed'
+  | 'not-stopped';
 
 /** What an operator asked for cannot be done. The message says why and what to do; it is for people. */
 export class Refusal extends Error {

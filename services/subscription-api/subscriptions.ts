@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
+import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
 import type { KeyRing } from '@waybell/runtime/secrets';
-import { IsNull } from 'typeorm';
 import type { Actor } from './actor.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
+import { NOTED_MISSED, type NotedMissed } from './by-hand/noted-missed.ts';
 import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
-import { subscriptionTable, type Subscription } from './tables/subscription.ts';
+import type { Subscription } from './tables/subscription.ts';
 
 /** The client that owns subscriptions: clients of one account do not see or replace each other's. */
 export type Client = { interface: Interface; accountGuid: string; clientId: string };
@@ -18,71 +19,167 @@ export type ChangingClient = Client & { actor: Actor };
 /** A client's request to subscribe. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
 export type SubscriptionRequest = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
 
+/** Members that are left out stay as they are; only `isActive` switches on what is off. */
+export type SubscriptionChange = Partial<Omit<SubscriptionRequest, 'action'>> & { isActive: boolean };
+
+export type ShownSubscription = Subscription & { stop: Stop | null; missed: NotedMissed | null };
+
+export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscription: ShownSubscription };
+
 export type Subscriptions = {
-  /** Makes the subscription, or replaces what the current one says and switches it on; its guid and token stay. */
-  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<Subscription>;
+  /** Makes the subscription, or replaces what the current one says, switches it on and ends its pause; its guid and token stay. */
+  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription>;
   /** Makes the subscription; undefined where there is a current one, active or deactivated. */
-  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<Subscription | undefined>;
+  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription | undefined>;
+  /** Makes each, or changes the current one in place; by action. `isActive`: what was switched off is on again. */
+  put(client: ChangingClient, wishes: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
+  /** Changes a current one, if that changes anything; undefined where there is none. */
+  change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<ShownSubscription | undefined>;
+  /** Has the deliveries of a current one that is on wait until then, or no longer where it is null; undefined where there is none. */
+  pause(client: ChangingClient, guid: string, until: Date | null): Promise<ShownSubscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
-  end(client: ChangingClient, action: string): Promise<Subscription | undefined>;
+  end(client: ChangingClient, action: string): Promise<ShownSubscription | undefined>;
   /** The client's current subscriptions, by action. */
-  list(client: Client): Promise<Subscription[]>;
-  find(client: Client, action: string): Promise<Subscription | null>;
+  list(client: Client): Promise<ShownSubscription[]>;
+  /** A current one. */
+  find(client: Client, by: { action: string } | { guid: string }): Promise<ShownSubscription | undefined>;
   verificationToken(subscription: Subscription): string;
 };
+
+const OWN = `s.*, ${STOP} as stop, ${NOTED_MISSED} as missed`;
+const OF_CLIENT = 's.interface = $1 and s.account_guid = $2 and s.client_id = $3 and s.ended_at is null';
+const CURRENT = `select ${OWN} from waybell.subscriptions s where ${OF_CLIENT}`;
 
 // Each is one statement: the unique index on current subscriptions decides between concurrent requests.
 // The client's first signing secret comes with it, so that the first notification is signed already.
 const INSERT = `
-  with signing_secret as (${ensureSecret(3, 10)})
-  insert into waybell.subscriptions as s (guid, interface, account_guid, client_id, action, callback_url,
-    audit_field_set, verification_token_sealed, verification_token_key_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  with signing_secret as (${ensureSecret(2, 4)})
+  insert into waybell.subscriptions as s (interface, account_guid, client_id, guid, action, callback_url, audit_field_set,
+    verification_token_sealed, verification_token_key_id)
+  select $1::text, $2::uuid, $3::text, wish.*
+  from json_to_recordset($7) as wish (
+    guid uuid, action text, callback_url text, audit_field_set text[], sealed bytea, key_id text)
   on conflict (account_guid, action, interface, client_id) where ended_at is null`;
 
-const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
+const SUBSCRIBE_ONCE = `${INSERT} do nothing returning ${OWN}`;
 
-/** Resets a subscription `s` that begins anew: earlier failures no longer count. */
-export const BEGUN_ANEW = `
-    generation = s.generation + 1, is_active = true, changed_at = now(),
-    deactivated_at = null, deactivation_rule = null, deactivated_by = null,
-    failing_since = null, last_success_at = null, last_failure_at = null, last_failed_delivery = null`;
+const HEALTH = [
+  'deactivated_at',
+  'deactivation_rule',
+  'deactivated_by',
+  'failing_since',
+  'last_success_at',
+  'last_failure_at',
+  'last_failed_delivery',
+];
+
+/**
+ * Resets a subscription `s` that begins anew, if it `isOn` then: earlier failures no longer count. If it was off, what it missed is
+ * noted: from a minute before until a minute after, as clocks differ and the delivery log comes later.
+ */
+export const begunAnew = (isOn = 'true'): string => `
+    generation = s.generation + 1, changed_at = now(), is_active = ${isOn},
+    ${HEALTH.map((name) => `${name} = case when not (${isOn}) then s.${name} end`).join(', ')},
+    missed_since = case when s.is_active or not (${isOn}) then s.missed_since
+      else least(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute') end,
+    missed_until = case when s.is_active or not (${isOn}) then s.missed_until else now() + interval '1 minute' end`;
 
 const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
-    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${BEGUN_ANEW}
-  returning *`;
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, paused_until = null, ${begunAnew()}
+  returning ${OWN}`;
+
+/** True if it is to be another than it is; `isOn`: whether it is to be on. */
+const differs = (url: string, audited: string, isOn: string): string =>
+  `(s.callback_url, s.audit_field_set, s.is_active) is distinct from (${url}, ${audited}, ${isOn})`;
+
+const PUT_IS_ON = '(s.is_active or $8::boolean)';
+const PUT = `${INSERT} do update set
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${begunAnew(PUT_IS_ON)}
+  where ${differs('excluded.callback_url', 'excluded.audit_field_set', PUT_IS_ON)}
+  returning s.guid`;
+
+const CHANGE_IS_ON = '(s.is_active or $7::boolean)';
+const CHANGED_URL = 'coalesce($5, s.callback_url)';
+const CHANGED_AUDIT =
+  'case when $6::json is null then s.audit_field_set else (select audit_field_set from json_to_record($6) as (audit_field_set text[])) end';
+const CHANGE = `
+  update waybell.subscriptions s set callback_url = ${CHANGED_URL}, audit_field_set = ${CHANGED_AUDIT}, ${begunAnew(CHANGE_IS_ON)}
+  where ${OF_CLIENT} and s.guid = $4 and ${differs(CHANGED_URL, CHANGED_AUDIT, CHANGE_IS_ON)}`;
+
+const PAUSE = `
+  update waybell.subscriptions s set paused_until = $5, changed_at = now()
+  where ${OF_CLIENT} and s.guid = $4 and s.is_active and s.paused_until is distinct from $5`;
 
 /** Ends a subscription. */
 export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
 
-const END = `
-  update waybell.subscriptions set ${ENDED}
-  where interface = $1 and account_guid = $2 and client_id = $3 and action = $4 and ended_at is null
-  returning *`;
+const END = `update waybell.subscriptions s set ${ENDED} where ${OF_CLIENT} and s.action = $4 returning ${OWN}`;
 
 export function keepSubscriptions({ database, keyRing }: { database: Database; keyRing: KeyRing }): Subscriptions {
-  async function change({ actor }: ChangingClient, sql: string, values: unknown[]): Promise<Subscription | undefined> {
-    const { rows } = await database.change(actor, (postgres) => postgres.query<Subscription>(sql, values));
-    return rows[0];
+  async function ask(client: Client, sql: string, ...values: unknown[]): Promise<ShownSubscription[]> {
+    return database.run((source) => source.query<ShownSubscription[]>(sql, [...valuesOf(client), ...values]));
+  }
+  async function change(client: ChangingClient, sql: string, values: unknown[]): Promise<ShownSubscription[]> {
+    return database.change(client.actor, async (postgres) => {
+      const { rows } = await postgres.query<ShownSubscription>(sql, values);
+      return rows;
+    });
+  }
+  /** Changes one in place, and returns it as it is then. */
+  async function changeOf(client: ChangingClient, guid: string, sql: string, ...values: unknown[]) {
+    return database.change(client.actor, async (postgres) => {
+      const whose = [...valuesOf(client), guid];
+      await postgres.query(sql, [...whose, ...values]);
+      return (await postgres.query<ShownSubscription>(`${CURRENT} and s.guid = $4`, whose)).rows[0];
+    });
   }
 
   return {
     async subscribeOrReplace(client, wish) {
-      const subscription = await change(client, SUBSCRIBE_OR_REPLACE, rowOf(client, wish, keyRing));
+      const [subscription] = await change(
+        client,
+        SUBSCRIBE_OR_REPLACE,
+        insertOf(client, [rowOf(wish, keyRing)], keyRing),
+      );
       if (subscription === undefined) throw new Error('an insert that replaces returned no row');
       return subscription;
     },
-    subscribeOnce: (client, wish) => change(client, SUBSCRIBE_ONCE, rowOf(client, wish, keyRing)),
-    end: (client, action) => change(client, END, [client.interface, client.accountGuid, client.clientId, action]),
-    list(client) {
-      const where = currentOf(client);
-      return database.run((source) =>
-        source.getRepository(subscriptionTable).find({ where, order: { action: 'asc' } }),
-      );
+    async subscribeOnce(client, wish) {
+      return (await change(client, SUBSCRIBE_ONCE, insertOf(client, [rowOf(wish, keyRing)], keyRing)))[0];
     },
-    find(client, action) {
-      const where = { ...currentOf(client), action };
-      return database.run((source) => source.getRepository(subscriptionTable).findOneBy(where));
+    put(client, wishes, { isActive }) {
+      // In the order of all: two requests do not wait for each other.
+      const rows = wishes
+        .map((wish) => rowOf(wish, keyRing))
+        .toSorted((one, other) => (one.action < other.action ? -1 : 1));
+      const made = new Set<string>(rows.map(({ guid }) => guid));
+      return database.change(client.actor, async (postgres) => {
+        const put = await postgres.query<{ guid: string }>(PUT, [...insertOf(client, rows, keyRing), isActive]);
+        const touched = new Set(put.rows.map(({ guid }) => guid));
+        const whose = [...valuesOf(client), rows.map(({ action }) => action)];
+        const now = await postgres.query<ShownSubscription>(
+          `${CURRENT} and s.action = any ($4) order by s.action`,
+          whose,
+        );
+        return now.rows.map((subscription) => {
+          const { guid } = subscription;
+          const result = !touched.has(guid) ? 'unchanged' : made.has(guid) ? 'created' : 'changed';
+          return { result, subscription };
+        });
+      });
+    },
+    change(client, guid, { callbackUrl, auditFieldSet, isActive }) {
+      const audited = auditFieldSet === undefined ? null : JSON.stringify({ audit_field_set: auditFieldSet });
+      return changeOf(client, guid, CHANGE, callbackUrl ?? null, audited, isActive);
+    },
+    pause: (client, guid, until) => changeOf(client, guid, PAUSE, until),
+    async end(client, action) {
+      return (await change(client, END, [...valuesOf(client), action]))[0];
+    },
+    list: (client) => ask(client, `${CURRENT} order by s.action`),
+    async find(client, by) {
+      const [column, value] = 'guid' in by ? ['guid', by.guid] : ['action', by.action];
+      return (await ask(client, `${CURRENT} and s.${column} = $4`, value))[0];
     },
     verificationToken({ guid, verification_token_sealed: sealed, verification_token_key_id: keyId }) {
       return keyRing.open({ sealed, keyId }, guid);
@@ -94,25 +191,29 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
 export async function subscribeIn(
   postgres: Queryable,
   client: Client,
-  wish: SubscriptionRequest & { verificationToken: string },
+  wish: NewSubscription,
   keyRing: KeyRing,
 ): Promise<void> {
-  await postgres.query(SUBSCRIBE_ONCE, rowOf(client, wish, keyRing));
+  await postgres.query(SUBSCRIBE_ONCE, insertOf(client, [rowOf(wish, keyRing)], keyRing));
 }
 
-function rowOf(
-  client: Client,
-  { verificationToken = newVerificationToken(), ...wish }: SubscriptionRequest & { verificationToken?: string },
-  keyRing: KeyRing,
-): unknown[] {
+type NewSubscription = SubscriptionRequest & { verificationToken?: string };
+type NewSubscriptionRow = ReturnType<typeof rowOf>;
+
+function rowOf(wish: NewSubscription, keyRing: KeyRing) {
+  const { action, callbackUrl, auditFieldSet, verificationToken = newVerificationToken() } = wish;
   const guid = randomUUID();
   const { sealed, keyId } = keyRing.seal(verificationToken, guid);
-  const { accountGuid, clientId } = client;
-  const { action, callbackUrl, auditFieldSet } = wish;
-  const subscription = [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet];
-  return [...subscription, sealed, keyId, ...newSecret(keyRing)];
+  const token = { sealed: `\\x${sealed.toString('hex')}`, key_id: keyId };
+  return { guid, action, callback_url: callbackUrl, audit_field_set: auditFieldSet, ...token };
 }
 
-function currentOf({ interface: interfaceName, accountGuid, clientId }: Client) {
-  return { interface: interfaceName, account_guid: accountGuid, client_id: clientId, ended_at: IsNull() };
+const valuesOf = ({ interface: interfaceName, accountGuid, clientId }: Client) => [
+  interfaceName,
+  accountGuid,
+  clientId,
+];
+
+function insertOf(client: Client, rows: readonly NewSubscriptionRow[], keyRing: KeyRing): unknown[] {
+  return [...valuesOf(client), ...newSecret(keyRing), JSON.stringify(rows)];
 }

@@ -28,20 +28,21 @@ afterAll(async () => {
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 
-type Given = { host?: string; url?: string; interface?: string };
+type Given = { host?: string; url?: string; interface?: string; client?: string };
 
 async function aSubscription({ host, url, ...given }: Given = {}): Promise<string> {
   const guid = randomUUID();
   const isShipper = given.interface === 'shipper';
   await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url,
-       verification_token_sealed, verification_token_key_id) values ($1, $2, $3, $4, $5, '\\x00', 'k')`,
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, client_id,
+       verification_token_sealed, verification_token_key_id) values ($1, $2, $3, $4, $5, $6, '\\x00', 'k')`,
     [
       guid,
       isShipper ? 'shipper' : 'carrier',
       isShipper ? shipper : carrier,
       `a.${guid}`,
       url ?? `https://${host ?? `${guid}.test`}/hook`,
+      given.client ?? 'default',
     ],
   );
   return guid;
@@ -151,6 +152,13 @@ describe('more than half of those that had deliveries, each of another host', ()
   test('are not more than half for shippers, to whom no rule applies', async () => {
     const shippers = await several(10, () => ({ interface: 'shipper' }));
     await end(shippers, { delivered: true });
+    expect(await fail(await several(4))).toEqual({ off: 0, held: 4 });
+  });
+
+  test('are not more than half for listeners, however many succeed or fail', async () => {
+    const listeners = await several(10, () => ({ client: 'default listen' }));
+    await end(listeners.slice(0, 5), { delivered: true });
+    expect(await fail(listeners.slice(5))).toEqual(NONE);
     expect(await fail(await several(4))).toEqual({ off: 0, held: 4 });
   });
 

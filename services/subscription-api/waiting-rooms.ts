@@ -1,6 +1,7 @@
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
+import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
 
 /** What waits for one endpoint, for one held subscription, or for one destination, and who looks after it. Times are milliseconds since the epoch. */
 type WaitingRoom = {
@@ -51,8 +52,14 @@ const OF_ROOM = `
   claimed_by is not null and look_at > now() as "isClaimed",
   case when claimed_by is null or look_at <= now() then ${ms('look_at')} end as "nextTryAt"`;
 
+/** The room's first delivery. No room has deliveries to a listener beside others: its URL is its own. */
+const FIRST =
+  '(select w.subscription from waybell.deliverer_waiting w where w.room = r.room order by w.made_at limit 1)';
+const OF_WHOM = `r.service = 'deliverer' and r.name is null and ($2::uuid is null or r.account = $2)
+  and ($3 or not ${isOfListener(FIRST)})`;
+
 const ENDPOINTS = `
-  with ${listed(`r.service = 'deliverer' and r.name is null and ($2::uuid is null or r.account = $2)`)}
+  with ${listed(OF_WHOM)}
   select account, url, subscriptions, deliveries, deliveries < ${MOST_COUNTED} as "isComplete", bytes, why, ${OF_ROOM}
   from listed cross join lateral (
     select count(*)::int as deliveries, sum(size)::float8 as bytes, array_agg(distinct why) as why,
@@ -71,9 +78,9 @@ const ENDPOINTS = `
 /** Finds endpoints that deliveries wait for, those that wait longest first. */
 export async function waitingEndpoints(
   postgres: Queryable,
-  { account, limit }: { account?: string | undefined; limit: number },
+  { account, withListeners = false, limit }: { account?: string | undefined; limit: number } & ToldListeners,
 ): Promise<WaitingEndpoint[]> {
-  return (await postgres.query<WaitingEndpoint>(ENDPOINTS, [limit, account ?? null])).rows;
+  return (await postgres.query<WaitingEndpoint>(ENDPOINTS, [limit, account ?? null, withListeners])).rows;
 }
 
 const DESTINATIONS = `

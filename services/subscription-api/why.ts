@@ -3,18 +3,20 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf, type AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
 import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
+import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
 import { findAnything, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 
 /** The text is a guid, a number, a VIN …; `as` chooses one of several meanings. */
-export type Question = PageRequest & {
-  text: string;
-  as?: SearchMatch['kind'] | undefined;
-  /** The kind of a key. */
-  keyKind?: string | undefined;
-};
+export type Question = PageRequest &
+  ToldListeners & {
+    text: string;
+    as?: SearchMatch['kind'] | undefined;
+    /** The kind of a key. */
+    keyKind?: string | undefined;
+  };
 
 export type WhyResult =
   | { kind: 'nothing' }
@@ -44,13 +46,20 @@ async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Quest
   return candidates.length === 1 ? tellOf(postgres, found, paging) : { kind: 'several', candidates };
 }
 
-async function tellOf(postgres: Queryable, found: SearchMatch, paging: PageRequest): Promise<WhyResult> {
+async function tellOf(
+  postgres: Queryable,
+  found: SearchMatch,
+  { withListeners, ...paging }: PageRequest & ToldListeners,
+): Promise<WhyResult> {
   switch (found.kind) {
-    case 'event':
-      return { kind: 'events', of: found, page: { entries: await eventHistory(postgres, found.event, 'operator') } };
+    case 'event': {
+      const entries = await eventHistory(postgres, found.event, 'operator', { withListeners });
+      return { kind: 'events', of: found, page: { entries } };
+    }
     case 'key': {
       const about = { key: found.key, kind: found.keyKind };
-      return { kind: 'events', of: found, page: await timelineOf(postgres, { about, reader: 'operator', ...paging }) };
+      const asked = { about, reader: 'operator', withListeners, ...paging } as const;
+      return { kind: 'events', of: found, page: await timelineOf(postgres, asked) };
     }
     case 'delivery': {
       const delivery = await deliveryHistory(postgres, found, 'operator');
@@ -64,7 +73,7 @@ async function tellOf(postgres: Queryable, found: SearchMatch, paging: PageReque
     case 'account': {
       const account = (await accountsOf(postgres, [found.account])).get(found.account);
       if (account === undefined) return { kind: 'nothing' };
-      const subscriptions = await subscriptionsOf(postgres, { account: found.account });
+      const subscriptions = await subscriptionsOf(postgres, { account: found.account, withListeners });
       return { kind: 'account', account, subscriptions, latest: await latestOf(postgres, subscriptions, paging) };
     }
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { findMissed } from '@waybell/subscription-api/by-hand/missed';
-import { askForReplay, countReplay, type ReplayRequest } from '@waybell/subscription-api/by-hand/replays';
+import { askForReplay, countReplay, type RangedReplay } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
@@ -85,7 +85,7 @@ async function cameInVain(agoMs: number, { id = 4711 }: { id?: number } = {}): P
   return event;
 }
 
-const request = (what: Partial<ReplayRequest> = {}): ReplayRequest => ({
+const request = (what: Partial<RangedReplay> = {}): RangedReplay => ({
   of: { action: 'order.created' },
   sinceMs: now - 24 * HOUR_MS,
   untilMs: now + HOUR_MS,
@@ -94,7 +94,7 @@ const request = (what: Partial<ReplayRequest> = {}): ReplayRequest => ({
   ...what,
 });
 
-async function counted(what: Partial<ReplayRequest> = {}) {
+async function counted(what: Partial<RangedReplay> = {}) {
   const found = await countReplay(stand.store.postgres, request(what), client);
   if (found.kind === 'refused') throw new Error(found.why);
   return found;

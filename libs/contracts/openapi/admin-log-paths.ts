@@ -13,6 +13,10 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
 });
 const account = query('account', 'Of this account alone.', guid);
 const [limit = {}] = pagingParameters;
+const listeners = query('listeners', 'Whether those of `./waybell listen` are meant, too.', {
+  type: 'boolean',
+  default: false,
+});
 
 /** What a text may be asked for as. */
 export const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
@@ -21,6 +25,7 @@ export const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account
 export const whyParameters: readonly JsonNode[] = [
   query('as', 'What it is, where it may mean several things.', { enum: FOUND_KINDS }),
   keyKind,
+  listeners,
   ...pagingParameters,
 ];
 
@@ -28,14 +33,18 @@ export const whyParameters: readonly JsonNode[] = [
 export const failingParameters: readonly JsonNode[] = [
   query('since', 'From this time on; without it, of the last hour.', moment),
   account,
+  listeners,
   limit,
 ];
 
 /** The parameters that say whose waiting deliveries are asked for. */
-export const waitingParameters: readonly JsonNode[] = [account, limit];
+export const waitingParameters: readonly JsonNode[] = [account, listeners, limit];
 
 /** The parameters that say which subscriptions that are switched off are asked for. */
 export const switchedOffParameters: readonly JsonNode[] = [account, limit];
+
+/** The parameters that say which subscriptions of an account are asked for. */
+export const subscriptionsParameters: readonly JsonNode[] = [listeners, ...pagingParameters];
 
 /** The parameters that say which changes are asked for. */
 export const auditParameters: readonly JsonNode[] = [
@@ -131,7 +140,7 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'listSubscriptionsOfAccount',
       summary: 'List the subscriptions of an account',
       description: 'Current and ended ones, the newest first.',
-      parameters: pagingParameters,
+      parameters: subscriptionsParameters,
       responses: {
         200: success('Subscriptions.', pageOf('OperatorSubscription')),
         ...problemAnswers(['any-interface', 'parameters'], ['unknown-account']),

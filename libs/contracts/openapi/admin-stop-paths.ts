@@ -42,7 +42,7 @@ export const adminStopPaths: Readonly<Record<string, JsonNode>> = {
           ...success('What is stopped.', schemaRef('Stops')),
           links: bareLinks(byGuid('/subscriptions/0/guid', 'startSubscription')),
         },
-        ...problemAnswers(['any-interface']),
+        ...problemAnswers(['any-interface'], ['invalid-parameter']),
       },
     },
   },

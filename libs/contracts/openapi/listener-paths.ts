@@ -89,7 +89,7 @@ function createListener(interfaces: readonly Interface[]): JsonNode {
         ...success('The listener. Read its stream now.', one),
         links: links(interfaces, 'object', byGuid('/guid', 'streamRequests', 'answerRequest', 'endListener')),
       },
-      ...problemAnswers(['any-interface', 'action', 'body'], ['feature-off', 'already-listening']),
+      ...problemAnswers(['any-interface', 'body'], ['feature-off', 'already-listening']),
     },
   };
 }
@@ -144,7 +144,7 @@ const stream: JsonNode = {
     schema: {
       type: 'string',
       description:
-        '`event: listening` says that callbacks come from now on. Of `event: request` the `data` is a ListenerRequest, of `event: over` the `id` of a request whose answer nobody waits for any more, of `event: switched-on` the `action` of a subscription that had been switched off, as its deliveries failed: as JSON on one line. A comment comes every 15 seconds at least.',
+        '`event: listening` says that callbacks come from now on. Of `event: request` the `data` is a ListenerRequest, of `event: over` the `id` of a request whose answer nobody waits for any more: as JSON on one line. A comment comes every 15 seconds at least.',
     },
     examples: {
       request: {

@@ -62,46 +62,53 @@ export const pauseRequest = body({
 
 /** What a client has subscribed to: the same on each interface but for what answers are wrapped in. */
 export function subscriptionPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
+  return { '/v1/subscriptions': subscriptionsPath(interfaces), ...oneSubscriptionPaths(interfaces) };
+}
+
+function subscriptionsPath(interfaces: readonly Interface[]): JsonNode {
   const both = (schema: JsonNode) => answered(interfaces, { shipper: schema, carrier: schema });
+  return {
+    get: {
+      tags,
+      operationId: 'listSubscriptions',
+      summary: 'See all subscriptions, and why one is switched off, paused, stopped or suspended',
+      description:
+        "The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.",
+      security: [{ accessToken: ['webhooks:read'] }],
+      responses: {
+        200: {
+          ...success('The subscriptions.', both(listOf('Subscription'))),
+          links: links(interfaces, 'list', [...byGuid('/objects/0/guid', ...LED_TO), replayed]),
+        },
+        ...problemAnswers(['any-interface']),
+      },
+    },
+    put: {
+      tags,
+      operationId: 'putSubscriptions',
+      summary: 'Have subscriptions to many actions',
+      description:
+        'Each action is subscribed, or its subscription changed in place; nothing else is ended. The same request again changes nothing, so that a receiver can make it at each start. The answer has an entry for each action, by name.',
+      security,
+      requestBody: { required: true, content: jsonOf(subscriptionsWish) },
+      responses: {
+        200: {
+          ...success('What became of each.', both(listOf('PutSubscription'))),
+          links: links(interfaces, 'list', byGuid('/objects/0/subscription/guid', ...LED_TO)),
+        },
+        ...problemAnswers(['any-interface', 'body']),
+      },
+    },
+  };
+}
+
+function oneSubscriptionPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const one = success(
     'The subscription as it is now.',
     answered(interfaces, { shipper: objectOf('Subscription'), carrier: schemaRef('Subscription') }),
   );
   const oneAt = (own: JsonNode) => ({ parameters: [guidInPath], ...own });
   return {
-    '/v1/subscriptions': {
-      get: {
-        tags,
-        operationId: 'listSubscriptions',
-        summary: 'See all subscriptions, and why one is switched off, paused, stopped or suspended',
-        description:
-          "The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.",
-        security: [{ accessToken: ['webhooks:read'] }],
-        responses: {
-          200: {
-            ...success('The subscriptions.', both(listOf('Subscription'))),
-            links: links(interfaces, 'list', [...byGuid('/objects/0/guid', ...LED_TO), replayed]),
-          },
-          ...problemAnswers(['any-interface']),
-        },
-      },
-      put: {
-        tags,
-        operationId: 'putSubscriptions',
-        summary: 'Have subscriptions to many actions',
-        description:
-          'Each action is subscribed, or its subscription changed in place; nothing else is ended. The same request again changes nothing, so that a receiver can make it at each start. The answer has an entry for each action, by name.',
-        security,
-        requestBody: { required: true, content: jsonOf(subscriptionsWish) },
-        responses: {
-          200: {
-            ...success('What became of each.', both(listOf('PutSubscription'))),
-            links: links(interfaces, 'list', byGuid('/objects/0/subscription/guid', ...LED_TO)),
-          },
-          ...problemAnswers(['any-interface', 'body']),
-        },
-      },
-    },
     '/v1/subscriptions/{guid}': oneAt({
       get: {
         tags,

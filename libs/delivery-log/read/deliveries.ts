@@ -64,6 +64,22 @@ async function clientsOf(postgres: Queryable, subscriptions: readonly string[]):
   return new Map(rows.map(({ guid, client }) => [guid, client]));
 }
 
+/** Returns the rows as if no listener were subscribed; but for tests by hand, which have no keys. */
+export async function withoutListeners(postgres: Queryable, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+  const sent = rows.flatMap(({ keys, subscriptions }) => (keys.length > 0 ? (subscriptions ?? []) : []));
+  if (sent.length === 0) return rows;
+  const found = await postgres.query<{ guid: string }>({
+    name: 'history-listeners',
+    text: 'select guid from waybell.subscriptions where guid = any ($1::uuid[]) and waybell.is_listener(client_id)',
+    values: [[...new Set(sent)]],
+  });
+  const listeners = new Set(found.rows.map(({ guid }) => guid));
+  return rows.map((row) => {
+    const others = row.subscriptions?.filter((each) => !listeners.has(each)) ?? [];
+    return { ...row, subscriptions: others.length > 0 ? others : null };
+  });
+}
+
 /**
  * A delivery, and its event where that is known. Without an attempt, a delivery is long to find by its guid alone: `isAttempted`
  * spares that.

@@ -2,10 +2,18 @@ import { isGuid } from '@waybell/events/guid';
 import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
+import type { ToldListeners } from '../listener-client.ts';
 import type { AttemptRow } from '../tables.ts';
 import { attemptsOf, type AttemptDetail } from './attempts.ts';
 import type { Page, PageRequest } from './cursor.ts';
-import { deactivationsBy, deliveriesByGuid, deliveriesOf, type AskedDelivery, type DeliveryRow } from './deliveries.ts';
+import {
+  deactivationsBy,
+  deliveriesByGuid,
+  deliveriesOf,
+  withoutListeners,
+  type AskedDelivery,
+  type DeliveryRow,
+} from './deliveries.ts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';
 import { eventByGuid, eventsAbout, recordOf, rejectionsOf, type AskedKey, type EventRow } from './events.ts';
 import { whyNoSubscription } from './no-subscription.ts';
@@ -17,19 +25,25 @@ import { waitingOf, type WaitingNow } from './waiting.ts';
  */
 export async function timelineOf(
   postgres: Queryable,
-  { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
+  { about, reader, withListeners, ...paging }: { about: AskedKey; reader: Reader } & ToldListeners & PageRequest,
 ): Promise<Page<EventEntry>> {
   const { entries: events, ...page } = await eventsAbout(postgres, { about, reader, ...paging });
   const isNone = events.length === 0 && paging.before === undefined && page.next === undefined;
   if (isNone && about.kind === undefined && isGuid(about.key)) {
-    return { entries: (await eventHistory(postgres, about.key, reader)).slice(0, paging.limit) };
+    const entries = await eventHistory(postgres, about.key, reader, { withListeners });
+    return { entries: entries.slice(0, paging.limit) };
   }
-  return { entries: await tell(postgres, events.flat(), reader), ...page };
+  return { entries: await tell(postgres, events.flat(), reader, { withListeners }), ...page };
 }
 
 /** Returns the history of one event: an entry for each time that it was routed. */
-export async function eventHistory(postgres: Queryable, event: string, reader: Reader): Promise<EventEntry[]> {
-  return tell(postgres, await eventByGuid(postgres, event, reader), reader);
+export async function eventHistory(
+  postgres: Queryable,
+  event: string,
+  reader: Reader,
+  listeners: ToldListeners = {},
+): Promise<EventEntry[]> {
+  return tell(postgres, await eventByGuid(postgres, event, reader), reader, listeners);
 }
 
 /** Returns one delivery with its attempts; undefined if there is none, or if it is not the reader's. */
@@ -73,12 +87,18 @@ export async function withAttempts(
   );
 }
 
-async function tell(postgres: Queryable, all: readonly EventRow[], reader: Reader): Promise<EventEntry[]> {
+async function tell(
+  postgres: Queryable,
+  all: readonly EventRow[],
+  reader: Reader,
+  { withListeners = false }: ToldListeners,
+): Promise<EventEntry[]> {
   // A rejected delivery is listed with its event.
-  const rows = all.filter(({ rejectedDelivery }) => rejectedDelivery === null);
+  const told = all.filter(({ rejectedDelivery }) => rejectedDelivery === null);
+  const rows = reader === 'operator' && !withListeners ? await withoutListeners(postgres, told) : told;
   const made = await deliveriesOf(postgres, rows, reader);
-  const told = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
-  const ofRecord = Map.groupBy(told, recordOf);
+  const attempted = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
+  const ofRecord = Map.groupBy(attempted, recordOf);
   const entries = [...Map.groupBy(rows, recordOf)].map(([record, ofOne]) =>
     eventEntry(ofOne, ofRecord.get(record) ?? [], reader),
   );

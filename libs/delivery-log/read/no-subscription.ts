@@ -19,8 +19,8 @@ export type NoSubscription = {
 export type Unsent = { account: string; client?: string | undefined; action: string; at: number };
 
 /**
- * The router looks shortly before it records the time, and its clock may differ: later subscriptions within this time do not
- * count.
+ * The router looks shortly before it records the time, and its clock may differ: what was
+ * subscribed or switched on within this time before does not count.
  */
 const MOMENT_MS = 5_000;
 
@@ -55,8 +55,8 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
   for (const { each, standing } of told) {
     const { subscription } = each;
-    if (standing.kind === 'switched_off')
-      return { cause: 'switched_off', subscription, at: standing.since, rule: standing.rule };
+    const off = standing.kind === 'active' ? standingAt(each, at - MOMENT_MS) : standing;
+    if (off.kind === 'switched_off') return { cause: 'switched_off', subscription, at: off.since, rule: off.rule };
     if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
       return { cause: 'subscribed_later', subscription, at: each.createdAt };
   }
@@ -80,7 +80,7 @@ export function stretchesWithout(
     createdAt,
     createdAt + MOMENT_MS,
     ...(endedAt === null ? [] : [endedAt]),
-    ...switches.map(({ at }) => at),
+    ...switches.flatMap(({ at }) => [at, at + MOMENT_MS]),
   ]);
   const within = changes.filter((at) => at > sinceMs && at < untilMs);
   const bounds = [...new Set([sinceMs, ...within, untilMs])].toSorted((one, other) => one - other);

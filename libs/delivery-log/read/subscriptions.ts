@@ -2,6 +2,7 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import type { ToldListeners } from '../listener-client.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
@@ -15,6 +16,10 @@ export type SubscriptionEntry = {
   url: string;
   createdAt: number;
   endedAt: number | null;
+  /** Its client has its deliveries wait until then; null if it does not. */
+  pausedUntil: number | null;
+  /** An operator has its deliveries wait, or those to its host; null if none does. */
+  stop: Stop | null;
   /** Time since which its attempts fail; null if the last one did not. */
   failingSince: number | null;
   lastSuccessAt: number | null;
@@ -22,15 +27,23 @@ export type SubscriptionEntry = {
   switches: readonly Switch[];
 };
 
+export type Stop = { at: number; reason: string };
+
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
-/** Selects one subscription, or those of an account, client or action. */
+/** Selects one subscription, or those of a client, or of an account, whose listeners' are not meant unless it is said. */
 export type SubscriptionSelection =
   | { subscription: string }
-  | { account: string; client?: string | undefined; action?: string | undefined };
+  | ({ account: string; client?: string | undefined; action?: string | undefined } & ToldListeners);
 
 type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
+
+/** A Stop, or null, of the subscription `s`: its own, or else that of its host. */
+export const STOP = `coalesce(
+  case when s.stopped_at is not null then json_build_object('at', ${ms('s.stopped_at')}, 'reason', s.stopped_reason) end,
+  (select json_build_object('at', ${ms('h.stopped_at')}, 'reason', h.reason) from waybell.stopped_hosts h
+   where h.host = waybell.host_of(s.callback_url)))`;
 
 /** Finds subscriptions, ended ones too, newest first; all or a page. */
 export async function subscriptionsOf(
@@ -38,15 +51,24 @@ export async function subscriptionsOf(
   selection: SubscriptionSelection,
   { before, limit }: { before?: Cursor | undefined; limit?: number } = {},
 ): Promise<SubscriptionEntry[]> {
-  const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
+  const wanted = {
+    subscription: null,
+    account: null,
+    client: null,
+    action: null,
+    withListeners: undefined,
+    ...selection,
+  };
   const { rows } = await postgres.query<SubscriptionRow>(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
+       case when paused_until > now() then ${ms('paused_until')} end as "pausedUntil", ${STOP} as stop,
        ${ms('failing_since')} as "failingSince", ${ms('last_success_at')} as "lastSuccessAt",
        ${ms('deactivated_at')} as "deactivatedAt", deactivation_rule as rule
-     from waybell.subscriptions
+     from waybell.subscriptions s
      where ($1::uuid is null or guid = $1) and ($2::uuid is null or account_guid = $2)
-       and ($3::text is null or client_id = $3) and ($4::text is null or action = $4)
+       and case when $3::text is not null then client_id = $3 else guid = $1 or $8 or not waybell.is_listener(client_id) end
+       and ($4::text is null or action = $4)
        and ($5::float8 is null or (${ms('created_at')}, guid) < ($5, $6::uuid))
      order by ${ms('created_at')} desc, guid desc limit $7`,
     [
@@ -57,6 +79,7 @@ export async function subscriptionsOf(
       before?.at ?? null,
       before?.guid ?? null,
       limit ?? null,
+      wanted.withListeners ?? false,
     ],
   );
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);

@@ -7,13 +7,22 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isStored } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
 import { deliveryHistory, isMade } from '@waybell/delivery-log/read/history';
 
 /** Why nothing is sent. */
-export type SendRefusal = {
-  kind: 'refused';
-  why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
-};
+export type SendRefusal =
+  | { kind: 'refused'; why: RefusedWhy }
+  /** An operator has stopped it. */
+  | { kind: 'refused'; why: 'stopped'; stop: Stop };
+type RefusedWhy =
+  | 'not_found'
+  | 'under_way'
+  | 'a_test'
+  | 'body_gone'
+  | 'unsubscribed'
+  | 'deactivated'
+  | 'nothing_missed';
 export type AskedForResend = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
 export type AskedForTest = { kind: 'asked'; event: string; delivery: string; body: string };
 
@@ -81,19 +90,19 @@ export async function askForResend(
     : { kind: 'asked', delivery: guid, subscription: target.guid, fromAttempt };
 }
 
-/** Requests that the example of an action is sent once to the subscription with this guid. */
+/** Requests that the example of an action is sent once to the subscription with this guid: switched off or paused, too. */
 export async function askForTest(
   postgres: Queryable,
   { subscription, client, by, exampleOf }: TestRequest,
 ): Promise<AskedForTest | SendRefusal> {
-  const { rows } = await postgres.query<CurrentSubscriptionRow & { action: string }>(
-    `select guid, generation, is_active, audit_field_set, action from waybell.subscriptions
+  const { rows } = await postgres.query<CurrentSubscriptionRow & { action: string; stop: Stop | null }>(
+    `select guid, generation, is_active, audit_field_set, action, ${STOP} as stop from waybell.subscriptions s
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
     [subscription, client.account, client.client, client.interface],
   );
   const [target] = rows;
   if (target === undefined) return refused('not_found');
-  if (!target.is_active) return refused('deactivated');
+  if (target.stop !== null) return { kind: 'refused', why: 'stopped', stop: target.stop };
   const event = randomUUID();
   const delivery = messageGuid(event, target.guid);
   const whose = [client.interface, target.action, client.account, client.client, target.guid, target.generation];
@@ -134,4 +143,4 @@ export async function targetOf(
   return target.is_active ? target : refused('deactivated');
 }
 
-export const refused = (why: SendRefusal['why']): SendRefusal => ({ kind: 'refused', why });
+export const refused = (why: RefusedWhy): SendRefusal => ({ kind: 'refused', why });

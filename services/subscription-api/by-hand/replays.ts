@@ -4,18 +4,20 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { refused, targetOf, type SendRefusal } from './ask.ts';
 import { explainEmptyReplay } from './explain-empty-replay.ts';
+import { notedMissed, settleMissed } from './noted-missed.ts';
 import { findMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '@waybell/delivery-log/read/limits';
 
 /**
- * Requests an action, or the action of one of the client's subscriptions, current or not. Covers all its subscriptions to the
- * action.
+ * Requests a time range of an action, or of the action of one of the client's subscriptions, current or not. Covers all its
+ * subscriptions to the action.
  */
-export type ReplayRequest = { of: { action: string } | { subscription: string } } & Pick<
-  MissedQuery,
-  'sinceMs' | 'untilMs' | 'includesSuppressed'
-> & { perSecond: number };
+export type RangedReplay = { of: { action: string } | { subscription: string }; perSecond: number } & ReplayRange;
+type ReplayRange = Pick<MissedQuery, 'sinceMs' | 'untilMs' | 'includesSuppressed'>;
+
+/** Or all that a current subscription noted as missed. */
+export type ReplayRequest = RangedReplay | { of: { missedBy: string }; perSecond: number };
 
 export type AskedReplay = {
   guid: string;
@@ -43,8 +45,18 @@ export async function countReplay(
 ): Promise<ReplayCount | SendRefusal> {
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
-  const query = { ...request, client, action, limit: LARGEST_REPLAY };
+  const range = await rangeOf(postgres, request, client, { isLocked: false });
+  if (range === undefined) return refused('nothing_missed');
+  const query = { ...range, client, action, limit: LARGEST_REPLAY };
   return countOf(postgres, query, await findMissed(postgres, query));
+}
+
+/** Counts what was missed in a time range, up to the limit of one request. */
+export async function countMissed(
+  postgres: Queryable,
+  query: Pick<MissedQuery, 'client' | 'action' | 'sinceMs' | 'untilMs'>,
+): Promise<number> {
+  return (await findMissed(postgres, { ...query, includesSuppressed: true, limit: LARGEST_REPLAY })).length;
 }
 
 async function countOf(postgres: Queryable, query: MissedQuery, missed: readonly Missed[]): Promise<ReplayCount> {
@@ -71,13 +83,19 @@ export async function askForReplay(
   request: ReplayRequest & { client: ClientReader; by: string },
   largest: number = LARGEST_REPLAY,
 ): Promise<{ kind: 'asked'; guid: string; explanation?: string } | SendRefusal> {
-  const { client, by, perSecond, includesSuppressed } = request;
+  const { client, by, perSecond, of } = request;
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
   const target = await targetOf(postgres, client, action);
   if ('kind' in target) return target;
-  const query = { ...request, client, action, limit: largest };
+  const range = await rangeOf(postgres, request, client, { isLocked: true });
+  if (range === undefined) return refused('nothing_missed');
+  const query = { ...range, client, action, limit: largest };
   const missed = await findMissed(postgres, query);
+  if ('missedBy' in of) {
+    await settleMissed(postgres, of.missedBy, missed.length < largest ? null : (missed.at(-1)?.at ?? null));
+    if (missed.length === 0) return refused('nothing_missed');
+  }
   const guid = randomUUID();
   await postgres.query(
     `insert into delivery_log.replays (guid, account, client, action, since, until, include_suppressed, per_second, total, requested_by)
@@ -87,9 +105,9 @@ export async function askForReplay(
       client.account,
       client.client,
       action,
-      new Date(request.sinceMs),
-      new Date(request.untilMs),
-      includesSuppressed,
+      new Date(range.sinceMs),
+      new Date(range.untilMs),
+      range.includesSuppressed,
       perSecond,
       by,
     ],
@@ -158,16 +176,28 @@ export async function cancelReplay(
   return replayOf(postgres, guid, client);
 }
 
+async function rangeOf(
+  postgres: Queryable,
+  request: ReplayRequest,
+  client: ClientReader,
+  how: { isLocked: boolean },
+): Promise<ReplayRange | undefined> {
+  if ('sinceMs' in request) return request;
+  const noted = await notedMissed(postgres, { subscription: request.of.missedBy, client }, how);
+  return noted && { ...noted, includesSuppressed: true };
+}
+
 async function actionOf(
   postgres: Queryable,
   of: ReplayRequest['of'],
   client: ClientReader,
 ): Promise<string | undefined> {
   if ('action' in of) return of.action;
+  const subscription = 'missedBy' in of ? of.missedBy : of.subscription;
   const { rows } = await postgres.query<{ action: string }>(
     `select action from waybell.subscriptions
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4`,
-    [of.subscription, client.account, client.client, client.interface],
+    [subscription, client.account, client.client, client.interface],
   );
   return rows[0]?.action;
 }

@@ -77,10 +77,7 @@ create table waybell.late_endpoints (
   primary key (room, client)
 ) with (fillfactor = 50)`;
 
-/** The client of a listener has a space in its name: nobody is to be told of it. */
-const IS_NO_LISTENER = `position(' ' in new.client_id) = 0`;
-
-/** Off, on again or ended, in the transaction that does it. An API raises the generation, and what is held back keeps it. */
+/** Off, on again or ended, in the transaction that does it; of a listener nobody is told. An API raises the generation, and what is held back keeps it. */
 const OF_SUBSCRIPTIONS = `
 create function waybell.notice_subscription() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -96,7 +93,7 @@ begin
     case k.kind when 'switched_off' then new.deactivated_by when 'switched_on' then old.deactivated_by end,
     case k.kind when 'switched_off' then least(new.failing_since, new.deactivated_at) - interval '1 minute'
       when 'switched_on' then new.missed_since end,
-    case k.kind when 'switched_on' then new.missed_until end,
+    case k.kind when 'switched_on' then least(new.missed_until, now()) end,
     case k.kind when 'switched_off' then 0 end
   from waybell.accounts a cross join lateral (select case when new.ended_at is not null then 'ended'
     when new.is_active then 'switched_on' else 'switched_off' end as kind) k
@@ -105,7 +102,7 @@ begin
 end $$;
 revoke all on function waybell.notice_subscription() from public;
 create trigger noticed after update of is_active, ended_at on waybell.subscriptions for each row
-  when ((old.is_active, old.ended_at) is distinct from (new.is_active, new.ended_at) and ${IS_NO_LISTENER})
+  when ((old.is_active, old.ended_at) is distinct from (new.is_active, new.ended_at) and not waybell.is_listener(new.client_id))
   execute function waybell.notice_subscription()`;
 
 /** Held, as so many would have gone off at once: from when on it is, and not again while it is. */
@@ -118,7 +115,7 @@ begin
   select 'subscription.held', s.interface, s.account_guid, a.name, s.client_id, s.action, s.guid,
     split_part(s.callback_url, '?', 1), new.rule, s.failing_since, new.delivery
   from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid
-  where s.guid = new.subscription and position(' ' in s.client_id) = 0;
+  where s.guid = new.subscription;
   return null;
 end $$;
 revoke all on function waybell.notice_held() from public;

@@ -31,6 +31,7 @@ import { LogOfRows } from './0032-log-of-rows.ts';
 import { WaitingRooms } from './0033-waiting-rooms.ts';
 import { PausesAndStops } from './0034-pauses-and-stops.ts';
 import { Notices } from './0035-notices.ts';
+import { Stopped } from './0036-stopped.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -71,4 +72,5 @@ export const migrations = [
   WaitingRooms,
   PausesAndStops,
   Notices,
+  Stopped,
 ];

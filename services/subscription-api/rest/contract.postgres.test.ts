@@ -32,6 +32,16 @@ const asks: Ask[] = [
   { name: 'listCarrierSubscriptions', method: 'GET', path: '/v1/webhooks/order.created/subscriptions/' },
   { name: 'getToken', method: 'GET', path: '/v1/token' },
   { name: 'listSubscriptions', method: 'GET', path: '/v1/subscriptions' },
+  {
+    name: 'putSubscriptions',
+    method: 'PUT',
+    path: '/v1/subscriptions',
+    body: { callback_url, actions: ['order.created'] },
+  },
+  { name: 'getSubscription', method: 'GET', path: `/v1/subscriptions/${GUID}` },
+  { name: 'changeSubscription', method: 'PATCH', path: `/v1/subscriptions/${GUID}`, body: { is_active: true } },
+  { name: 'pauseSubscription', method: 'POST', path: `/v1/subscriptions/${GUID}/pause`, body: {} },
+  { name: 'resumeSubscription', method: 'POST', path: `/v1/subscriptions/${GUID}/resume`, body: {} },
   { name: 'listSigningSecrets', method: 'GET', path: '/v1/signing-secrets' },
   { name: 'rotateSigningSecret', method: 'POST', path: '/v1/signing-secrets/rotate', body: {} },
   { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
@@ -137,6 +147,21 @@ async function sendByHand(): Promise<void> {
 
   await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
 
+  const at = `/v1/subscriptions/${subscription}`;
+  const inPlace = async () => {
+    await api.ask('GET', at, { token });
+    for (const body of [{ callback_url }, { is_active: false }]) await api.ask('PATCH', at, { token, body });
+    for (const verb of ['pause', 'resume']) await api.ask('POST', `${at}/${verb}`, { token });
+  };
+  await inPlace();
+  await api.ask('POST', '/v1/replays', { token, body: { subscription_guid: subscription, missed: true } });
+  await postgres.query(
+    "update waybell.subscriptions set stopped_at = now(), stopped_reason = 'moved' where guid = $1",
+    [subscription],
+  );
+  await api.ask('POST', `${at}/test`, { token });
+  await postgres.query('update waybell.subscriptions set stopped_at = null where guid = $1', [subscription]);
+
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
   await api.ask('POST', '/v1/replays', { token, body: { ...replay, dry_run: true } });
   const { body: made } = await api.ask('POST', '/v1/replays', { token, body: replay });
@@ -152,7 +177,7 @@ async function sendByHand(): Promise<void> {
     "update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1",
     [subscription],
   );
-  await tryOut();
+  await inPlace();
   await resend(last);
   await api.ask('POST', '/v1/replays', { token, body: replay });
   await api.ask('DELETE', '/v1/webhooks/order.created/subscriptions/', { token });
@@ -216,6 +241,7 @@ describe('openapi.json', () => {
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
     await api.ask('POST', '/v1/triggers', { token: tokens.shipper.all, body: { action: 'insurance.issued' } });
     await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/deliveries?after=1.1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/live?kind=lost', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/statistics?hours=1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });

@@ -107,6 +107,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
     database,
     callbackRules,
+    maxAgeMs: 86_400_000,
     ...streams.routes,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));

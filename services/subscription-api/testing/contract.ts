@@ -104,7 +104,7 @@ export function contractOf(written: string): Contract {
     return [...asked].flatMap(([name, text]) => {
       const parameter = query[name];
       if (parameter === undefined) return [`it was accepted with "${name}" in its query`];
-      return validate(parameter.pointer, parameter.isNumber ? Number(text) : text);
+      return validate(parameter.pointer, parameter.isJson ? JSON.parse(text) : text);
     });
   }
 

@@ -12,7 +12,7 @@ export type Operation = {
   body: 'required' | 'optional' | 'none';
   parameters: readonly { pointer: string; value: string }[];
   /** Places of the schemas of the query's parameters, by their names; empty where the query is not looked at. */
-  query: Readonly<Record<string, { pointer: string; isNumber: boolean }>>;
+  query: Readonly<Record<string, { pointer: string; isJson: boolean }>>;
   answers: Readonly<Record<string, DocumentedAnswer>>;
   /** Every answer as `<status> <kind of problem>`. */
   kinds: readonly string[];
@@ -20,7 +20,7 @@ export type Operation = {
 
 export type DocumentedOperation = Operation & { method: string; path: string };
 
-const METHODS = ['get', 'post', 'patch', 'delete'];
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
 /** The operations of a document's paths. */
 export function documentedOperations(document: Node): DocumentedOperation[] {
@@ -100,8 +100,8 @@ function queryOf(operation: Node, pointer: string): Operation['query'] {
   return Object.fromEntries(
     parameters.flatMap((each, index) => {
       if (each['in'] !== 'query') return [];
-      const isNumber = nodeIn(each, 'schema')['type'] === 'integer';
-      return [[String(each['name']), { pointer: `${pointer}/parameters/${index}/schema`, isNumber }]];
+      const isJson = ['integer', 'boolean'].includes(String(nodeIn(each, 'schema')['type']));
+      return [[String(each['name']), { pointer: `${pointer}/parameters/${index}/schema`, isJson }]];
     }),
   );
 }

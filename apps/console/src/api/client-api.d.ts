@@ -116,6 +116,8 @@ export interface paths {
         /**
          * Find deliveries
          * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         *
+         *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -640,7 +642,7 @@ export interface paths {
         put?: never;
         /**
          * Have an example event sent to your own subscriptions
-         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription, also while that is switched off or paused: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
          */
         post: operations["trigger"];
         delete?: never;
@@ -966,6 +968,81 @@ export interface components {
                 why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
             };
         };
+        ListedDelivery: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: components["schemas"]["Attempt"][];
+            /** @description Only with `include=body`: what was sent, to the byte, as UTF-8. */
+            body?: string | null;
+            /**
+             * @description Beside `body`: why there is none, its time is over or it was deleted since.
+             * @enum {unknown}
+             */
+            body_state?: "kept" | "no_longer_kept";
+            /** @description Only where its end switched the subscription off. */
+            deactivation?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @enum {unknown} */
+                rule: "exhausted" | "window";
+            };
+            /**
+             * Format: date-time
+             * @description Only with `after`: when it ended, for the place that it has there.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            ended_at?: string;
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            guid: string;
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * Format: date-time
+             * @description While it is retried.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_attempt_at?: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            /**
+             * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
+             * @enum {unknown}
+             */
+            status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+            /** Format: uuid */
+            subscription_guid: string;
+            /** @description Only while it waits in Postgres: nearly always for its endpoint (account, scheme, host, port and path). */
+            waiting?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
+            };
+        };
         Listener: {
             actions: string[];
             /** @description So long a callback waits for its answer, unless its deliverer waits for less. */
@@ -1012,7 +1089,7 @@ export interface components {
             /** @description Without its query. */
             callback_url: string | null;
             client_id: string;
-            /** @description How many deliveries failed since the notice before; how many wait, up to 10,000. */
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
             count: number | null;
             /**
              * Format: uuid
@@ -1681,8 +1758,12 @@ export interface operations {
             query?: {
                 /** @description An action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
+                /** @description Reads the log on in its own order, for reconciling: `oldest`, a time, or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`. */
+                after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
+                /** @description With `after`: what was sent, too. */
+                include?: "body";
                 /** @description What they are about, as for the timeline. */
                 key?: string;
                 /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
@@ -1697,6 +1778,8 @@ export interface operations {
                 status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
                 /** @description Made before this time. */
                 until?: string;
+                /** @description With `after`: how long to wait for something new, where there is nothing. */
+                wait?: string;
             };
             header?: never;
             path?: never;
@@ -1715,16 +1798,20 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
+                            /** @description Only with `after`: whether there is more than this page already. */
+                            more?: boolean;
                             /** @description The `cursor` of the next page; null: there is none. */
                             next: string | null;
-                            objects: components["schemas"]["Delivery"][];
+                            objects: components["schemas"]["ListedDelivery"][];
                         };
                         /** @constant */
                         status: "success";
                     } | {
+                        /** @description Only with `after`: whether there is more than this page already. */
+                        more?: boolean;
                         /** @description The `cursor` of the next page; null: there is none. */
                         next: string | null;
-                        objects: components["schemas"]["Delivery"][];
+                        objects: components["schemas"]["ListedDelivery"][];
                     };
                 };
             };

@@ -812,7 +812,7 @@ export interface components {
             /** @description Without its query. */
             callback_url: string | null;
             client_id: string;
-            /** @description How many deliveries failed since the notice before; how many wait, up to 10,000. */
+            /** @description How many deliveries failed since the notice before; how many wait, up to 1,000. */
             count: number | null;
             /**
              * Format: uuid
@@ -1684,6 +1684,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {
@@ -1818,6 +1820,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
                 /** @description From this time on; without it, of the last hour. */
                 since?: string;
             };
@@ -2349,6 +2353,8 @@ export interface operations {
                 account?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path?: never;
@@ -2381,6 +2387,8 @@ export interface operations {
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
             };
             header?: never;
             path: {

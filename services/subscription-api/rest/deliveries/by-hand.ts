@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
+import type { Stop } from '@waybell/delivery-log/read/subscriptions';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
 import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
@@ -153,7 +154,7 @@ function admitted(caller: Caller, scope: 'webhooks:read' | 'webhooks:write' = 'w
   return { caller, client: clientOf(caller), by: caller.actor.who };
 }
 
-function clientOf({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader {
+export function clientOf({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader {
   return { account: accountGuid, client: clientId, interface: interfaceName };
 }
 
@@ -168,8 +169,8 @@ function exampleOn(interfaceName: Caller['interface']) {
   };
 }
 
-function refusal({ why }: SendRefusal, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
-  switch (why) {
+function refusal(refused: SendRefusal, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
+  switch (refused.why) {
     case 'not_found':
       return new Problem(unknown, 'There is none of this guid that belongs to this client.');
     case 'under_way':
@@ -183,7 +184,14 @@ function refusal({ why }: SendRefusal, unknown: 'unknown-delivery' | 'not-subscr
     case 'deactivated':
       return new Problem(
         'nobody-subscribed',
-        'The subscription is switched off, as its deliveries failed: subscribe again first.',
+        'The subscription is switched off, as its deliveries failed: switch it on first, with PATCH /v1/subscriptions/{guid} and {"is_active": true}.',
       );
+    case 'nothing_missed':
+      return new Problem('nothing-missed', 'The subscription has missed nothing, or a replay has it in hand.');
+    case 'stopped':
+      return stoppedProblem(refused.stop);
   }
 }
+
+export const stoppedProblem = ({ at, reason }: Stop): Problem =>
+  new Problem('stopped', `An operator has stopped it since ${new Date(at).toISOString()}: ${reason}`);

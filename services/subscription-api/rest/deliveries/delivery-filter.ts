@@ -24,7 +24,9 @@ export function filterReader(interfaceName: Interface, catalog: readonly Action[
     const pull = pullRequestOf(query);
     const { key, kind, since, until, limit, cursor, action, status, reason } = query;
     const filter = {
-      ...{ action, status, reason },
+      action,
+      status,
+      reason,
       about: key === undefined ? undefined : { key: normalizedKey(key), kind },
       since: since === undefined ? undefined : momentOf(since),
       until: until === undefined ? undefined : momentOf(until),

@@ -10,7 +10,7 @@ import type { Fault } from '../http/problem.ts';
 type ReplayBody = {
   action?: string;
   subscription_guid?: string;
-  since: string;
+  since?: string;
   until?: string;
   per_second: number;
   include_suppressed: boolean;
@@ -23,21 +23,40 @@ type ReplayContext = { interface: InterfaceName; now: number };
 
 /** Reads the body of a replay. Throws a Problem (422) that names everything wrong with it. */
 export function readReplayRequest(body: unknown, asking: ReplayContext): ReplayRequest & { isDryRun: boolean } {
-  const faults = faultsOf(body);
-  const { since, until, action, subscription_guid: subscription } = isObject(body) ? body : {};
-  const sinceMs = momentIn(since) ?? -Infinity;
-  const untilMs = until === undefined ? asking.now : (momentIn(until) ?? Infinity);
-  if (sinceMs >= untilMs) faults.push({ pointer: pointTo('since'), detail: 'must be before until' });
-  faults.push(...faultsOfChoice({ action, subscription }, asking));
+  const faults = [
+    ...faultsOf(body),
+    ...(isObject(body) && body['missed'] === true ? faultsOfMissed(body) : faultsOfRange(body, asking)),
+  ];
   if (faults.length > 0) throw invalidBody(faults);
   // What the schema says of it.
   const asked = body as ReplayBody;
-  const { per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = asked;
-  const of =
-    asked.action === undefined
-      ? { subscription: asked.subscription_guid?.toLowerCase() ?? '' }
-      : { action: asked.action };
-  return { of, sinceMs, untilMs, perSecond, includesSuppressed, isDryRun };
+  const { action, per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = asked;
+  const subscription = asked.subscription_guid?.toLowerCase() ?? '';
+  if (asked.since === undefined) return { of: { missedBy: subscription }, perSecond, isDryRun };
+  const of = action === undefined ? { subscription } : { action };
+  const untilMs = momentIn(asked.until) ?? asking.now;
+  return { of, sinceMs: momentOf(asked.since), untilMs, perSecond, includesSuppressed, isDryRun };
+}
+
+function faultsOfMissed(body: object): Fault[] {
+  const others = ['action', 'since', 'until'].filter((name) => name in body);
+  return [
+    ...others.map((name) => ({ pointer: pointTo(name), detail: 'is not taken with missed' })),
+    ...('subscription_guid' in body
+      ? []
+      : [{ pointer: pointTo('subscription_guid'), detail: 'is required with missed' }]),
+  ];
+}
+
+function faultsOfRange(body: unknown, asking: ReplayContext): Fault[] {
+  const { since, until, action, subscription_guid: subscription } = isObject(body) ? body : {};
+  const sinceMs = momentIn(since) ?? -Infinity;
+  const untilMs = until === undefined ? asking.now : (momentIn(until) ?? Infinity);
+  return [
+    ...(since === undefined ? [{ pointer: pointTo('since'), detail: 'is required, or missed in its place' }] : []),
+    ...(sinceMs >= untilMs ? [{ pointer: pointTo('since'), detail: 'must be before until' }] : []),
+    ...faultsOfChoice({ action, subscription }, asking),
+  ];
 }
 
 function faultsOfChoice(

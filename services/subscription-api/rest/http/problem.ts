@@ -32,10 +32,10 @@ export class Problem extends Error {
   }
 
   /** The body; `instance` is the id of the request, which its log line carries too. */
-  toBody(instance: string): string {
+  toBody(instance: string) {
     const [status, title] = problemKinds[this.kind];
     const type = problemType(this.kind);
-    return JSON.stringify({ type, title, status, detail: this.message, instance, errors: this.faults });
+    return { type, title, status, detail: this.message, instance, errors: this.faults };
   }
 }
 
@@ -61,7 +61,7 @@ export function answerProblems(log: Log): ErrorRequestHandler {
 
 function answer(problem: Problem, response: Response): void {
   response.status(problem.status).set(problem.headers).set('content-type', PROBLEM_TYPE);
-  response.end(problem.toBody(String(response.locals['requestId'])));
+  response.end(JSON.stringify(problem.toBody(String(response.locals['requestId']))));
 }
 
 const AWAY = 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.';

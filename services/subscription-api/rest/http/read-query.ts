@@ -37,7 +37,8 @@ export function queryReader<T>(
 export const readNoQuery: (request: Pick<Request, 'url'>) => void = queryReader([]);
 
 /** A whole number is written in digits, and no other way: JavaScript would take many. */
-function valueOf(text: string, schema: JsonNode | undefined): string | number {
+function valueOf(text: string, schema: JsonNode | undefined): string | number | boolean {
+  if (schema?.['type'] === 'boolean' && ['true', 'false'].includes(text)) return text === 'true';
   return schema?.['type'] === 'integer' && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 }
 

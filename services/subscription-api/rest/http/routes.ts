@@ -17,11 +17,13 @@ export type RouteOptions = {
   database: Pick<Database, 'askLog' | 'change'>;
   catalog: readonly Action[];
   callbackRules: CallbackRules;
+  /** For so long a delivery may wait, and so a subscription be paused. */
+  maxAgeMs: number;
   live: Live;
   awaiting: AwaitEnds;
 };
 
-const METHODS = ['get', 'post', 'patch', 'delete'] as const;
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
 type Method = (typeof METHODS)[number];
 

@@ -91,7 +91,7 @@ const EXPLAINED: Readonly<Record<string, [ProblemKind, string]>> = {
 };
 
 function answerBare(socket: Duplex, problem: Problem): void {
-  const body = problem.toBody(randomUUID());
+  const body = JSON.stringify(problem.toBody(randomUUID()));
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     `content-type: ${PROBLEM_TYPE}`,

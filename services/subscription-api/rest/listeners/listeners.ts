@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Interface } from '@waybell/catalog/action';
 import { listenerKeyParameter } from '@waybell/contracts/openapi/listener-paths';
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { KeyRing } from '@waybell/runtime/secrets';
@@ -7,14 +6,14 @@ import { Router, type Request, type Response } from 'express';
 import { verificationTokenOf, type Listener, type Listeners } from '../../listeners.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { answerObject } from '../http/answer-for.ts';
-import { jsonBytesReader, readJson, readNothing } from '../http/body.ts';
+import { invalidBody, jsonBytesReader, readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { boundByReading } from '../limits/bound-connections.ts';
 import { endWithToken, type KnowingAgain } from '../live/end-with-token.ts';
-import { listActions, type ActionList } from '../subscriptions/find-action.ts';
-import { chooseActions } from './choose-actions.ts';
+import { chooseActions } from '../subscriptions/choose-actions.ts';
+import { listAllActions, requireFeature } from '../subscriptions/find-action.ts';
 import { isKeyOf, makeKey } from './listener-key.ts';
 import { callbackUrlOf, passedOn, readAnswer, readListener } from './listener-requests.ts';
 import type { Listening } from './listening.ts';
@@ -48,16 +47,16 @@ export function listenerRoutes(options: ListenerRouteOptions): Router {
 function addListeners(router: Router, options: ListenerRouteOptions): void {
   const { catalog, callbackRules: rules, signingSecrets, listenerSettings } = options;
   const { listeners, relay, keyRing, lifeMs, answerLimitMs } = listenerSettings;
-  const actionsOf: Record<Interface, ActionList> = {
-    shipper: listActions('shipper', catalog),
-    carrier: listActions('carrier', catalog),
-  };
+  const actionsOf = listAllActions(catalog);
 
   addPath(router, ['/v1/listeners'], {
     async post(request, response) {
       const caller = await admit(request, options);
       const { url, actions: patterns, name } = readListener(await readJson(request, response));
-      const actions = chooseActions({ patterns, actions: actionsOf[caller.interface], caller, response });
+      const { chosen, faults } = chooseActions({ patterns, actions: actionsOf[caller.interface], caller, response });
+      if (faults.length > 0) throw invalidBody(faults);
+      for (const action of chosen) requireFeature(action, caller);
+      const actions = chosen.map((action) => action.name);
       const guid = randomUUID();
       const callbackUrl = await callbackUrlOf({ url, guid, key: makeKey(keyRing, guid), rules });
       const client = { ...caller, clientId: listenerClient(caller.clientId, name) };

@@ -34,12 +34,8 @@ export function openListening({ listeners, relay, channels, room, lifeMs, log }:
   async function keep(): Promise<void> {
     if (open.size > 0) {
       const streams = [...open];
-      const { alive, switchedOn } = await listeners.keep([...new Set(open.values())]);
-      for (const [stream, guid] of streams) {
-        for (const { listener, action } of switchedOn)
-          if (listener === guid) stream.write(stream.event('switched-on', JSON.stringify({ action })));
-        if (!alive.includes(guid)) stream.end();
-      }
+      const alive = await listeners.keep([...new Set(open.values())]);
+      for (const [stream, guid] of streams) if (!alive.includes(guid)) stream.end();
     }
     await listeners.sweep();
     if (open.size > 0) await channels.look();

@@ -3,6 +3,7 @@ import type { Database } from '../../database.ts';
 import { adminRoutes } from './admin.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
+import { stopRoutes } from './stops.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
@@ -25,6 +26,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorTokenRoutes({ authenticate }),
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
+    stopRoutes({ authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(options.documents),
     consoleRoutes(options.console.operator),

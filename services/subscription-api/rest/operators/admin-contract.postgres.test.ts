@@ -14,15 +14,23 @@ const json = { 'content-type': 'application/json' };
 /** A request to each operation that needs a token. `body` is what it takes. */
 type Ask = { method: string; path: string; body?: object };
 
-const asksOf = ({ account, token, rejected }: { account: string; token: string; rejected: string }): Ask[] => [
+type Named = { account: string; token: string; subscription: string; rejected: string };
+
+const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   { method: 'GET', path: accounts },
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
   { method: 'GET', path: `${accounts}/${account}` },
   { method: 'GET', path: `${accounts}/${account}/subscriptions` },
-  ...[`why/${account}`, 'failing', 'waiting', 'switched-off', 'held-deactivations', 'audit', 'token'].map((path) => ({
-    method: 'GET',
-    path: `/v1/admin/${path}`,
-  })),
+  ...[`why/${account}`, 'failing', 'waiting', 'switched-off', 'held-deactivations', 'stops', 'audit', 'token'].map(
+    (path) => ({
+      method: 'GET',
+      path: `/v1/admin/${path}`,
+    }),
+  ),
+  ...[`subscriptions/${subscription}`, 'hosts/receiver.test'].flatMap((what) => [
+    { method: 'POST', path: `/v1/admin/${what}/stop`, body: { reason: 'moved' } },
+    { method: 'POST', path: `/v1/admin/${what}/start`, body: {} },
+  ]),
   { method: 'PATCH', path: `${accounts}/${account}`, body: { add_features: ['insurance'] } },
   { method: 'GET', path: `${accounts}/${account}/tokens` },
   { method: 'POST', path: `${accounts}/${account}/tokens`, body: { scopes: ['webhooks:read'], expires_in: '1d' } },
@@ -53,11 +61,16 @@ beforeAll(async () => {
   broker = await startBroker();
   api = await startApi({ brokerUrl: broker.url });
   operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
-  const { guid } = await signUp(api, { interface: 'shipper' });
+  const { guid, token } = await signUp(api, { interface: 'shipper' });
+  const subscribed = await api.ask('POST', '/v1/public/webhooks/order.paid/subscribe', {
+    token,
+    body: { callback_url: 'https://hooks.test/a' },
+  });
+  const subscription = subscribed.body.data.object.guid;
   const { body } = await api.admin.ask('GET', `${accounts}/${guid}/tokens`, { token: operator.token });
   await broker.reject({ body: Buffer.from('a') });
   const [{ id }] = await listedIn(1);
-  asks = asksOf({ account: guid, token: body.objects[0].guid, rejected: id });
+  asks = asksOf({ account: guid, token: body.objects[0].guid, subscription, rejected: id });
 });
 
 afterAll(async () => {
@@ -99,8 +112,8 @@ async function provoke({ method, path, body }: Ask, stranger: string): Promise<v
   const { token } = operator;
   const { ask } = api.admin;
   for (const each of [token, token, undefined, 'wbl_x', stranger]) await ask(method, path, { token: each, body });
-  for (const guid of [randomUUID(), '%zz']) {
-    const elsewhere = path.replace(/[0-9a-f-]{36}|[0-9a-f]{10}/, guid);
+  for (const guid of [randomUUID(), 'no:guid', '%zz']) {
+    const elsewhere = path.replace(/[0-9a-f-]{36}|[0-9a-f]{10}|receiver\.test/, guid);
     if (elsewhere !== path) await ask(method, elsewhere, { token, body });
   }
   if (method === 'GET') {

@@ -2,11 +2,11 @@ import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import {
   auditParameters,
   failingParameters,
+  subscriptionsParameters,
   switchedOffParameters,
   waitingParameters,
   whyParameters,
 } from '@waybell/contracts/openapi/admin-log-paths';
-import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import { interruptedSubscriptions, latestNotices } from '../../interrupted.ts';
@@ -32,16 +32,23 @@ import { changeView, destinationView, operatorViews, toldView } from './operator
 
 type Limited = { limit: number };
 type OfAccount = { account?: string };
+type OfListeners = { listeners?: boolean };
 
-const readWhy = queryReader<PagingQuery & { as?: SearchMatch['kind']; kind?: string }>(whyParameters, adminSchemas);
-const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
-const readWaiting = queryReader<Limited & OfAccount>(waitingParameters, adminSchemas);
+const readWhy = queryReader<PagingQuery & OfListeners & { as?: SearchMatch['kind']; kind?: string }>(
+  whyParameters,
+  adminSchemas,
+);
+const readFailing = queryReader<Limited & OfAccount & OfListeners & { since?: string }>(
+  failingParameters,
+  adminSchemas,
+);
+const readWaiting = queryReader<Limited & OfAccount & OfListeners>(waitingParameters, adminSchemas);
 const readSwitchedOff = queryReader<Limited & OfAccount>(switchedOffParameters, adminSchemas);
 const readAudit = queryReader<Limited & OfAccount & { subscription?: string; since?: string }>(
   auditParameters,
   adminSchemas,
 );
-const readPaging = queryReader<PagingQuery>(pagingParameters);
+const readSubscriptions = queryReader<PagingQuery & OfListeners>(subscriptionsParameters);
 
 const HOUR_MS = 3_600_000;
 
@@ -63,8 +70,8 @@ function addWhy(router: Router, { authenticate, database }: OperatorLogOptions):
     async get(request, response) {
       await admitOperator(authenticate, request);
       const text = requirePathKey('anything', request.params.anything);
-      const { as, kind: keyKind, ...query } = readWhy(request);
-      const question = { text, as, keyKind, ...pagingOf(query) };
+      const { as, kind: keyKind, listeners: withListeners, ...query } = readWhy(request);
+      const question = { text, as, keyKind, withListeners, ...pagingOf(query) };
       const named = { key: text, kind: keyKind };
       const answer = await askByKind(database, named, (postgres) => why(postgres, question));
       if (answer.kind === 'nothing') throw nothingKnown(request.params.anything, as);
@@ -78,9 +85,9 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
   addPath(router, ['/v1/admin/failing'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      const { since, account, limit } = readFailing(request);
+      const { since, account, listeners: withListeners, limit } = readFailing(request);
       const sinceMs = since === undefined ? Date.now() - HOUR_MS : momentOf(since);
-      const asked = { sinceMs, account, limit };
+      const asked = { sinceMs, account, withListeners, limit };
       const failing = await database.askLog(async (postgres) => {
         await requireKnown(postgres, account);
         const origins = await failingOrigins(postgres, asked);
@@ -104,7 +111,8 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
   addPath(router, ['/v1/admin/waiting'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      const asked = readWaiting(request);
+      const { listeners: withListeners, ...query } = readWaiting(request);
+      const asked = { withListeners, ...query };
       const waiting = await database.askLog(async (postgres) => {
         await requireKnown(postgres, asked.account);
         const endpoints = await waitingEndpoints(postgres, asked);
@@ -153,10 +161,11 @@ function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOp
     async get(request, response) {
       await admitOperator(authenticate, request);
       const account = requirePathGuid('guid', request.params.guid);
-      const paging = pagingOf(readPaging(request));
+      const { listeners: withListeners, ...query } = readSubscriptions(request);
+      const paging = pagingOf(query);
       const page = await database.askLog(async (postgres) => {
         await findAccount(postgres, account);
-        const entries = await subscriptionsOf(postgres, { account }, paging);
+        const entries = await subscriptionsOf(postgres, { account, withListeners }, paging);
         const last = entries.length < paging.limit ? undefined : entries.at(-1);
         const next = last && { at: last.createdAt, guid: last.subscription };
         const views = await viewsOf(postgres, entries);
@@ -183,7 +192,8 @@ async function requireKnown(postgres: Queryable, account: string | undefined): P
   if (account !== undefined) await findAccount(postgres, account);
 }
 
-async function viewsOf(postgres: Queryable, entries: readonly { account: string }[]) {
+/** Views with the names of the accounts of these. */
+export async function viewsOf(postgres: Queryable, entries: readonly { account: string }[]) {
   return operatorViews(
     await accountsOf(
       postgres,

@@ -5,7 +5,7 @@ import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { Interrupted } from '../../interrupted.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
-import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
+import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
@@ -57,6 +57,8 @@ export function operatorViews(accounts: Accounts) {
     url: entry.url,
     created_at: moment(entry.createdAt),
     ended_at: momentOrNull(entry.endedAt),
+    paused_until: momentOrNull(entry.pausedUntil),
+    stopped: entry.stop && stopView(entry.stop),
     standing: standingAt(entry, Infinity).kind,
     failing_since: momentOrNull(entry.failingSince),
     last_success_at: momentOrNull(entry.lastSuccessAt),
@@ -85,14 +87,7 @@ export function operatorViews(accounts: Accounts) {
     attempts,
   });
 
-  const interrupted = ({ subscription: guid, account, client, since, until, ...entry }: Interrupted) => ({
-    guid,
-    account: called(account),
-    client_id: client,
-    ...entry,
-    since: momentOrNull(since),
-    until: momentOrNull(until),
-  });
+  const interrupted = (entry: Interrupted) => ({ ...interruptedView(entry), account: called(entry.account) });
 
   return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted };
 }
@@ -126,8 +121,10 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   }
 }
 
+export const stopView = ({ at, reason }: Stop) => ({ at: moment(at), reason });
+
 export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
-  return { ...note, account: { guid, name } };
+  return { ...note, account: guid && { guid, name } };
 }
 
 function candidateView(found: SearchMatch) {
@@ -170,6 +167,14 @@ const judgedView = (entry: SwitchedOff | Held) => ({
   ...('heldAt' in entry ? { held_at: moment(entry.heldAt) } : { switched_off_at: moment(entry.switchedOffAt) }),
   rule: entry.rule,
   delivery_guid: entry.delivery,
+});
+
+const interruptedView = ({ subscription: guid, client, since, until, ...entry }: Interrupted) => ({
+  guid,
+  client_id: client,
+  ...entry,
+  since: momentOrNull(since),
+  until: momentOrNull(until),
 });
 
 const switchView = (each: Switch) =>

@@ -36,8 +36,8 @@ export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRu
     async get(request, response) {
       const caller = await admit(request, 'webhooks:read');
       const action = actions.find(request.params.action, response);
-      const current = await subscriptions.find(caller, action.name);
-      response.json(current === null ? [] : [present(current, caller)]);
+      const current = await subscriptions.find(caller, { action: action.name });
+      response.json(current === undefined ? [] : [present(current, caller)]);
     },
 
     async post(request, response) {
@@ -46,7 +46,8 @@ export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRu
       requireFeature(action, caller);
       const wish = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
       const subscription = await subscriptions.subscribeOnce(caller, wish);
-      if (subscription === undefined) throw alreadySubscribed(await subscriptions.find(caller, action.name));
+      if (subscription === undefined)
+        throw alreadySubscribed(await subscriptions.find(caller, { action: action.name }));
       response.status(201).json(present(subscription, caller));
     },
 
@@ -74,8 +75,9 @@ function carrierView(subscription: Subscription, token: string | null) {
 }
 
 /** The one in the way may have gone since; then it only says less. */
-function alreadySubscribed(current: Subscription | null): Problem {
-  const state = current?.is_active === false ? ', but the subscription was deactivated' : '';
-  const detail = `This client is already subscribed to the action${state}. DELETE the subscription first, then subscribe again.`;
+function alreadySubscribed(current: Subscription | undefined): Problem {
+  const on = current && `PATCH /v1/subscriptions/${current.guid} with {"is_active": true} switches it on again`;
+  const state = current?.is_active === false ? `, but the subscription was deactivated: ${on}. Or` : '.';
+  const detail = `This client is already subscribed to the action${state} DELETE the subscription first, then subscribe again.`;
   return new Problem('already-subscribed', detail);
 }

@@ -8,7 +8,9 @@ import { Problem } from '../http/problem.ts';
 export type ActionList = {
   /** What the caller can subscribe to: neither deprecated nor switched off for its account. */
   listFor(caller: Caller): Action[];
-  /** The action of that name, deprecated or not; the response says if it is. Throws a Problem (404) that names the nearest. */
+  /** The action of that name, deprecated or not; the response says if it is. Undefined where there is none. */
+  named(name: string, response: Response): Action | undefined;
+  /** The same. Throws a Problem (404) that names the nearest. */
   find(name: string, response: Response): Action;
 };
 
@@ -19,22 +21,38 @@ export function listActions(interfaceName: Interface, catalog: readonly Action[]
   const actions = catalog.filter((action) => action.interface === interfaceName);
   const byName = new Map(actions.map((action) => [action.name, action]));
   const current = actions.filter((action) => action.deprecated === undefined);
+  function named(name: string, response: Response): Action | undefined {
+    const action = byName.get(name);
+    if (action?.deprecated !== undefined) announceDeprecation(action.deprecated, response);
+    return action;
+  }
   return {
     listFor: (caller) => current.filter((action) => isOnFor(action, caller)),
+    named,
     find(name, response) {
-      const action = byName.get(name);
+      const action = named(name, response);
       if (action === undefined) throw unknownAction(name.slice(0, NAME_LIMIT), current);
-      if (action.deprecated !== undefined) announceDeprecation(action.deprecated, response);
       return action;
     },
   };
 }
 
-/** Throws a Problem (409) while the action's feature is not enabled for the caller's account. */
-export function requireFeature(action: Action, caller: Caller): void {
-  if (isOnFor(action, caller)) return;
+/** The actions of each interface. */
+export function listAllActions(catalog: readonly Action[]): Record<Interface, ActionList> {
+  return { shipper: listActions('shipper', catalog), carrier: listActions('carrier', catalog) };
+}
+
+/** A Problem (409) while the action's feature is not enabled for the caller's account. */
+export function featureOff(action: Action, caller: Caller): Problem | undefined {
+  if (isOnFor(action, caller)) return undefined;
   const detail = `${action.name} needs the feature "${action.feature}", which is not enabled for this account.`;
-  throw new Problem('feature-off', detail);
+  return new Problem('feature-off', detail);
+}
+
+/** Throws it. */
+export function requireFeature(action: Action, caller: Caller): void {
+  const problem = featureOff(action, caller);
+  if (problem !== undefined) throw problem;
 }
 
 function isOnFor({ feature }: Action, { features }: Caller): boolean {

@@ -18,24 +18,31 @@ export async function readSubscribeRequest(
   rules: CallbackRules,
 ): Promise<SubscriptionRequest> {
   const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = isObject(body) ? body : {};
-  const url = typeof callbackUrl === 'string' ? await readCallbackUrl(callbackUrl, rules) : undefined;
-  const faults = [
-    ...faultsOf[action.interface](body),
-    ...(url !== undefined && 'fault' in url ? [{ pointer: pointTo('callback_url'), detail: url.fault }] : []),
-    ...(action.interface === 'shipper' ? findAuditFaults(auditFieldSet, action) : []),
-  ];
-  if (faults.length > 0 || url === undefined || 'fault' in url) throw invalidBody(faults);
+  const { url = '', faults: ofUrl } = await readUrl(callbackUrl, rules);
+  const ofAudit = action.interface === 'shipper' ? findAuditFaults(auditFieldSet, action) : [];
+  const faults = [...faultsOf[action.interface](body), ...ofUrl, ...ofAudit];
+  if (faults.length > 0) throw invalidBody(faults);
   return {
     action: action.name,
-    callbackUrl: url.url,
+    callbackUrl: url,
     // It was just found to have this type. Elsewhere than with revisions it is none (decisions N1).
     auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
   };
 }
 
+/** Reads the `callback_url` of a body; neither a URL nor a fault where it is no text, which its schema tells. */
+export async function readUrl(text: unknown, rules: CallbackRules): Promise<{ url?: string; faults: Fault[] }> {
+  if (typeof text !== 'string') return { faults: [] };
+  const read = await readCallbackUrl(text, rules);
+  return 'url' in read
+    ? { url: read.url, faults: [] }
+    : { faults: [{ pointer: pointTo('callback_url'), detail: read.fault }] };
+}
+
 const isNone = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
 
-function findAuditFaults(value: unknown, { name, auditFields }: Action): Fault[] {
+/** What of an `audit_field_set` the action does not take. */
+export function findAuditFaults(value: unknown, { name, auditFields }: Pick<Action, 'name' | 'auditFields'>): Fault[] {
   if (value === undefined) return [];
   const pointer = pointTo('audit_field_set');
   if (auditFields === undefined && isNone(value)) return [];

@@ -1,37 +1,141 @@
+import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
-import { Router } from 'express';
-import type { Subscription } from '../../tables/subscription.ts';
-import { answerFor } from '../http/answer-for.ts';
+import { Router, type Request, type Response } from 'express';
+import { countMissed } from '../../by-hand/replays.ts';
+import type { ShownSubscription } from '../../subscriptions.ts';
+import type { Scope } from '../../tokens.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
+import { clientOf } from '../deliveries/by-hand.ts';
+import { answerFor, answerObject } from '../http/answer-for.ts';
+import { readJson, readNothing, readOptionalJson } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
+import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
+import { readChange, readUntil, readWish } from './change-requests.ts';
+import { listAllActions } from './find-action.ts';
+import { subscriptionView } from './subscription-view.ts';
 
-/** All current subscriptions of a client, the same on either interface: with the guids that sending by hand asks for. */
-export function subscriptionRoutes({ authenticate, subscriptions }: RouteOptions): Router {
+/** The current subscriptions of a client, the same on either interface. */
+export function subscriptionRoutes(options: RouteOptions): Router {
   const router = Router({ caseSensitive: true });
+  addMany(router, options);
+  addOne(router, options);
+  addPauses(router, options);
+  return router;
+}
 
+function addMany(router: Router, { authenticate, subscriptions, catalog, callbackRules: rules }: RouteOptions): void {
+  const actionsOf = listAllActions(catalog);
   addPath(router, ['/v1/subscriptions'], {
     async get(request, response) {
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:read');
-      answerFor(caller, response, { objects: (await subscriptions.list(caller)).map((each) => view(each, caller)) });
+      const objects = (await subscriptions.list(caller)).map((each) => subscriptionView(each, caller));
+      answerFor(caller, response, { objects });
+    },
+
+    async put(request, response) {
+      const caller = await authenticate(request);
+      requireScope(caller, 'webhooks:write');
+      const body = await readJson(request, response);
+      const wish = await readWish(body, { actions: actionsOf[caller.interface], caller, response, rules });
+      const put = await subscriptions.put(caller, wish.wishes, wish);
+      const done = put.map(({ result, subscription }) => {
+        const shown = subscriptionView(subscription, caller, subscriptions.verificationToken(subscription));
+        return { action: subscription.action, result, subscription: shown };
+      });
+      const refused = wish.refused.map(({ action, problem }) => {
+        return { action, result: 'refused', problem: problem.toBody(String(response.locals['requestId'])) };
+      });
+      const objects = [...done, ...refused].toSorted((one, other) => (one.action < other.action ? -1 : 1));
+      answerFor(caller, response, { objects });
+    },
+  });
+}
+
+function addOne(router: Router, options: RouteOptions): void {
+  const { subscriptions, database, callbackRules } = options;
+  addPath<GuidParams>(router, ['/v1/subscriptions/:guid'], {
+    async get(request, response) {
+      const { caller, guid } = await admit(request, options, 'webhooks:read');
+      readNoQuery(request);
+      answer(options, response, { caller, found: await subscriptions.find(caller, { guid }) });
+    },
+
+    async patch(request, response) {
+      const { caller, guid } = await admit(request, options, 'webhooks:write');
+      const body = await readJson(request, response);
+      const current = required(await subscriptions.find(caller, { guid }));
+      const change = await readChange(body, actionOf(current), callbackRules);
+      const found = required(await subscriptions.change(caller, guid, change));
+      const { missed } = found;
+      const count =
+        missed === null
+          ? undefined
+          : await database.askLog((postgres) =>
+              countMissed(postgres, { ...missed, action: found.action, client: clientOf(caller) }),
+            );
+      answer(options, response, { caller, found, count });
+    },
+  });
+}
+
+function addPauses(router: Router, options: RouteOptions): void {
+  const { subscriptions, maxAgeMs } = options;
+  addPath<GuidParams>(router, ['/v1/subscriptions/:guid/pause'], {
+    async post(request, response) {
+      const { caller, guid } = await admit(request, options, 'webhooks:write');
+      const until = readUntil(await readOptionalJson(request, response), { maxAgeMs, now: Date.now() });
+      answer(options, response, { caller, found: requireOn(await subscriptions.pause(caller, guid, until)) });
     },
   });
 
-  return router;
+  addPath<GuidParams>(router, ['/v1/subscriptions/:guid/resume'], {
+    async post(request, response) {
+      const { caller, guid } = await admit(request, options, 'webhooks:write');
+      await readNothing(request, response);
+      answer(options, response, { caller, found: requireOn(await subscriptions.pause(caller, guid, null)) });
+    },
+  });
 }
 
-function view(subscription: Subscription, { features }: Caller) {
-  const { guid, action, callback_url, is_active, deactivated_at: at, deactivation_rule: rule } = subscription;
-  const feature = findAction(subscription.interface, action)?.feature;
-  return {
-    guid,
-    action,
-    callback_url,
-    is_active,
-    created_at: subscription.created_at.toISOString(),
-    changed_at: subscription.changed_at.toISOString(),
-    ...(!is_active && at !== null && { deactivation: { at: at.toISOString(), rule } }),
-    // What it would be sent is suppressed or dropped as `feature_off` (decisions R7).
-    ...(feature !== undefined && !features.includes(feature) && { suspension: { reason: 'feature_off', feature } }),
-  };
+async function admit(request: Request<GuidParams>, { authenticate }: Pick<RouteOptions, 'authenticate'>, scope: Scope) {
+  const caller = await authenticate(request);
+  requireScope(caller, scope);
+  return { caller, guid: requirePathGuid('guid', request.params.guid) };
+}
+
+type AnsweredSubscription = { caller: Caller; found: ShownSubscription | undefined; count?: number | undefined };
+
+/** With the verification token, where the caller may see it. */
+function answer(
+  { subscriptions }: RouteOptions,
+  response: Response,
+  { caller, found, count }: AnsweredSubscription,
+): void {
+  const subscription = required(found);
+  const isShown = caller.scopes.includes('webhooks:write');
+  const token = isShown ? subscriptions.verificationToken(subscription) : undefined;
+  const view = subscriptionView(subscription, caller, token);
+  answerObject(caller, response, { ...view, ...(count !== undefined && { missed: { ...view.missed, count } }) });
+}
+
+/** Throws a Problem (404). */
+function required(found: ShownSubscription | undefined): ShownSubscription {
+  if (found !== undefined) return found;
+  throw new Problem('not-subscribed', 'There is none of this guid that belongs to this client.');
+}
+
+/** Throws a Problem (409) where it is switched off. */
+function requireOn(found: ShownSubscription | undefined): ShownSubscription {
+  const subscription = required(found);
+  if (subscription.is_active) return subscription;
+  const how = 'switch it on with PATCH and {"is_active": true}';
+  throw new Problem('switched-off', `It is switched off, so nothing waits for it: ${how}.`);
+}
+
+function actionOf({ interface: interfaceName, action: name }: ShownSubscription): Action {
+  const action = findAction(interfaceName, name);
+  if (action === undefined) throw new Error(`a subscription to ${interfaceName}.${name}, which there is not`);
+  return action;
 }

@@ -1,0 +1,35 @@
+import { subscriptionsWish } from '@waybell/contracts/openapi/subscription-paths';
+import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
+import { parse } from 'yaml';
+
+/** What one wants to be subscribed to, as the API takes it. */
+export type WishedSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };
+
+// Whether to switch on is said by the command.
+const { is_active: _isActive, ...properties } = subscriptionsWish['properties'] as JsonNode;
+const faultsOf = schemaFaults({ ...subscriptionsWish, properties });
+
+/** Reads a file of wishes, YAML or JSON: one, or a list of them. Throws an Error that names everything wrong with it. */
+export function readWishes(text: string, file: string): WishedSubscriptions[] {
+  const parsed = parsedOf(text, file);
+  const wishes = Array.isArray(parsed) ? parsed : [parsed];
+  const faults = wishes.flatMap((wish: unknown, index) =>
+    faultsOf(wish).map(({ path, detail }) => {
+      const place = [...(Array.isArray(parsed) ? [index] : []), ...path].join('.');
+      return `${file}: ${place === '' ? 'it' : place} ${detail}`;
+    }),
+  );
+  if (wishes.length === 0) faults.push(`${file}: it is an empty list`);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  // What the schema says of each.
+  return wishes as WishedSubscriptions[];
+}
+
+function parsedOf(text: string, file: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,43 @@
+/** What a subscription missed while it was off, until a replay of it is asked for. */
+import { ms, time } from '@waybell/delivery-log/columns';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import type { Queryable } from '@waybell/runtime/postgres';
+
+/** A time range in milliseconds since the epoch. */
+export type NotedMissed = { sinceMs: number; untilMs: number };
+
+/**
+ * A NotedMissed, or null, of the subscription `s`. It ends a minute after the subscription was switched on again. A replay that is
+ * asked for before that leaves the last two minutes, which the delivery log may not have whole by then: they are there once it is over.
+ */
+export const NOTED_MISSED = `case
+  when s.missed_since < s.missed_until - interval '2 minutes' or s.missed_until <= now()
+  then json_build_object('sinceMs', ${ms('s.missed_since')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
+
+const OF_CURRENT = `
+  from waybell.subscriptions s
+  where s.guid = $1 and s.account_guid = $2 and s.client_id = $3 and s.interface = $4 and s.ended_at is null`;
+
+const SETTLE = `
+  update waybell.subscriptions s set
+    missed_since = case when $2::float8 is not null then ${time('$2')} when s.missed_until > now() then s.missed_until - interval '2 minutes' end,
+    missed_until = case when $2::float8 is not null or s.missed_until > now() then s.missed_until end
+  where s.guid = $1`;
+
+/** Reads it of a client's current subscription; locked, no other replay of it begins until the end of the transaction. */
+export async function notedMissed(
+  postgres: Queryable,
+  { subscription, client }: { subscription: string; client: ClientReader },
+  { isLocked }: { isLocked: boolean },
+): Promise<NotedMissed | undefined> {
+  const { rows } = await postgres.query<{ missed: NotedMissed | null }>(
+    `select ${NOTED_MISSED} as missed ${OF_CURRENT} ${isLocked ? 'for no key update' : ''}`,
+    [subscription, client.account, client.client, client.interface],
+  );
+  return rows[0]?.missed ?? undefined;
+}
+
+/** Notes that it is replayed up to this time; without one, all of it. */
+export async function settleMissed(postgres: Queryable, subscription: string, upToMs: number | null): Promise<void> {
+  await postgres.query(SETTLE, [subscription, upToMs]);
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listenerClient } from '@waybell/delivery-log/listener-client';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import type { Answer } from '../../testing/ask.ts';
+import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+
+let api: TestApi;
+let token: string;
+/** Has no subscription but that of its listener, and one delivery to that, which was given up. */
+let account: string;
+let own: string;
+let listening: string;
+let delivery: LoggedDelivery;
+
+const client = listenerClient('default', 'ann');
+
+beforeAll(async () => {
+  api = await startApi();
+  ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
+  ({ guid: account, token: own } = await signUp(api, { interface: 'shipper' }));
+  listening = randomUUID();
+  await api.store.postgres.query(
+    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
+       verification_token_sealed, verification_token_key_id)
+     values ($1, 'shipper', $2, $3, 'order.created', 'https://api.test/v1/listeners/a/requests', '\\x00', 'k')`,
+    [listening, account, client],
+  );
+  delivery = await logDelivery(api.store.postgres, {
+    account,
+    client,
+    interface: 'shipper',
+    mark: 'https://said.test/x',
+  });
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+/** What an operator is told, and what with listeners. */
+async function told(path: string, of: (body: Answer['body']) => unknown): Promise<unknown[]> {
+  const bodies = [];
+  for (const listeners of [false, true]) {
+    const asked = `/v1/admin/${path}${path.includes('?') ? '&' : '?'}listeners=${listeners}`;
+    bodies.push(of((await api.admin.ask('GET', asked, { token })).body));
+  }
+  const [without] = bodies;
+  // It is the default.
+  expect(of((await api.admin.ask('GET', `/v1/admin/${path}`, { token })).body)).toEqual(without);
+  return bodies;
+}
+
+describe('a listener is nobody’s subscription', () => {
+  test('among the subscriptions of an account', async () => {
+    const listed = [expect.objectContaining({ guid: listening, client_id: client })];
+    expect(await told(`accounts/${account}/subscriptions`, (body) => body.objects)).toEqual([[], listed]);
+    expect(await told(`why/${account}`, (body) => body.subscriptions)).toEqual([[], listed]);
+    const deliveries = [expect.objectContaining({ guid: delivery.delivery })];
+    expect(await told(`why/${account}`, (body) => body.deliveries)).toEqual([[], deliveries]);
+  });
+
+  test('in what became of an event: the account had none', async () => {
+    const never = { kind: 'suppressed', reason: 'no_subscription', cause: 'never_subscribed' };
+    const sent = {
+      kind: 'delivery',
+      delivery: expect.objectContaining({ guid: delivery.delivery, client_id: client }),
+    };
+    for (const asked of [delivery.subject, delivery.event]) {
+      const [without, withThem] = await told(`why/${asked}`, (body) => body.objects[0].verdicts);
+      expect(without).toEqual([expect.objectContaining(never)]);
+      expect(withThem).toEqual([sent]);
+    }
+  });
+
+  test('in why its own client got nothing', async () => {
+    const { body } = await api.ask('GET', `/v1/timeline/${delivery.subject}`, { token: own });
+    expect(body.data.objects[0].verdicts).toMatchObject([{ kind: 'suppressed', cause: 'never_subscribed' }]);
+    expect((await api.ask('GET', '/v1/deliveries', { token: own })).body.data.objects).toEqual([]);
+  });
+
+  test('among failing receivers', async () => {
+    const origins = (body: Answer['body']) => body.origins.objects.map(({ origin }: { origin: string }) => origin);
+    expect(await told(`failing?account=${account}`, origins)).toEqual([[], ['https://said.test']]);
+  });
+
+  test('among what has no end', async () => {
+    const subject = await logDelivery(api.store.postgres, { account, client, interface: 'shipper', mark: 'x' });
+    await api.store.postgres.query('delete from delivery_log.attempts where delivery = $1', [subject.delivery]);
+    const undelivered = (body: Answer['body']) => body.undelivered.objects.map(({ guid }: { guid: string }) => guid);
+    expect(await told(`failing?account=${account}`, undelivered)).toEqual([[], [subject.delivery]]);
+  });
+
+  test('among what waits', async () => {
+    await api.store.postgres.query(
+      `with target as (
+         select guid, account_guid as account, waybell.room_of(account_guid, callback_url) as room from waybell.subscriptions
+         where guid = $1
+       ), made as (
+         insert into waybell.deliverer_rooms (room, account, shut_since) select room, account, now() from target
+       )
+       insert into waybell.deliverer_waiting (room, made_at, id, subscription, why, properties, body)
+       select room, $2, gen_random_uuid() || ' 1', guid, 'hung', '{}', '{}' from target`,
+      [listening, wallClockMs()],
+    );
+    const waiting = [expect.objectContaining({ subscription_guids: [listening] })];
+    expect(await told(`waiting?account=${account}`, (body) => body.endpoints.objects)).toEqual([[], waiting]);
+    expect(await told(`failing?account=${account}`, (body) => body.waiting.objects)).toEqual([[], waiting]);
+  });
+
+  test('but is told of where it is asked for itself', async () => {
+    const asked = async (guid: string) => (await api.admin.ask('GET', `/v1/admin/why/${guid}`, { token })).body;
+    expect(await asked(listening)).toMatchObject({
+      kind: 'subscription',
+      subscription: { guid: listening },
+      deliveries: expect.arrayContaining([expect.objectContaining({ guid: delivery.delivery })]),
+    });
+    expect(await asked(delivery.delivery)).toMatchObject({ kind: 'delivery', delivery: { client_id: client } });
+  });
+});
