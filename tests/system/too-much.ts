@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { receiver, stack } from './stand.ts';
 
 const HEARD = 20;
@@ -25,7 +26,7 @@ export function tooMuch(): void {
       receiver.answer(path, (response, { at }) => {
         if (refusedAt !== undefined && at >= refusedAt + REST_S * 1_000) return void response.writeHead(200).end();
         refusedAt ??= at;
-        response.writeHead(status, { 'retry-after': restOf(performance.timeOrigin + performance.now()) }).end();
+        response.writeHead(status, { 'retry-after': restOf(wallClockMs()) }).end();
       });
       await client.subscribe('order.paid', receiver.url(path));
       await other.subscribe('order.paid', receiver.url(elsewhere));
