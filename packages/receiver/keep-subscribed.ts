@@ -1,4 +1,4 @@
-import { askWaybell, type Wanted } from './ask-waybell.ts';
+import { askWaybell, type WantedSubscriptions } from './ask-waybell.ts';
 import { keepingTroubles } from './keeping-troubles.ts';
 import type { KeepingChange, KeepingTrouble, KeptState } from './kept-subscription.ts';
 import type { Follow } from './learned-checks.ts';
@@ -93,7 +93,7 @@ function readOptions(options: KeepSubscribedOptions) {
   requireTimers({ everyMs });
   requireNumbers({ replaysPerSecond: perSecond });
   requireFunctions({ onTrouble, onChange });
-  const wanted: Wanted = {
+  const wanted: WantedSubscriptions = {
     callback_url: String(callbackUrl),
     actions: [actions].flat(),
     ...(auditFieldSet !== undefined && { audit_field_set: auditFieldSet }),

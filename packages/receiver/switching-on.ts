@@ -26,7 +26,7 @@ export type SwitchingOn = {
 };
 
 type Which = Pick<KeptSubscription, 'guid' | 'action'>;
-type Standing = { tries: number; onAtMs: number };
+type Tries = { tries: number; onAtMs: number };
 
 /** How many tests are under way. */
 const AT_ONCE = 4;
@@ -37,7 +37,7 @@ const AT_ONCE = 4;
  */
 export function switchingOn(options: SwitchingOptions): SwitchingOn {
   const { waybell, troubles, onChange, perSecond, times, signal } = options;
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, Tries>();
   const inTurn = atMost(AT_ONCE);
   const once = onceAtATime();
 
@@ -56,7 +56,7 @@ export function switchingOn(options: SwitchingOptions): SwitchingOn {
   };
 
   /** Resolves with whether there is nothing more to do. */
-  const tryOut = async ({ guid, action }: Which, standing: Standing): Promise<boolean> => {
+  const tryOut = async ({ guid, action }: Which, standing: Tries): Promise<boolean> => {
     const { is_active: isActive, stopped } = await waybell.subscription(guid);
     if (isActive || stopped) return true;
     const tested = await waybell.test(guid);
