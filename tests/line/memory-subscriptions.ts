@@ -74,7 +74,8 @@ export class MemorySubscriptions {
     const before = this.deactivations.length;
     for (const { delivery, isDelivered, isUncounted, subscription, generation, at } of ends) {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
-      if (isDelivered || isUncounted || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) continue;
+      if (isDelivered || isUncounted || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface))
+        continue;
       row.state = 'deactivated';
       row.offAt = at;
       const { interface: interfaceName, action, account, client } = row;
