@@ -144,8 +144,6 @@ describe('a kept receiver', () => {
     await until('all are handled', () => ids.every((id) => own.handled.includes(id)));
     expect(own.handled.toSorted()).toEqual(ids.toSorted());
     expect(own.answers.map(({ body }) => body)).toContain('{"status":"repeated"}');
-    await until('nothing is missed any more', async () => (await onlyOf(client)).missed === undefined);
-    expect(own.changes.filter(({ kind }) => kind === 'switched_on')).toHaveLength(10);
   });
 
   test('in three replicas is switched on and sent what it missed once', async () => {
