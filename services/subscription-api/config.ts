@@ -112,12 +112,12 @@ export const subscriptionApiSettings = {
   LIVE_STREAMS_PER_CLIENT: count({
     per: 'client and process',
     default: 10,
-    desc: 'streams of /v1/live and of listeners that one client of an account has open, at most; beyond, 429',
+    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, that one client of an account has open, at most; beyond, 429',
   }),
   LIVE_STREAMS: count({
     per: 'process',
     default: 500,
-    desc: 'streams of /v1/live and of listeners open in all, at most; beyond, 503',
+    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, open in all, at most; beyond, 503',
   }),
   LISTENERS_PER_CLIENT: count({
     per: 'client',

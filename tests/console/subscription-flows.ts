@@ -105,7 +105,7 @@ export function subscriptionFlows(): void {
       const carrier = await anAccount('carrier');
       const { subscription, path } = await subscribed(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
-      await page.getByRole('button', { name: 'Subscribe' }).click();
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
       await dialog(page).getByLabel('Search actions').fill('order.c*');
       await dialog(page).getByRole('button', { name: 'Select all 2' }).click();
       await dialog(page).getByText('You are subscribed to 1 of these already').waitFor();

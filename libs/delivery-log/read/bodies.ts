@@ -38,6 +38,7 @@ export async function bodyPlacesOf(
   deliveries: readonly { delivery: string; chunk: string; place: number | null }[],
 ): Promise<(BodyPlace | undefined)[]> {
   const others = deliveries.filter(({ place }) => place === null);
+  if (others.length === 0) return deliveries.map(({ chunk, place }) => (place === null ? undefined : { chunk, place }));
   const { rows } = await postgres.query<BodyPlace & { delivery: string }>({
     name: 'body-places',
     text: `select a.* from unnest($1::uuid[]) as wanted (delivery) cross join lateral (

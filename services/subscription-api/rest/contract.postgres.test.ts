@@ -241,6 +241,7 @@ describe('openapi.json', () => {
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
     await api.ask('POST', '/v1/triggers', { token: tokens.shipper.all, body: { action: 'insurance.issued' } });
     await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/deliveries?after=1.1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/live?kind=lost', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/statistics?hours=1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });

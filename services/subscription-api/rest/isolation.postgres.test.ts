@@ -54,6 +54,9 @@ afterAll(async () => {
 /** What is taken as a body: were it refused, nothing would be seen of what it is refused after. */
 const TAKEN = { required: { callback_url: 'https://hooks.test/of-a-stranger' }, optional: {}, none: undefined };
 
+/** All of the delivery log that may be read on, with what was sent. */
+const ALL_SENT = '/v1/deliveries?after=oldest&include=body&limit=200';
+
 /** Ways to name what is another's: by everything that is the owners' in the path, by the owners in the query, headers and the body. */
 function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscription: string) {
   const at = (action: string) => path.replace(/\{\w+\}/, action);
@@ -68,6 +71,7 @@ function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscript
     yield { method, path: at('order.created'), body: takes, headers };
     if (takes !== undefined) yield { method, path: at('order.created'), body: { ...takes, ...named } };
   }
+  if (method === 'GET' && ALL_SENT.startsWith(path)) yield { method, path: ALL_SENT, body: takes };
   if (body === 'required')
     for (const when of [{ since: '2026-01-01T00:00:00Z' }, { missed: true }])
       yield { method, path, body: { subscription_guid: subscription, ...when } };
@@ -76,7 +80,7 @@ function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscript
 describe('every endpoint', () => {
   test('tells the owner what is in the delivery log', async () => {
     const [subject, , delivery] = logged;
-    for (const path of [`/v1/timeline/${subject}`, `/v1/deliveries/${delivery}`])
+    for (const path of [`/v1/timeline/${subject}`, `/v1/deliveries/${delivery}`, ALL_SENT])
       expect((await api.ask('GET', path, { token: owners[0]?.token })).text).toContain('of-the-owner');
   });
 
