@@ -10,14 +10,16 @@ import { freePort } from '@waybell/stack/free-port';
 import { repository } from '@waybell/stack/stack-folder';
 import { createToken } from '@waybell/subscription-api/tokens';
 import type { KeptSubscription } from '../../packages/receiver/kept-subscription.ts';
+import { sendTo } from '../../packages/receiver/signed-request.ts';
 import { KeptReceiver, type KeptReceiverOptions } from '../testing/kept-receiver.ts';
 import type { Client } from '../testing/test-stack.ts';
-import { stack } from './stand.ts';
+import { settingsOf, stack } from './stand.ts';
 
 type View = Pick<KeptSubscription, 'guid' | 'action' | 'callback_url' | 'is_active' | 'created_at' | 'missed'>;
 type Interface = 'shipper' | 'carrier';
 
 const ACTION = { shipper: 'order.picked_up', carrier: 'order.created' } as const;
+const STRANGE = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 const LONG_MS = 86_400_000;
 
 const kept: KeptReceiver[] = [];
@@ -162,6 +164,19 @@ describe('a kept receiver', () => {
     expect(own.troubles.filter(({ reason }) => reason !== 'switched_off')).toEqual([]);
   });
 
+  test('in three replicas that see at once what was missed has it sent once, and is content', async () => {
+    const { client, own } = await aKept('carrier');
+    await own.start();
+    await own.stop();
+    const missed = await missWhileOff(client);
+    const { guid } = await onlyOf(client);
+    await client.call('PATCH', `/v1/subscriptions/${guid}`, { is_active: true });
+    await own.start({ replicas: 3 });
+    for (const id of missed) await untilHandled(own, id);
+    expect([kinds(own), own.troubles]).toEqual([['subscribed', 'replayed'], []]);
+    expect(own.handled.toSorted()).toEqual(missed.toSorted());
+  });
+
   test('stays off while it does not answer tests, which come ever more seldom, and is on when it does', async () => {
     const { client, own } = await aKept('carrier', { times: { firstPauseMs: 50 } });
     await own.start();
@@ -263,6 +278,26 @@ describe('a kept receiver', () => {
     const { own } = await aKept('carrier', options);
     await own.start();
     expect(own.troubles).toMatchObject([{ reason: 'not_taken', detail: expect.stringMatching(detail) }]);
+  });
+});
+
+describe('a kept receiver of a client that has asked too much', () => {
+  settingsOf('subscription-api', () => ({ REQUESTS_PER_MINUTE: '3' }));
+
+  test('says so once, and leaves the API alone for as long as that says', async () => {
+    const { client, own } = await aKept('carrier');
+    await own.start();
+    const { own: next } = await aKept('carrier', { token: client.token, keeps: { everyMs: 10 } });
+    await next.start();
+    // Has it ask whether there is a newer secret.
+    for (let request = 0; request < 20; request += 1)
+      expect((await sendTo(next.url, { interface: 'carrier', action: 'order.created', secret: STRANGE })).status).toBe(
+        401,
+      );
+    expect(next.troubles).toMatchObject([{ reason: 'too_many_requests' }]);
+    const metrics = await fetch(`${stack.stack.service('subscription-api').spec.health}/metrics`);
+    const refused = (await metrics.text()).match(/^waybell_http_request_duration_seconds_count{.*status="429".*/gm);
+    expect(refused).toEqual([expect.stringMatching(/ 1$/)]);
   });
 });
 
