@@ -26,7 +26,7 @@ describe('keepSubscribed', () => {
     ['"onChange" must be a function', { onChange: 'log' }],
   ])('says at the start: %s', (message, what) => {
     const follow = jest.fn();
-    expect(() => keepSubscribed({ follow }, { ...options, ...what } as KeepSubscribedOptions)).toThrow(message);
+    expect(() => keepSubscribed({ follow }, { ...options, ...what })).toThrow(message);
     expect(follow).not.toHaveBeenCalled();
   });
 
