@@ -286,7 +286,7 @@ describe('a listener', () => {
 
   test.each([
     [['damage.*.x'], 422],
-    [['order.create'], 404],
+    [['order.create'], 422],
     [[], 422],
   ])('of %j is refused', async (actions, status) => {
     expect((await listen(await aCarrier(), { actions })).status).toBe(status);

@@ -63,9 +63,10 @@ export async function askForTrigger(postgres: Queryable, request: TriggerRequest
   const { rows } = await postgres.query<TriggeredSubscriptionRow>(TARGETS, whose);
   const isAside = !isEverywhere && rows.some((each) => each.is_listener);
   const meant = rows.filter((each) => each.action === action && (each.is_listener || !isAside));
-  const [first] = meant;
-  if (first === undefined) return { kind: 'refused', why: isAside ? 'elsewhere' : 'unsubscribed' };
-  if (first.stop !== null) return { kind: 'refused', why: 'stopped', stop: first.stop };
+  if (meant.length === 0) return { kind: 'refused', why: isAside ? 'elsewhere' : 'unsubscribed' };
+  const stops = meant.flatMap(({ stop }) => stop ?? []);
+  const [stop] = stops;
+  if (stop !== undefined && stops.length === meant.length) return { kind: 'refused', why: 'stopped', stop };
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
   for (const target of meant.filter((each) => each.stop === null)) {
     const { guid: subscription, client_id: toClient, is_listener, generation, audit_field_set: auditFieldSet } = target;

@@ -141,6 +141,8 @@ describe('a trigger', () => {
       body: { type: 'urn:waybell:problem:stopped', detail: expect.stringContaining('a loop') },
     });
     expect(await sendingsOf(us.account)).toHaveLength(1);
+    await us.listen('ann');
+    expect((await us.trigger({ everywhere: true })).body.deliveries).toMatchObject([{ is_listener: true }]);
   });
 
   test.each([

@@ -72,7 +72,7 @@ function refused(refusal: TriggerRefusal, action: string): Problem {
     case 'elsewhere':
       return new Problem(
         'nobody-subscribed',
-        `The listener that runs does not take ${action}: start one that does, or ask for it everywhere.`,
+        `The listener that runs does not take ${action}: start one that does, or ask for it "everywhere".`,
       );
   }
 }
