@@ -62,6 +62,7 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
       await off.getByRole('link', { name: /^delivery/ }).waitFor();
+      expect(await off.innerText()).toContain('exhausted');
     });
 
     test('changes where a subscription is sent to: its token stays', async () => {
