@@ -26,7 +26,7 @@ describe('keepSubscribed', () => {
     ['"onChange" must be a function', { onChange: 'log' }],
   ])('says at the start: %s', (message, what) => {
     const follow = jest.fn();
-    expect(() => keepSubscribed({ follow }, { ...options, ...what } as KeepSubscribedOptions)).toThrow(message);
+    expect(() => keepSubscribed({ follow }, { ...options, ...what })).toThrow(message);
     expect(follow).not.toHaveBeenCalled();
   });
 
@@ -54,7 +54,7 @@ describe('keepSubscribed', () => {
 
 describe('pauses before a test', () => {
   test('double from ten seconds to ten minutes; the first comes at once', () => {
-    const times = { firstPauseMs: 10_000, longestPauseMs: 600_000, settleMs: 0 };
+    const times = { firstPauseMs: 10_000, longestPauseMs: 600_000, replayPauseMs: 0 };
     expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 1_000].map((tries) => pauseBefore(tries, times) / 1_000)).toEqual([
       0, 10, 20, 40, 80, 160, 320, 600, 600, 600,
     ]);

@@ -39,7 +39,7 @@ export type Kept = {
 
 const EVERY_MS = 5 * 60_000;
 const PER_SECOND = 50;
-const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, settleMs: 5_000 };
+const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, replayPauseMs: 65_000 };
 
 /**
  * Keeps a receiver subscribed, from now on until it is closed: subscribes what is missing, changes what differs, tests what is

@@ -1,6 +1,10 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
-import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { awaitEnds } from '@waybell/subscription-api/rest/deliveries/await-ends';
+import { streamRoom } from '@waybell/subscription-api/rest/live/stream-room';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -52,6 +56,30 @@ describe('a request that waits', () => {
     expect((await asked).objects.map((each) => each.guid)).toEqual([guid]);
   });
 
+  test("is not told of others' ends, nor of those before it", async () => {
+    const { stand: ours, us } = await start();
+    const other = await ours.someone();
+    await ours.delivered(us, [aDelivered()]);
+    const { next } = await ours.all(us, 'oldest');
+    const number = Number.parseInt(next, 10);
+    using room = streamRoom({ streamsPerClient: 9, streams: 9 });
+    await using awaiting = awaitEnds({ database: ours.api.database, room, log: silentLog, lookEveryMs: 50 });
+    const begin = ({ account, client }: Us) => {
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      return awaiting.begin({ account, client, interface: 'carrier' }, response, 60_000);
+    };
+    let isTold = false;
+    const told = begin(us)
+      .after(number)
+      .finally(() => (isTold = true));
+    await ours.delivered(other, [aDelivered()]);
+    expect(await begin(other).after(number - 1)).toBe(true);
+    await isWaited(ours);
+    expect(isTold).toBe(false);
+    await ours.delivered(us, [aDelivered()]);
+    expect(await told).toBe(true);
+  });
+
   test('is answered at once where there is something already', async () => {
     const { stand: ours, us } = await start();
     const guid = await ours.delivered(us, [aDelivered()]);
@@ -84,7 +112,8 @@ describe('a request that waits', () => {
       await using _stream = await ours.read(us);
       const waiting = ours.page(us, query);
       const refused = () => ours.api.ask('GET', `/v1/deliveries?after=${next}&wait=1s`, { token: us.token });
-      await until('both are there', async () => (await refused()).status === 429);
+      await isWaited(ours);
+      expect((await refused()).status).toBe(429);
       await using _others = await ours.read(other);
       const busy = await ours.api.ask('GET', `/v1/deliveries?${query}`, { token: third.token });
       expect(busy.status).toBe(503);

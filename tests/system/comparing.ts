@@ -55,8 +55,8 @@ export function comparing(): void {
         const { client, path, hear } = await integrator(name);
         for (let made = 0; made < 3; made += 1) await hear();
         const told = await ended(client, 3);
-        const sent = receiver.at(path).map(({ headers, body }) => [headers['webhook-id'], body]);
-        expect(told.map(({ guid, body }) => [guid, body]).toSorted()).toEqual(sent.toSorted());
+        const sent = receiver.at(path).map(({ headers, body }) => `${String(headers['webhook-id'])} ${body}`);
+        expect(told.map(({ guid, body }) => `${guid} ${body}`).toSorted()).toEqual(sent.toSorted());
 
         const { next } = await curl(client, 'after=oldest&limit=200');
         const waiting = curl(client, `after=${next}&wait=20s&include=body`);

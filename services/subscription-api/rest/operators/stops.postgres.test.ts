@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 
 const callback_url = 'https://hooks.test/a?key=secret';
@@ -92,20 +93,34 @@ describe('a subscription that an operator stops', () => {
     expect(await see()).not.toHaveProperty('stopped');
   });
 
-  test('stays stopped while its client ends it and subscribes anew at the same moment', async () => {
-    const { guid, put, see, end } = await aCarrier();
-    const client = (async () => {
-      for (let round = 0; round < 10; round += 1) {
-        await end();
-        await put();
-      }
-    })();
-    const stops = await Promise.all(
-      Array.from({ length: 5 }, () => ask('POST', `subscriptions/${guid}/stop`, { reason })),
-    );
-    await client;
-    expect(stops.map(({ status }) => status)).toEqual(stops.map(() => 200));
-    expect((await see()).stopped.reason).toBe(reason);
+  test('stays stopped where its client ends it and subscribes anew at the same moment', async () => {
+    const { guid, see } = await aCarrier();
+    const client = await api.store.postgres.connect();
+    try {
+      await client.query('begin');
+      await client.query('update waybell.subscriptions set ended_at = now(), is_active = false where guid = $1', [
+        guid,
+      ]);
+      await client.query(
+        `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
+           verification_token_sealed, verification_token_key_id)
+         select gen_random_uuid(), interface, account_guid, client_id, action, callback_url, verification_token_sealed,
+           verification_token_key_id
+         from waybell.subscriptions where guid = $1`,
+        [guid],
+      );
+      const stop = ask('POST', `subscriptions/${guid}/stop`, { reason });
+      await until('it waits', async () => {
+        const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await client.query(waiting)).rowCount === 1;
+      });
+      await client.query('commit');
+      expect((await stop).status).toBe(200);
+    } finally {
+      client.release(true);
+    }
+    const { stopped, guid: next } = await see();
+    expect([next === guid, stopped.reason]).toEqual([false, reason]);
   });
 
   test('takes no test', async () => {
