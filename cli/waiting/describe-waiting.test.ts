@@ -26,6 +26,12 @@ describe('describeEndpoint', () => {
     );
   });
 
+  test('says of what is held when it is looked at, and of no endpoint that it is open', () => {
+    expect(describeEndpoint({ ...endpoint, why: ['paused'], shutSince: null }, nameOf)).toContain(
+      '  paused  next try 2026-11-20T09:03:00.000Z  subscription s',
+    );
+  });
+
   test('says of many that there are more, and of what a process has in hand no time', () => {
     const many = { ...endpoint, deliveries: 10_000, isComplete: false, shutSince: null, isClaimed: true };
     expect(describeEndpoint({ ...many, why: ['full', 'open'], subscriptions: ['s', 't'] }, nameOf)).toContain(

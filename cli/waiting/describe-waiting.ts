@@ -45,11 +45,16 @@ function amountOf(count: string, { bytes, oldestAt }: { bytes: number; oldestAt:
   return `${count}, ${sizeOf(bytes)}, oldest since ${timeOf(oldestAt)}`;
 }
 
-function stateOf({ shutSince, isClaimed, nextTryAt }: WaitingEndpoint | WaitingDestination): string[] {
+/** Of a subscription that is held, no endpoint is asked. */
+const isHeld = (room: WaitingEndpoint | WaitingDestination): boolean =>
+  'why' in room && room.why.every((why) => why === 'paused' || why === 'stopped');
+
+function stateOf(room: WaitingEndpoint | WaitingDestination): string[] {
+  const { shutSince, isClaimed, nextTryAt } = room;
   const isInHand = isClaimed || nextTryAt === null;
   // Whether it has taken anything since it was claimed, its process alone knows.
   return [
-    ...(shutSince === null ? (isInHand ? [] : ['open']) : [`shut since ${timeOf(shutSince)}`]),
+    ...(shutSince === null ? (isInHand || isHeld(room) ? [] : ['open']) : [`shut since ${timeOf(shutSince)}`]),
     isInHand ? 'in the hands of a process' : `next try ${timeOf(nextTryAt)}`,
   ];
 }
