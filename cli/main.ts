@@ -14,7 +14,7 @@ const commands: Record<string, () => Promise<Command>> = {
   account: async () => (await import('./commands/account.ts')).accountCommand(),
   token: async () => (await import('./commands/token.ts')).tokenCommand(),
   subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
-  host: async () => (await import('./subscription/stop-commands.ts')).hostCommand(),
+  host: async () => (await import('./commands/host.ts')).hostCommand(),
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),

@@ -100,9 +100,9 @@ async function list({ json, ...options }: ApiCommandOptions & { json?: true }): 
   for (const each of subscriptions) print(json ? JSON.stringify(each) : describeSubscription(each));
 }
 
-type ApplyOptions = ApiCommandOptions & { auditField?: string[]; file?: string; keep?: true; json?: true };
+type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; keep?: true; json?: true };
 
-async function apply(url: string | undefined, actions: string[], options: ApplyOptions): Promise<void> {
+async function apply(url: string | undefined, actions: string[], options: ApplyChoices): Promise<void> {
   const wishes = wishesOf(url, actions, options);
   const api = clientApi(options, process.env);
   let areAllOn = true;
@@ -118,7 +118,7 @@ async function apply(url: string | undefined, actions: string[], options: ApplyO
 function wishesOf(
   url: string | undefined,
   actions: string[],
-  { file, auditField }: ApplyOptions,
+  { file, auditField }: ApplyChoices,
 ): WishedSubscriptions[] {
   if (file !== undefined && url === undefined && auditField === undefined)
     return readWishes(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
@@ -127,7 +127,7 @@ function wishesOf(
   return [{ callback_url: url, actions, ...(auditField && { audit_field_set: auditField }) }];
 }
 
-async function isOn(api: ClientApi, { subscription }: PutAnswer, options: ApplyOptions): Promise<boolean> {
+async function isOn(api: ClientApi, { subscription }: PutAnswer, options: ApplyChoices): Promise<boolean> {
   if (subscription === undefined) return false;
   return options.keep === undefined ? subscription.is_active : keep(api, subscription, report);
 }

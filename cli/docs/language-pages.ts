@@ -75,8 +75,8 @@ published if, and only if, a transaction of your database commits, write it into
 ## Receive
 
 \`SIGNING_SECRETS=whsec_… ${receive.run}\`. Where it comes from, and what a receiver has to answer: [receiving](../receiving.md).
-The signature says all that the verification token of a subscription does, and is of the client: it needs nothing when another action is
-subscribed. For a rotation start it with both secrets, the old and the new, parted by a comma; for as long as both are valid, either is enough.
+It checks the signature alone: the secret is the client's, so that another subscription needs nothing, whereas each has a verification token of
+its own. In a rotation either secret will do; both may be given, parted by a comma.
 
 ${await code(receive)}
 

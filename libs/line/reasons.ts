@@ -95,7 +95,7 @@ export const dropReasons = {
   },
   deactivated: {
     meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
-    remedy: 'Fix the receiver and subscribe again; what was dropped can then be sent again by hand.',
+    remedy: 'Fix the receiver, test the subscription and switch it on again; what was dropped can then be replayed.',
   },
   feature_off: {
     meaning: "The account's feature that the action needs was off when the attempt was due.",
@@ -154,7 +154,7 @@ export const noSubscriptionCauses = {
   },
   switched_off: {
     meaning: 'The subscription had been switched off, because its deliveries only failed.',
-    remedy: 'Fix the receiver and subscribe again; a replay with include_suppressed then sends what was missed.',
+    remedy: 'Fix the receiver, test the subscription and switch it on again; a replay with missed then sends what came.',
   },
   ended: {
     meaning:

@@ -13,29 +13,33 @@ export type PutEntry = {
   action: string;
   result: 'created' | 'changed' | 'unchanged' | 'refused';
   subscription?: ToldSubscription;
-  problem?: Problem;
+  problem?: ToldProblem;
 };
 
-export type Wanted = { callback_url: string; actions: readonly string[]; audit_field_set?: readonly string[] };
+export type WantedSubscriptions = {
+  callback_url: string;
+  actions: readonly string[];
+  audit_field_set?: readonly string[];
+};
 
 /** What a receiver said to a test. */
 export type Tested = { status: string; reason?: string; meaning?: string };
 
 export type ToldSubscription = KeptSubscription & { verification_token?: string };
-type Problem = { type?: string; detail?: string };
-type Envelope<T> = T & { data?: T };
-type FailureReason = 'unreachable' | 'no_rights' | 'too_many_requests' | 'not_taken';
+type ToldProblem = { type?: string; detail?: string };
+type Wrapped<T> = T & { data?: T };
+type FailedCall = 'unreachable' | 'no_rights' | 'too_many_requests' | 'not_taken';
 
 /** The API gave no answer, or not the one hoped for. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
-  readonly reason: FailureReason;
+  readonly reason: FailedCall;
   readonly status: number;
   /** How long to leave the API alone. */
   readonly waitMs: number;
 
   constructor(
-    reason: FailureReason,
+    reason: FailedCall,
     detail: string,
     { status = 0, waitMs = 0 }: { status?: number; waitMs?: number } = {},
   ) {
@@ -53,7 +57,7 @@ const TEST_WITHIN_MS = 90_000;
 /** Each call rejects with an `ApiFailure`. While the API wants to be left alone, it is. */
 export type AskWaybell = {
   secrets: () => Promise<string[]>;
-  put: (wanted: Wanted) => Promise<PutEntry[]>;
+  put: (wanted: WantedSubscriptions) => Promise<PutEntry[]>;
   subscription: (guid: string) => Promise<ToldSubscription>;
   test: (guid: string) => Promise<Tested>;
   switchOn: (guid: string) => Promise<ToldSubscription>;
@@ -86,11 +90,11 @@ export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
     throw failure;
   };
 
-  const one = async <T>(asked: Promise<Envelope<T & { object?: T }>>): Promise<T> => {
+  const one = async <T>(asked: Promise<Wrapped<T & { object?: T }>>): Promise<T> => {
     const answer = await asked;
     return answer.data?.object ?? answer;
   };
-  const several = async <T>(asked: Promise<Envelope<{ objects?: T[] }>>): Promise<T[]> => {
+  const several = async <T>(asked: Promise<Wrapped<{ objects?: T[] }>>): Promise<T[]> => {
     const answer = await asked;
     const objects = answer.data?.objects ?? answer.objects;
     if (!Array.isArray(objects)) throw new ApiFailure('not_taken', `${base.href} did not answer as Waybell does`);
@@ -136,11 +140,11 @@ async function fetchWithin<T>(
 
 /** `fetch failed` says nothing: its cause does. */
 function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message;
+  const { message, cause } = Object(error) as { message?: string; cause?: { message?: string; code?: string } };
+  return cause?.message || cause?.code || message || String(error);
 }
 
-const REASONS: Readonly<Record<number, FailureReason>> = {
+const REASONS: Readonly<Record<number, FailedCall>> = {
   401: 'no_rights',
   403: 'no_rights',
   429: 'too_many_requests',
@@ -160,7 +164,7 @@ function failureOf({ status, headers }: Response, text: string): ApiFailure {
   return new ApiFailure(REASONS[status] ?? 'not_taken', `${status}: ${said}`, { status, waitMs });
 }
 
-function problemIn(text: string): Problem & { errors?: Problem[] } {
+function problemIn(text: string): ToldProblem & { errors?: ToldProblem[] } {
   try {
     // What a proxy answers may be anything.
     const body = JSON.parse(text) as ReturnType<typeof problemIn> | null;

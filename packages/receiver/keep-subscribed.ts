@@ -1,4 +1,4 @@
-import { askWaybell, type Wanted } from './ask-waybell.ts';
+import { askWaybell, type WantedSubscriptions } from './ask-waybell.ts';
 import { keepingTroubles } from './keeping-troubles.ts';
 import type { KeepingChange, KeepingTrouble, KeptState } from './kept-subscription.ts';
 import type { Follow } from './learned-checks.ts';
@@ -39,7 +39,7 @@ export type Kept = {
 
 const EVERY_MS = 5 * 60_000;
 const PER_SECOND = 50;
-const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, settleMs: 5_000 };
+const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, replayPauseMs: 65_000 };
 
 /**
  * Keeps a receiver subscribed, from now on until it is closed: subscribes what is missing, changes what differs, tests what is
@@ -93,7 +93,7 @@ function readOptions(options: KeepSubscribedOptions) {
   requireTimers({ everyMs });
   requireNumbers({ replaysPerSecond: perSecond });
   requireFunctions({ onTrouble, onChange });
-  const wanted: Wanted = {
+  const wanted: WantedSubscriptions = {
     callback_url: String(callbackUrl),
     actions: [actions].flat(),
     ...(auditFieldSet !== undefined && { audit_field_set: auditFieldSet }),

@@ -1,11 +1,17 @@
-import { ApiFailure, type AskWaybell, type PutEntry, type ToldSubscription, type Wanted } from './ask-waybell.ts';
+import {
+  ApiFailure,
+  type AskWaybell,
+  type PutEntry,
+  type ToldSubscription,
+  type WantedSubscriptions,
+} from './ask-waybell.ts';
 import { troubleOf, type KeepingTroubles } from './keeping-troubles.ts';
 import type { KeepingChange, KeptState, KeptSubscription } from './kept-subscription.ts';
 import type { LearnedChecks } from './learned-checks.ts';
 
 export type LookingOptions = {
   waybell: AskWaybell;
-  wanted: Wanted;
+  wanted: WantedSubscriptions;
   troubles: KeepingTroubles;
   onChange: (change: KeepingChange) => void;
   /** Does what is to be done about a subscription. */
@@ -13,7 +19,7 @@ export type LookingOptions = {
   signal: AbortSignal;
 };
 
-export type Looking = {
+export type Looks = {
   /** Resolves with 0 where the API answered, else with how long it wants to be left alone at least. Never rejects. */
   look: () => Promise<number>;
   checks: LearnedChecks;
@@ -27,7 +33,7 @@ const LEAST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 60_000;
 
 /** Asks the API how all is, and has it as it should be: one look at a time. */
-export function looking({ waybell, wanted, troubles, onChange, attend, signal }: LookingOptions): Looking {
+export function looking({ waybell, wanted, troubles, onChange, attend, signal }: LookingOptions): Looks {
   let secrets: readonly string[] = [];
   let tokens: readonly string[] = [];
   let subscriptions: readonly KeptSubscription[] = [];

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 describe('the README', () => {
-  // The first, which is kept subscribed, is tried on a whole system: tests/system/kept-receiver.ts.
+  // The first, which is kept subscribed, is tried on a whole system: tests/system/kept-receiver.test.ts.
   test('has receivers in eight lines at most, of which one is given its secrets and receives', async () => {
     const [kept = '', given = ''] = snippets.filter((text) => text.includes('createServer'));
     expect([kept, given].map((text) => text.trimEnd().split('\n').length)).toEqual([6, 8]);

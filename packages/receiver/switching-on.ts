@@ -7,8 +7,8 @@ export type SwitchingTimes = {
   /** Before the second test; it doubles with each. */
   firstPauseMs: number;
   longestPauseMs: number;
-  /** Until what was suppressed last is in the delivery log, where replays find it. */
-  settleMs: number;
+  /** From a replay to the look whether more was missed: the API notes what the delivery log may not have had yet. */
+  replayPauseMs: number;
 };
 
 export type SwitchingOptions = {
@@ -26,7 +26,7 @@ export type SwitchingOn = {
 };
 
 type Which = Pick<KeptSubscription, 'guid' | 'action'>;
-type Standing = { tries: number; onAtMs: number };
+type Tries = { tries: number; onAtMs: number };
 
 /** How many tests are under way. */
 const AT_ONCE = 4;
@@ -37,26 +37,28 @@ const AT_ONCE = 4;
  */
 export function switchingOn(options: SwitchingOptions): SwitchingOn {
   const { waybell, troubles, onChange, perSecond, times, signal } = options;
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, Tries>();
   const inTurn = atMost(AT_ONCE);
   const once = onceAtATime();
 
   const replay = async ({ guid, action }: Which): Promise<void> => {
-    await pause(times.settleMs, signal);
-    if (signal.aborted) return;
     try {
-      const { total: count } = await waybell.replayMissed(guid, perSecond);
-      onChange({ kind: 'replayed', action, guid, count });
+      for (let isMissed = true; isMissed;) {
+        const { total: count } = await waybell.replayMissed(guid, perSecond);
+        if (count > 0) onChange({ kind: 'replayed', action, guid, count });
+        troubles.settle(`replay ${action}`);
+        await pause(times.replayPauseMs, signal);
+        isMissed = (await waybell.subscription(guid)).missed !== undefined;
+      }
     } catch (error) {
-      // 409: another replica has done it.
+      // 409: another replica does it.
       if (signal.aborted || statusOf(error) === 409) return;
-      return troubles.raise(`replay ${action}`, failedTrouble(error, action, 'what was missed is not replayed'));
+      troubles.raise(`replay ${action}`, failedTrouble(error, action, 'what was missed is not replayed'));
     }
-    troubles.settle(`replay ${action}`);
   };
 
   /** Resolves with whether there is nothing more to do. */
-  const tryOut = async ({ guid, action }: Which, standing: Standing): Promise<boolean> => {
+  const tryOut = async ({ guid, action }: Which, standing: Tries): Promise<boolean> => {
     const { is_active: isActive, stopped } = await waybell.subscription(guid);
     if (isActive || stopped) return true;
     const tested = await waybell.test(guid);

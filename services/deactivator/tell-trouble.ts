@@ -11,12 +11,12 @@ const PRUNED_AT_ONCE = 10_000;
 
 const STATEMENTS = [
   { name: 'tell-exhausted', text: `select waybell.tell_exhausted(${EVERY})` },
-  { name: 'tell-late-endpoints', text: `select waybell.tell_late_endpoints(${LATE}, ${EVERY})` },
   {
     name: 'prune-notices',
     text: `delete from waybell.notices where guid in (
       select guid from waybell.notices where at < now() - ${KEPT} order by at limit ${PRUNED_AT_ONCE})`,
   },
+  { name: 'tell-late-endpoints', text: `select waybell.tell_late_endpoints(${LATE}, ${EVERY})` },
 ];
 
 /** Writes notices of what goes on, at each interval, and forgets old ones. */

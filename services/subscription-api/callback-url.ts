@@ -43,12 +43,15 @@ function dropRootDot(url: URL): void {
   url.hostname = host.includes('.') || host === 'localhost' ? host : `${host}.`;
 }
 
+// As long as a name in DNS is at most.
+const HOST_LIMIT = 253;
+
 /** A host as callback URLs have it, without a port; undefined where the text names none. */
 export function hostNamed(text: string): string | undefined {
   const url = URL.parse(`https://${text}`);
   if (url?.hostname.endsWith('.')) dropRootDot(url);
   const isHost = url?.href === `https://${url?.hostname}/` && !/[/\\?#@:\s]/.test(text.replace(/^\[[^\]]*]$/, ''));
-  return isHost ? url.hostname : undefined;
+  return isHost && text.length <= HOST_LIMIT ? url.hostname : undefined;
 }
 
 function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {

@@ -3,6 +3,7 @@ import { ms } from '@waybell/delivery-log/columns';
 import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import { NOTED_MISSED } from './by-hand/noted-missed.ts';
 
 /** A subscription that gets nothing now, or missed something that was not replayed. Times are milliseconds since the epoch. */
 export type Interrupted = Pick<
@@ -32,13 +33,13 @@ const INTERRUPTED = `
       split_part(s.callback_url, '?', 1) as url, k.state,
       case k.state when 'off' then s.deactivated_at when 'stopped' then coalesce(s.stopped_at, h.stopped_at)
         when 'missed' then s.missed_since end as since,
-      case k.state when 'paused' then s.paused_until when 'missed' then s.missed_until end as until,
+      case k.state when 'paused' then s.paused_until when 'missed' then least(s.missed_until, now()) end as until,
       case k.state when 'off' then s.deactivation_rule
         when 'stopped' then case when s.stopped_at is not null then s.stopped_reason else h.reason end end as reason,
       coalesce(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute') as missed_since
     from waybell.subscriptions s left join waybell.stopped_hosts h on h.host = waybell.host_of(s.callback_url)
     cross join lateral (select case when not s.is_active then 'off' when s.stopped_at is not null or h.host is not null then 'stopped'
-      when s.paused_until > now() then 'paused' when s.missed_since is not null then 'missed' end as state) k
+      when s.paused_until > now() then 'paused' when ${NOTED_MISSED} is not null then 'missed' end as state) k
     where s.ended_at is null and ($3 or not waybell.is_listener(s.client_id)) and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
     order by 8 desc nulls first, s.guid limit $2
   ) found`;

@@ -34,7 +34,7 @@ const STOPPED = `
 const STOPPED_HOSTS = `
   select host, ${ms('stopped_at')} as at, reason, (
     select count(*)::int from waybell.subscriptions s
-    where s.ended_at is null and waybell.host_of(s.callback_url) = h.host) as subscriptions
+    where s.ended_at is null and not waybell.is_listener(s.client_id) and waybell.host_of(s.callback_url) = h.host) as subscriptions
   from waybell.stopped_hosts h where $1::text is null or host = $1 order by stopped_at desc, host`;
 
 /**

@@ -22,27 +22,27 @@ export type SubscriptionRequest = { action: string; callbackUrl: string; auditFi
 /** Members that are left out stay as they are; only `isActive` switches on what is off. */
 export type SubscriptionChange = Partial<Omit<SubscriptionRequest, 'action'>> & { isActive: boolean };
 
-export type OwnSubscription = Subscription & { stop: Stop | null; missed: NotedMissed | null };
+export type ShownSubscription = Subscription & { stop: Stop | null; missed: NotedMissed | null };
 
-export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscription: OwnSubscription };
+export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscription: ShownSubscription };
 
 export type Subscriptions = {
   /** Makes the subscription, or replaces what the current one says, switches it on and ends its pause; its guid and token stay. */
-  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<OwnSubscription>;
+  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription>;
   /** Makes the subscription; undefined where there is a current one, active or deactivated. */
-  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<OwnSubscription | undefined>;
+  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription | undefined>;
   /** Makes each, or changes the current one in place; by action. `isActive`: what was switched off is on again. */
   put(client: ChangingClient, wishes: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
   /** Changes a current one, if that changes anything; undefined where there is none. */
-  change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<OwnSubscription | undefined>;
+  change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<ShownSubscription | undefined>;
   /** Has the deliveries of a current one that is on wait until then, or no longer where it is null; undefined where there is none. */
-  pause(client: ChangingClient, guid: string, until: Date | null): Promise<OwnSubscription | undefined>;
+  pause(client: ChangingClient, guid: string, until: Date | null): Promise<ShownSubscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
-  end(client: ChangingClient, action: string): Promise<OwnSubscription | undefined>;
+  end(client: ChangingClient, action: string): Promise<ShownSubscription | undefined>;
   /** The client's current subscriptions, by action. */
-  list(client: Client): Promise<OwnSubscription[]>;
+  list(client: Client): Promise<ShownSubscription[]>;
   /** A current one. */
-  find(client: Client, by: { action: string } | { guid: string }): Promise<OwnSubscription | undefined>;
+  find(client: Client, by: { action: string } | { guid: string }): Promise<ShownSubscription | undefined>;
   verificationToken(subscription: Subscription): string;
 };
 
@@ -116,12 +116,12 @@ export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
 const END = `update waybell.subscriptions s set ${ENDED} where ${OF_CLIENT} and s.action = $4 returning ${OWN}`;
 
 export function keepSubscriptions({ database, keyRing }: { database: Database; keyRing: KeyRing }): Subscriptions {
-  async function ask(client: Client, sql: string, ...values: unknown[]): Promise<OwnSubscription[]> {
-    return database.run((source) => source.query<OwnSubscription[]>(sql, [...valuesOf(client), ...values]));
+  async function ask(client: Client, sql: string, ...values: unknown[]): Promise<ShownSubscription[]> {
+    return database.run((source) => source.query<ShownSubscription[]>(sql, [...valuesOf(client), ...values]));
   }
-  async function change(client: ChangingClient, sql: string, values: unknown[]): Promise<OwnSubscription[]> {
+  async function change(client: ChangingClient, sql: string, values: unknown[]): Promise<ShownSubscription[]> {
     return database.change(client.actor, async (postgres) => {
-      const { rows } = await postgres.query<OwnSubscription>(sql, values);
+      const { rows } = await postgres.query<ShownSubscription>(sql, values);
       return rows;
     });
   }
@@ -130,7 +130,7 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
     return database.change(client.actor, async (postgres) => {
       const whose = [...valuesOf(client), guid];
       await postgres.query(sql, [...whose, ...values]);
-      return (await postgres.query<OwnSubscription>(`${CURRENT} and s.guid = $4`, whose)).rows[0];
+      return (await postgres.query<ShownSubscription>(`${CURRENT} and s.guid = $4`, whose)).rows[0];
     });
   }
 
@@ -157,7 +157,7 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
         const put = await postgres.query<{ guid: string }>(PUT, [...insertOf(client, rows, keyRing), isActive]);
         const touched = new Set(put.rows.map(({ guid }) => guid));
         const whose = [...valuesOf(client), rows.map(({ action }) => action)];
-        const now = await postgres.query<OwnSubscription>(
+        const now = await postgres.query<ShownSubscription>(
           `${CURRENT} and s.action = any ($4) order by s.action`,
           whose,
         );

@@ -42,7 +42,7 @@ const MOST_COUNTED = 10_000;
 const listed = (where: string): string => `
   listed as materialized (
     select r.*, oldest.made_at from waybell.rooms r cross join lateral (
-      select made_at, subscription from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
+      select made_at from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
     ) oldest
     where ${where} order by oldest.made_at, r.room limit $1
   )`;
@@ -52,9 +52,11 @@ const OF_ROOM = `
   claimed_by is not null and look_at > now() as "isClaimed",
   case when claimed_by is null or look_at <= now() then ${ms('look_at')} end as "nextTryAt"`;
 
-/** No room has deliveries to a listener beside others: its URL is its own. */
+/** The room's first delivery. No room has deliveries to a listener beside others: its URL is its own. */
+const FIRST =
+  '(select w.subscription from waybell.deliverer_waiting w where w.room = r.room order by w.made_at limit 1)';
 const OF_WHOM = `r.service = 'deliverer' and r.name is null and ($2::uuid is null or r.account = $2)
-  and ($3 or not ${isOfListener('oldest.subscription')})`;
+  and ($3 or not ${isOfListener(FIRST)})`;
 
 const ENDPOINTS = `
   with ${listed(OF_WHOM)}

@@ -2,7 +2,8 @@ import { beforeAll, describe, test } from '@jest/globals';
 import type { OpenPage } from '../testing/browser.ts';
 import { furnish, type Furnished } from './furnished.ts';
 import { expectReadable } from './page-checks.ts';
-import { clientPlaces, operatorPlaces, type Place } from './places.ts';
+import { operatorPlaces } from './operator-places.ts';
+import { clientPlaces, type Place } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { apiUrl, browser, operatorsUrl, operatorToken } from './stand.ts';
 

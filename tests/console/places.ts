@@ -16,7 +16,7 @@ export const to = async (page: Page, address: string): Promise<void> =>
   page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
 
 /** Opens a dialog by a button of the page there. */
-const asks = (address: string, name: string | RegExp) => async (page: Page) => {
+export const asks = (address: string, name: string | RegExp) => async (page: Page) => {
   await to(page, address);
   await button(page, name).first().click();
   await dialog(page).waitFor();
@@ -169,134 +169,6 @@ export const clientPlaces: Place[] = [
     async (page) => {
       await to(page, '/nowhere');
       await page.getByText('There is no such page').waitFor();
-    },
-  ],
-];
-
-export const operatorPlaces: Place[] = [
-  [
-    'queues',
-    async (page) => {
-      await to(page, '/queues');
-      await button(page, /^▸? ?All \d+ queues/).click();
-    },
-  ],
-  [
-    'failing',
-    async (page) => {
-      await to(page, '/failing');
-      await page.getByText('Where attempts fail most').first().waitFor();
-    },
-  ],
-  [
-    'switched off',
-    async (page, known) => {
-      await to(page, '/switched-off');
-      await page.getByText(known.path).first().waitFor();
-    },
-  ],
-  [
-    'rejected',
-    async (page) => {
-      await to(page, '/rejected');
-      await page.getByText('payload_invalid').first().waitFor();
-    },
-  ],
-  ['a stop', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Stop/)(page)],
-  [
-    'what is stopped',
-    async (page, known) => {
-      await asks(`/accounts/${known.carrier.account}`, /^Stop/)(page);
-      await dialog(page)
-        .getByLabel(/^Reason/)
-        .fill('the receiver is being moved');
-      await dialog(page).getByRole('button', { name: 'Stop' }).click();
-      await asks('/stopped', /^Start/)(page);
-    },
-  ],
-  ['a retry', asks('/rejected', /^Retry/)],
-  ['a purge', asks('/rejected', /^Purge/)],
-  [
-    'a correction',
-    async (page, known, { untilTrouble }) => {
-      await to(page, `/rejected?about=${known.rejected.guid}`);
-      await page
-        .getByRole('link', { name: /^Correct/ })
-        .first()
-        .click();
-      await page.locator('.mark-line').first().waitFor();
-      await untilTrouble(/422/);
-    },
-  ],
-  [
-    'accounts',
-    async (page, known) => {
-      await to(page, '/accounts');
-      await page.getByText(known.name).first().waitFor();
-    },
-  ],
-  ['a new account', asks('/accounts', /^Create/)],
-  [
-    'an account',
-    async (page, known) => {
-      await to(page, `/accounts/${known.carrier.account}`);
-      await page.getByText('order.assigned').first().waitFor();
-    },
-  ],
-  [
-    'a new token',
-    async (page, known) => {
-      await asks(`/accounts/${known.carrier.account}`, /^Create/)(page);
-      await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
-      await dialog(page).getByText(/^wbl_/).waitFor();
-    },
-  ],
-  ['the end of a token', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Revoke/)(page)],
-  [
-    'the audit log',
-    async (page) => {
-      await to(page, '/audit');
-      await page.getByText('subscription').first().waitFor();
-    },
-  ],
-  [
-    'why, of an order',
-    async (page, known) => {
-      await to(page, `/why/${known.order}`);
-      await button(page, /exhausted/).click();
-      await page.getByText(/^Attempt 4$/).waitFor();
-    },
-  ],
-  [
-    'why, of a delivery',
-    async (page, known) => {
-      await to(page, `/why/${known.delivery}`);
-      await page
-        .getByText(/^Attempt 4$/)
-        .first()
-        .waitFor();
-    },
-  ],
-  [
-    'why, of a subscription',
-    async (page, known) => {
-      await to(page, `/why/${known.subscription}`);
-      await page.getByText(known.path).first().waitFor();
-    },
-  ],
-  [
-    'why, of an account',
-    async (page, known) => {
-      await to(page, `/why/${known.carrier.account}`);
-      await page.getByText(known.name).first().waitFor();
-    },
-  ],
-  [
-    'why, of nothing',
-    async (page, _known, { untilTrouble }) => {
-      await to(page, '/why/nothing-is-called-so');
-      await page.getByText('Nothing is known of it').waitFor();
-      await untilTrouble(/404/);
     },
   ],
 ];

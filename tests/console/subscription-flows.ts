@@ -62,6 +62,7 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
       await off.getByRole('link', { name: /^delivery/ }).waitFor();
+      expect(await off.innerText()).toContain('exhausted');
     });
 
     test('changes where a subscription is sent to: its token stays', async () => {
@@ -78,6 +79,22 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 2, status: 'new' } });
       await receiver.untilReceived(after, 1);
       expect(receiver.at(after).map(tokenOf)).toEqual(receiver.at(before).map(tokenOf));
+    });
+
+    test('changes which fields are told old and new values of, and back to none', async () => {
+      const shipper = await anAccount('shipper');
+      const { subscription } = await subscribed(shipper, 'order.modified');
+      const { page } = await signedIn({ token: shipper.token });
+      const save = async (isTold: boolean) => {
+        await card(page, 'order.modified').getByRole('button', { name: 'Change' }).click();
+        await dialog(page).getByLabel('Old and new values of these fields').setChecked(isTold);
+        if (isTold) await dialog(page).getByLabel('price', { exact: true }).check();
+        await dialog(page).getByRole('button', { name: 'Save' }).click();
+        await dialog(page).waitFor({ state: 'detached' });
+        return ask<{ audit_field_set?: string[] }>(shipper, `/v1/subscriptions/${subscription}`);
+      };
+      expect(await save(true)).toMatchObject({ object: { audit_field_set: ['price'] } });
+      expect(await save(false)).not.toHaveProperty('object.audit_field_set');
     });
 
     test('pauses a subscription, sees until when, and resumes it: what waited is sent', async () => {
@@ -105,7 +122,7 @@ export function subscriptionFlows(): void {
       const carrier = await anAccount('carrier');
       const { subscription, path } = await subscribed(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
-      await page.getByRole('button', { name: 'Subscribe' }).click();
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
       await dialog(page).getByLabel('Search actions').fill('order.c*');
       await dialog(page).getByRole('button', { name: 'Select all 2' }).click();
       await dialog(page).getByText('You are subscribed to 1 of these already').waitFor();

@@ -58,9 +58,14 @@ describe.each(languages)('the example in %s', (language) => {
       await untilTold(client, String(payload['id']), ['suppressed no_subscription']);
   });
 
-  test('stops where the broker refuses it, and says so', async () => {
+  test.each(['its password', 'what it may'])('stops where the broker refuses %s, and says so', async (what) => {
     const url = new URL(stack.brokerUrl);
     url.password = 'wrong';
+    if (what === 'what it may') {
+      url.username = `poor-${language}`;
+      await stack.rabbitmqctl('add_user', url.username, url.password);
+      await stack.rabbitmqctl('set_permissions', '-p', stack.vhost, url.username, '', '^$', '');
+    }
     await using publisher = new Program(example.publish, { AMQP_URL: url.href });
     publisher.write(JSON.stringify(anEvent({ interface: 'carrier', action: 'order.created', parties: {} })));
     expect(await publisher.untilEnded()).not.toBe(0);

@@ -72,9 +72,16 @@ export class MemorySubscriptions {
   /** The rule of exhausted deliveries; the other one needs the real table. */
   settle(ends: readonly DeliveryEnd[]): number {
     const before = this.deactivations.length;
-    for (const { delivery, isDelivered, subscription, generation, at } of ends) {
+    for (const { delivery, isDelivered, isUncounted, subscription, generation, at } of ends) {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
-      if (isDelivered || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) continue;
+      if (
+        isDelivered ||
+        isUncounted ||
+        row?.held !== undefined ||
+        row?.state !== 'active' ||
+        !this.offOnExhausted.includes(row.interface)
+      )
+        continue;
       row.state = 'deactivated';
       row.offAt = at;
       const { interface: interfaceName, action, account, client } = row;

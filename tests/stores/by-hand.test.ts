@@ -327,13 +327,13 @@ describe('a test', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('is refused for what is ended, switched off or of others', async () => {
+  test('is sent to what is switched off, and refused for what is ended or of others', async () => {
     expect(await askForOne(randomUUID())).toEqual({ kind: 'refused', why: 'not_found' });
     await stand.rows(
       `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1`,
       [subscription],
     );
-    expect(await askForOne()).toEqual({ kind: 'refused', why: 'deactivated' });
+    expect(await askForOne()).toMatchObject({ kind: 'asked' });
     await end(subscription);
     expect(await askForOne()).toEqual({ kind: 'refused', why: 'not_found' });
   });

@@ -216,7 +216,7 @@ describe('a listener', () => {
     };
     const lives = new Set<number>();
     {
-      await using stream = await streamOf(us, listener.guid, other);
+      await using _stream = await streamOf(us, listener.guid, other);
       await until('its life is longer again and again', async () => {
         lives.add((await aliveUntil()).alive_until.getTime());
         return lives.size > 3;
@@ -286,7 +286,7 @@ describe('a listener', () => {
 
   test.each([
     [['damage.*.x'], 422],
-    [['order.create'], 404],
+    [['order.create'], 422],
     [[], 422],
   ])('of %j is refused', async (actions, status) => {
     expect((await listen(await aCarrier(), { actions })).status).toBe(status);

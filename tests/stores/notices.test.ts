@@ -270,7 +270,8 @@ describe('of deliveries that fail for good', () => {
 
   test('what several processes note at once is counted once each', async () => {
     const guids = await Promise.all(Array.from({ length: 5 }, () => aSubscription()));
-    const batch = () => noteEnds(guids.flatMap((subscription) => Array(20).fill({ subscription })).toReversed());
+    const batch = () =>
+      noteEnds(guids.flatMap((subscription) => Array.from({ length: 20 }, () => ({ subscription }))).toReversed());
     await Promise.all(Array.from({ length: 8 }, batch));
     await turnAnHour();
     const counts = Map.groupBy(

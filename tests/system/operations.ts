@@ -81,6 +81,27 @@ export function operations(): void {
       expect(live.of('notice')[1]).toEqual(known);
     });
 
+    test('is told what a subscription missed that is switched on again in place', async () => {
+      const carrier = await anIntegrator('carrier');
+      const guid = await fails(carrier, CARRIER_ATTEMPTS);
+      await carrier.untilOff();
+      await carrier.hear();
+      await carrier.hear();
+      await until('the log knows that both were suppressed', async () => {
+        const { rows } = await stack.postgres.query(
+          'select count(*)::int as events from delivery_log.events where account = $1',
+          [carrier.client.account],
+        );
+        return rows[0].events === 3;
+      });
+      const { status } = await carrier.client.call('PATCH', `/v1/subscriptions/${guid}`, { is_active: true });
+      expect(status).toBe(200);
+      const off = await untilTold('subscription.switched_off', guid);
+      const on = await untilTold('subscription.switched_on', guid);
+      expect(on).toMatchObject({ reason: 'switched_on', delivery_guid: off.delivery_guid, missed: { count: 3 } });
+      expect(on.missed?.since).toBe(off.missed?.since);
+    });
+
     test('is told of deliveries that fail where nothing goes off', async () => {
       const shipper = await anIntegrator('shipper');
       const guid = await fails(shipper, SHIPPER_ATTEMPTS);

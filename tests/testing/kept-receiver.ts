@@ -18,7 +18,7 @@ export type KeptReceiverOptions = Pick<KeepSubscribedOptions, 'api' | 'token' | 
 };
 
 /** As keepSubscribed has them. */
-const TIMES = { firstPauseMs: 10_000, longestPauseMs: 600_000, settleMs: 5_000 };
+const TIMES = { firstPauseMs: 10_000, longestPauseMs: 600_000, replayPauseMs: 65_000 };
 /** Looks at its start, and when it has a reason. */
 const SELDOM_MS = 86_400_000;
 

@@ -33,10 +33,14 @@ export const full: Delivery = {
   traceparent: TRACE,
 };
 
+const failedEnd = { delivery: EVENT, subscription: SUBSCRIPTION, generation: 5, isDelivered: false, at: AT + 2 };
+
 export const ends: DeliveryEnd[] = [
   { delivery: GUID, subscription: SUBSCRIPTION, generation: 3, isDelivered: true, at: AT },
   { delivery: EVENT, subscription: SUBSCRIPTION, generation: 4, isDelivered: false, at: AT + 1 },
-  { delivery: EVENT, subscription: SUBSCRIPTION, generation: 5, isDelivered: false, at: AT + 2, isGone: true },
+  { ...failedEnd, reason: 'http_5xx', status: 500 },
+  { ...failedEnd, reason: 'expired', isUncounted: true },
+  { ...failedEnd, isGone: true },
 ];
 
 const about = { event: EVENT, interface: 'carrier', action: 'order.created', at: AT } as const;

@@ -16,6 +16,7 @@ import (
 type publisher struct {
 	connection *amqp.Connection
 	channel    *amqp.Channel
+	closed     chan *amqp.Error // why the channel was closed
 }
 
 func (p *publisher) connect() error {
@@ -27,6 +28,7 @@ func (p *publisher) connect() error {
 	if p.channel, err = connection.Channel(); err != nil {
 		return err
 	}
+	p.closed = p.channel.NotifyClose(make(chan *amqp.Error, 1))
 	// Fails where there is no line yet.
 	if err = p.channel.ExchangeDeclarePassive("waybell.events", "topic", true, false, false, false, nil); err != nil {
 		return err
@@ -57,7 +59,12 @@ func (p *publisher) try(key string, message amqp.Publishing) error {
 	if isTaken, err := confirm.WaitContext(ctx); err != nil || isTaken {
 		return err
 	}
-	return errors.New("the broker refused it: its queue is full")
+	select {
+	case answer := <-p.closed:
+		return answer
+	default:
+		return errors.New("the broker refused it: its queue is full")
+	}
 }
 
 // Returns once the event is safe. Until then the same bytes are sent again: Waybell recognises them by their guid.

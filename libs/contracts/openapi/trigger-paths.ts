@@ -35,7 +35,7 @@ export function triggerPaths(interfaces: readonly Interface[]): Readonly<Record<
         operationId: 'trigger',
         summary: 'Have an example event sent to your own subscriptions',
         description:
-          "The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.",
+          "The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription, also while that is switched off or paused: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.",
         security: [{ accessToken: ['webhooks:write'] }],
         requestBody: { required: true, content: jsonOf(triggerRequest) },
         responses: {
@@ -46,7 +46,7 @@ export function triggerPaths(interfaces: readonly Interface[]): Readonly<Record<
             ),
             links: links(interfaces, 'object', byGuid('/deliveries/0/delivery_guid', 'getDelivery')),
           },
-          ...problemAnswers(['any-interface', 'action', 'body'], ['feature-off', 'nobody-subscribed']),
+          ...problemAnswers(['any-interface', 'action', 'body'], ['feature-off', 'nobody-subscribed', 'stopped']),
         },
       },
     },

@@ -8,6 +8,10 @@ const MOST_MOVED = 500;
 /** Rows that stay in their room are changed without their bodies. */
 const MOST_CHANGED = 5_000;
 
+/** No request under way, and none in hand. */
+const MAY_MOVE = `(w.why <> 'open' or w.due_at <= now())
+  and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))`;
+
 /** When a row that is held is due: it waits until $7, or until it is older than $8, in milliseconds. */
 const HELD_UNTIL = `least(to_timestamp($7::float8 / 1000), to_timestamp((w.made_at + $8::float8 + 1) / 1000))`;
 
@@ -19,8 +23,7 @@ const move = (service: WaitingService): string => `
     select room from waybell.${service}_rooms where room = $3 for key share
   ), few as materialized (
     select w.room, w.made_at, w.id from waybell.${service}_waiting w
-    where w.room = $1 and w.subscription = $2 and exists (select from held) and (w.why <> 'open' or w.due_at <= now())
-      and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))
+    where w.room = $1 and w.subscription = $2 and exists (select from held) and ${MAY_MOVE}
     order by w.made_at, w.id limit ${MOST_MOVED} for update
   ), gone as (
     delete from waybell.${service}_waiting w using few k where ${SAME_KEY} returning w.*
@@ -42,8 +45,7 @@ const hold = (service: WaitingService): string => `
   with few as materialized (
     select w.room, w.made_at, w.id, ${HELD_UNTIL} as due_at from waybell.${service}_waiting w
     where w.room = $1 and w.subscription = $2 and (w.why, w.due_at) is distinct from ($6::text, ${HELD_UNTIL})
-      and (w.why <> 'open' or w.due_at <= now())
-      and (w.made_at, w.id) <> all (select made_at, id collate "C" from unnest($4::bigint[], $5::text[]) as k (made_at, id))
+      and ${MAY_MOVE}
     order by w.made_at, w.id limit ${MOST_CHANGED} for no key update
   ), moved as (
     update waybell.${service}_waiting w set why = $6, due_at = k.due_at from few k where ${SAME_KEY} returning w.due_at

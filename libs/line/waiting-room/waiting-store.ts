@@ -83,15 +83,13 @@ export type HeldSum = WaitingSum & { holder: string };
 export type WaitingFigures = WaitingSum & { oldestAt?: number };
 
 /** `until`: milliseconds since the epoch; absent: without an end. */
-type Held = { why: HoldReason; until?: number; maxAgeMs: number };
-
-type Move = {
+type MovedRows = {
   from: string;
   subscription: string;
   to: string;
   account: string;
   except: readonly RowKey[];
-  held?: Held | undefined;
+  held?: { why: HoldReason; until?: number; maxAgeMs: number } | undefined;
 };
 
 /** Limits of what waits for endpoints: of one account, and of all together. */
@@ -127,7 +125,7 @@ export type WaitingStore = {
    * until when, and until what age; else those that waited for that are due at once. Resolves with how many it moved, or in the same room
    * changed: 0 when none is left.
    */
-  move(what: Move): Promise<number>;
+  move(what: MovedRows): Promise<number>;
   /** Notes that changes up to this number, and the limit up to this time, were dealt with. */
   lookedThrough(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
 

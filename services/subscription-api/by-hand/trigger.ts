@@ -3,6 +3,8 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isOfOwner } from '@waybell/delivery-log/listener-client';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
+import type { SendRefusal } from './ask.ts';
 
 /** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
 export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;
@@ -26,7 +28,9 @@ export type Triggered = {
 };
 
 /** `elsewhere`: a listener runs, and is not subscribed to the action. */
-export type TriggerRefusal = { kind: 'refused'; why: 'unsubscribed' | 'deactivated' | 'elsewhere' };
+export type TriggerRefusal =
+  | Extract<SendRefusal, { why: 'stopped' }>
+  | { kind: 'refused'; why: 'unsubscribed' | 'elsewhere' };
 
 type TriggeredSubscriptionRow = {
   guid: string;
@@ -34,13 +38,13 @@ type TriggeredSubscriptionRow = {
   client_id: string;
   is_listener: boolean;
   generation: number;
-  is_active: boolean;
+  stop: Stop | null;
   audit_field_set: string[] | null;
 };
 
 const TARGETS = `
-  select guid, action, client_id, waybell.is_listener(client_id) as is_listener, generation, is_active, audit_field_set
-  from waybell.subscriptions
+  select guid, action, client_id, waybell.is_listener(client_id) as is_listener, generation, audit_field_set, ${STOP} as stop
+  from waybell.subscriptions s
   where account_guid = $1 and interface = $2 and ended_at is null and ${isOfOwner('client_id', '$3')}
   order by client_id`;
 
@@ -51,7 +55,7 @@ const INSERT = `
 
 /**
  * Requests that an event which never happened is sent to the client's listeners, or its own subscription, as a test that is retried
- * like any delivery. Needs the caller's transaction.
+ * like any delivery: also to one that is switched off or paused. Needs the caller's transaction.
  */
 export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | TriggerRefusal> {
   const { event, action, client, isEverywhere, by, bodyFor } = request;
@@ -59,10 +63,12 @@ export async function askForTrigger(postgres: Queryable, request: TriggerRequest
   const { rows } = await postgres.query<TriggeredSubscriptionRow>(TARGETS, whose);
   const isAside = !isEverywhere && rows.some((each) => each.is_listener);
   const meant = rows.filter((each) => each.action === action && (each.is_listener || !isAside));
-  const active = meant.filter((each) => each.is_active);
-  if (active.length === 0) return { kind: 'refused', why: whyNone(meant.length > 0, isAside) };
+  if (meant.length === 0) return { kind: 'refused', why: isAside ? 'elsewhere' : 'unsubscribed' };
+  const stops = meant.flatMap(({ stop }) => stop ?? []);
+  const [stop] = stops;
+  if (stop !== undefined && stops.length === meant.length) return { kind: 'refused', why: 'stopped', stop };
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
-  for (const target of active) {
+  for (const target of meant.filter((each) => each.stop === null)) {
     const { guid: subscription, client_id: toClient, is_listener, generation, audit_field_set: auditFieldSet } = target;
     const delivery = messageGuid(event, subscription);
     const to = { subscription, isListener: is_listener };
@@ -76,9 +82,4 @@ export async function askForTrigger(postgres: Queryable, request: TriggerRequest
     triggered.deliveries.push({ ...to, delivery });
   }
   return triggered;
-}
-
-function whyNone(isSubscribed: boolean, isAside: boolean): TriggerRefusal['why'] {
-  if (isAside) return 'elsewhere';
-  return isSubscribed ? 'deactivated' : 'unsubscribed';
 }

@@ -18,7 +18,48 @@ export class PausesAndStops implements MigrationInterface {
   }
 
   async down(database: QueryRunner): Promise<void> {
-    await database.query(UNDO);
+    await database.query(`
+drop view waybell.delivery_targets;
+create view waybell.delivery_targets as
+select s.guid as subscription_guid, s.generation,
+  case when s.ended_at is not null then 'ended' when s.is_active then 'active' else 'deactivated' end as state,
+  (waybell.needed_feature(s.interface, s.action) is null
+   or waybell.needed_feature(s.interface, s.action) = any (a.features)) as feature_on,
+  s.interface, s.action, s.account_guid, s.callback_url, s.verification_token_sealed, s.verification_token_key_id,
+  s.failing_since is not null or s.last_success_at is null or s.last_success_at < now() - interval '1 hour'
+    as tells_success, s.client_id
+from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid;
+grant select on waybell.delivery_targets to waybell_deliverer;
+
+drop trigger rooms_follow on waybell.subscriptions;
+create trigger rooms_follow after update of callback_url, generation, is_active, ended_at on waybell.subscriptions
+for each row when ((old.callback_url, old.generation, old.is_active, old.ended_at)
+  is distinct from (new.callback_url, new.generation, new.is_active, new.ended_at))
+execute function waybell.follow_subscription();
+create or replace function waybell.follow_subscription() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  update waybell.deliverer_rooms set changes = changes + 1, look_at = case when claimed_by is null then now() else look_at end
+  where room = waybell.room_of(old.account_guid, old.callback_url);
+  return null;
+end $$;
+
+delete from waybell.audit_log where account_guid is null or subject_guid is null;
+alter table waybell.audit_log alter column account_guid set not null, alter column subject_guid set not null;
+drop trigger noted_changed on waybell.subscriptions;
+create trigger noted_changed after update on waybell.subscriptions for each row
+  when ((old.generation, old.callback_url, old.audit_field_set, old.is_active, old.ended_at)
+    is distinct from (new.generation, new.callback_url, new.audit_field_set, new.is_active, new.ended_at))
+  execute function waybell.note_change('subscription', 'account_guid', 'generation', 'audit_field_set', 'is_active',
+    'ended_at', 'deactivation_rule');
+
+drop trigger stop_kept on waybell.subscriptions;
+drop table waybell.stopped_hosts;
+drop trigger held_forgets_failures on waybell.subscriptions;
+drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
+  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
+alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
+  drop column ended_reason, drop column missed_since, drop column missed_until`);
   }
 }
 
@@ -61,8 +102,7 @@ create table waybell.stopped_hosts (
  * out of a URL while none is stopped.
  */
 const TARGETS = `
-drop view waybell.delivery_targets;
-create view waybell.delivery_targets as
+create or replace view waybell.delivery_targets as
 select s.guid as subscription_guid, s.generation,
   case when s.ended_at is not null then 'ended' when s.is_active then 'active' else 'deactivated' end as state,
   (waybell.needed_feature(s.interface, s.action) is null
@@ -108,8 +148,8 @@ begin
   return new;
 end $$;
 create trigger held_forgets_failures before update of paused_until, stopped_at on waybell.subscriptions for each row
-when (old.paused_until is distinct from new.paused_until and new.paused_until is not null
-  or old.stopped_at is null and new.stopped_at is not null)
+when (new.is_active and (old.paused_until is distinct from new.paused_until and new.paused_until is not null
+  or old.stopped_at is null and new.stopped_at is not null))
 execute function waybell.forget_failures();
 
 create function waybell.follow_host() returns trigger
@@ -118,7 +158,7 @@ begin
   if tg_op = 'INSERT' then
     update waybell.subscriptions set failing_since = null where guid in (
       select guid from waybell.subscriptions
-      where ended_at is null and failing_since is not null and waybell.host_of(callback_url) = new.host
+      where is_active and failing_since is not null and waybell.host_of(callback_url) = new.host
       order by guid for no key update);
   end if;
   perform waybell.look_through_rooms((
@@ -181,46 +221,3 @@ end $$;
 revoke all on function waybell.note_host() from public;
 create trigger noted after insert or update or delete on waybell.stopped_hosts
 for each row execute function waybell.note_host()`;
-
-const UNDO = `
-drop view waybell.delivery_targets;
-create view waybell.delivery_targets as
-select s.guid as subscription_guid, s.generation,
-  case when s.ended_at is not null then 'ended' when s.is_active then 'active' else 'deactivated' end as state,
-  (waybell.needed_feature(s.interface, s.action) is null
-   or waybell.needed_feature(s.interface, s.action) = any (a.features)) as feature_on,
-  s.interface, s.action, s.account_guid, s.callback_url, s.verification_token_sealed, s.verification_token_key_id,
-  s.failing_since is not null or s.last_success_at is null or s.last_success_at < now() - interval '1 hour'
-    as tells_success, s.client_id
-from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid;
-grant select on waybell.delivery_targets to waybell_deliverer;
-
-drop trigger rooms_follow on waybell.subscriptions;
-create trigger rooms_follow after update of callback_url, generation, is_active, ended_at on waybell.subscriptions
-for each row when ((old.callback_url, old.generation, old.is_active, old.ended_at)
-  is distinct from (new.callback_url, new.generation, new.is_active, new.ended_at))
-execute function waybell.follow_subscription();
-create or replace function waybell.follow_subscription() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  update waybell.deliverer_rooms set changes = changes + 1, look_at = case when claimed_by is null then now() else look_at end
-  where room = waybell.room_of(old.account_guid, old.callback_url);
-  return null;
-end $$;
-
-delete from waybell.audit_log where account_guid is null or subject_guid is null;
-alter table waybell.audit_log alter column account_guid set not null, alter column subject_guid set not null;
-drop trigger noted_changed on waybell.subscriptions;
-create trigger noted_changed after update on waybell.subscriptions for each row
-  when ((old.generation, old.callback_url, old.audit_field_set, old.is_active, old.ended_at)
-    is distinct from (new.generation, new.callback_url, new.audit_field_set, new.is_active, new.ended_at))
-  execute function waybell.note_change('subscription', 'account_guid', 'generation', 'audit_field_set', 'is_active',
-    'ended_at', 'deactivation_rule');
-
-drop trigger stop_kept on waybell.subscriptions;
-drop table waybell.stopped_hosts;
-drop trigger held_forgets_failures on waybell.subscriptions;
-drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
-  waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
-alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
-  drop column ended_reason, drop column missed_since, drop column missed_until`;

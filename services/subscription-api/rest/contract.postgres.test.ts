@@ -145,7 +145,8 @@ async function sendByHand(): Promise<void> {
   await resend(bodiless);
   await resend(await log({ byHand: 'test' }));
 
-  await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
+  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created', everywhere: true } });
+  await trigger();
 
   const at = `/v1/subscriptions/${subscription}`;
   const inPlace = async () => {
@@ -160,6 +161,7 @@ async function sendByHand(): Promise<void> {
     [subscription],
   );
   await api.ask('POST', `${at}/test`, { token });
+  await trigger();
   await postgres.query('update waybell.subscriptions set stopped_at = null where guid = $1', [subscription]);
 
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };

@@ -109,7 +109,7 @@ export function listen(): void {
       await rm(folder, { recursive: true });
     });
 
-    test('gets what really happens, beside the subscriptions of its client', async () => {
+    test('gets what really happens beside the subscriptions of its client, and what is triggered alone', async () => {
       const client = await stack.client('shipper');
       const [own, path] = [`/${randomUUID()}`, `/${randomUUID()}`];
       await client.subscribe('order.paid', receiver.url(own));
@@ -122,6 +122,12 @@ export function listen(): void {
       expect(forwarded?.body).toBe(real?.body);
       expect(forwarded?.headers).not.toHaveProperty('x-webhook-test');
       expect(forwarded?.headers['webhook-id']).not.toBe(real?.headers['webhook-id']);
+      const isTest = { headers: expect.objectContaining({ 'x-webhook-test': 'true' }) };
+      expect((await trigger(client, 'order.paid')).stdout).toMatch(/^order\.paid {2}\S+ {2}→ listener \S+\n$/);
+      expect((await receiver.untilReceived(path, 2)).at(-1)).toMatchObject(isTest);
+      expect(receiver.at(own)).toHaveLength(1);
+      expect((await trigger(client, 'order.paid', '--everywhere')).stdout).toContain('→ subscription');
+      expect((await receiver.untilReceived(own, 2)).at(-1)).toMatchObject(isTest);
       expect(await listener.stop('SIGTERM')).toBe(0);
       expect(await currentOf(client)).toEqual(['order.paid']);
     });

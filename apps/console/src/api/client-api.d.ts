@@ -642,7 +642,7 @@ export interface paths {
         put?: never;
         /**
          * Have an example event sent to your own subscriptions
-         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription, also while that is switched off or paused: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
          */
         post: operations["trigger"];
         delete?: never;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
+import type { Stop } from '@waybell/delivery-log/read/subscriptions';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
 import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
@@ -187,9 +188,10 @@ function refusal(refused: SendRefusal, unknown: 'unknown-delivery' | 'not-subscr
       );
     case 'nothing_missed':
       return new Problem('nothing-missed', 'The subscription has missed nothing, or a replay has it in hand.');
-    case 'stopped': {
-      const { at, reason } = refused.stop;
-      return new Problem('stopped', `An operator has stopped it since ${new Date(at).toISOString()}: ${reason}`);
-    }
+    case 'stopped':
+      return stoppedProblem(refused.stop);
   }
 }
+
+export const stoppedProblem = ({ at, reason }: Stop): Problem =>
+  new Problem('stopped', `An operator has stopped it since ${new Date(at).toISOString()}: ${reason}`);

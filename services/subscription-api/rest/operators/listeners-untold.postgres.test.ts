@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import type { Answer } from '../../testing/ask.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
 
@@ -39,7 +40,7 @@ afterAll(async () => {
 });
 
 /** What an operator is told, and what with listeners. */
-async function told(path: string, of: (body: any) => unknown): Promise<unknown[]> {
+async function told(path: string, of: (body: Answer['body']) => unknown): Promise<unknown[]> {
   const bodies = [];
   for (const listeners of [false, true]) {
     const asked = `/v1/admin/${path}${path.includes('?') ? '&' : '?'}listeners=${listeners}`;
@@ -80,14 +81,14 @@ describe('a listener is nobody’s subscription', () => {
   });
 
   test('among failing receivers', async () => {
-    const origins = (body: any) => body.origins.objects.map(({ origin }: { origin: string }) => origin);
+    const origins = (body: Answer['body']) => body.origins.objects.map(({ origin }: { origin: string }) => origin);
     expect(await told(`failing?account=${account}`, origins)).toEqual([[], ['https://said.test']]);
   });
 
   test('among what has no end', async () => {
     const subject = await logDelivery(api.store.postgres, { account, client, interface: 'shipper', mark: 'x' });
     await api.store.postgres.query('delete from delivery_log.attempts where delivery = $1', [subject.delivery]);
-    const undelivered = (body: any) => body.undelivered.objects.map(({ guid }: { guid: string }) => guid);
+    const undelivered = (body: Answer['body']) => body.undelivered.objects.map(({ guid }: { guid: string }) => guid);
     expect(await told(`failing?account=${account}`, undelivered)).toEqual([[], [subject.delivery]]);
   });
 
@@ -113,7 +114,7 @@ describe('a listener is nobody’s subscription', () => {
     expect(await asked(listening)).toMatchObject({
       kind: 'subscription',
       subscription: { guid: listening },
-      deliveries: [{ guid: delivery.delivery }],
+      deliveries: expect.arrayContaining([expect.objectContaining({ guid: delivery.delivery })]),
     });
     expect(await asked(delivery.delivery)).toMatchObject({ kind: 'delivery', delivery: { client_id: client } });
   });

@@ -87,14 +87,7 @@ export function operatorViews(accounts: Accounts) {
     attempts,
   });
 
-  const interrupted = ({ subscription: guid, account, client, since, until, ...entry }: Interrupted) => ({
-    guid,
-    account: called(account),
-    client_id: client,
-    ...entry,
-    since: momentOrNull(since),
-    until: momentOrNull(until),
-  });
+  const interrupted = (entry: Interrupted) => ({ ...interruptedView(entry), account: called(entry.account) });
 
   return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted };
 }
@@ -174,6 +167,14 @@ const judgedView = (entry: SwitchedOff | Held) => ({
   ...('heldAt' in entry ? { held_at: moment(entry.heldAt) } : { switched_off_at: moment(entry.switchedOffAt) }),
   rule: entry.rule,
   delivery_guid: entry.delivery,
+});
+
+const interruptedView = ({ subscription: guid, client, since, until, ...entry }: Interrupted) => ({
+  guid,
+  client_id: client,
+  ...entry,
+  since: momentOrNull(since),
+  until: momentOrNull(until),
 });
 
 const switchView = (each: Switch) =>

@@ -1,10 +1,10 @@
 import { findAction } from '@waybell/catalog/actions';
-import type { OwnSubscription } from '../../subscriptions.ts';
+import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Caller } from '../authentication/authenticate.ts';
 
 /** A subscription as its client sees it, on either interface; the verification token where it is given. */
 export function subscriptionView(
-  subscription: OwnSubscription,
+  subscription: ShownSubscription,
   { features }: Pick<Caller, 'features'>,
   token?: string,
 ) {

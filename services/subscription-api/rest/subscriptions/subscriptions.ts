@@ -2,7 +2,7 @@ import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { Router, type Request, type Response } from 'express';
 import { countMissed } from '../../by-hand/replays.ts';
-import type { OwnSubscription } from '../../subscriptions.ts';
+import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { clientOf } from '../deliveries/by-hand.ts';
@@ -105,10 +105,14 @@ async function admit(request: Request<GuidParams>, { authenticate }: Pick<RouteO
   return { caller, guid: requirePathGuid('guid', request.params.guid) };
 }
 
-type Found = { caller: Caller; found: OwnSubscription | undefined; count?: number | undefined };
+type AnsweredSubscription = { caller: Caller; found: ShownSubscription | undefined; count?: number | undefined };
 
 /** With the verification token, where the caller may see it. */
-function answer({ subscriptions }: RouteOptions, response: Response, { caller, found, count }: Found): void {
+function answer(
+  { subscriptions }: RouteOptions,
+  response: Response,
+  { caller, found, count }: AnsweredSubscription,
+): void {
   const subscription = required(found);
   const isShown = caller.scopes.includes('webhooks:write');
   const token = isShown ? subscriptions.verificationToken(subscription) : undefined;
@@ -117,20 +121,20 @@ function answer({ subscriptions }: RouteOptions, response: Response, { caller, f
 }
 
 /** Throws a Problem (404). */
-function required(found: OwnSubscription | undefined): OwnSubscription {
+function required(found: ShownSubscription | undefined): ShownSubscription {
   if (found !== undefined) return found;
   throw new Problem('not-subscribed', 'There is none of this guid that belongs to this client.');
 }
 
 /** Throws a Problem (409) where it is switched off. */
-function requireOn(found: OwnSubscription | undefined): OwnSubscription {
+function requireOn(found: ShownSubscription | undefined): ShownSubscription {
   const subscription = required(found);
   if (subscription.is_active) return subscription;
   const how = 'switch it on with PATCH and {"is_active": true}';
   throw new Problem('switched-off', `It is switched off, so nothing waits for it: ${how}.`);
 }
 
-function actionOf({ interface: interfaceName, action: name }: OwnSubscription): Action {
+function actionOf({ interface: interfaceName, action: name }: ShownSubscription): Action {
   const action = findAction(interfaceName, name);
   if (action === undefined) throw new Error(`a subscription to ${interfaceName}.${name}, which there is not`);
   return action;

@@ -112,26 +112,37 @@ describe('a trigger', () => {
     const { status, body } = await us.trigger({ action: 'order.updated' });
     expect({ status, detail: body.detail }).toEqual({
       status: 409,
-      detail: expect.stringContaining('the listener that runs does not take it'),
+      detail: expect.stringContaining('listener that runs does not take order.updated'),
     });
     expect((await us.trigger({ action: 'order.updated', everywhere: true })).status).toBe(202);
   });
 
-  test('is refused where there is no subscription, or it is switched off, and says what to do', async () => {
+  test('is refused where there is no subscription, and says what to do', async () => {
     const us = await aCarrier();
-    const nobody = { status: 409, body: { type: 'urn:waybell:problem:nobody-subscribed' } };
-    expect(await us.trigger({})).toMatchObject(nobody);
-    expect((await us.trigger({})).body.detail).toContain(
-      'order.created would reach nobody: this client is not subscribed',
-    );
+    const { status, body } = await us.trigger({});
+    expect({ status, type: body.type }).toEqual({ status: 409, type: 'urn:waybell:problem:nobody-subscribed' });
+    expect(body.detail).toContain('not subscribed to order.created');
+  });
+
+  test('goes to a subscription that is switched off, and to none that an operator stopped', async () => {
+    const us = await aCarrier();
     await us.subscribe();
     await api.store.postgres.query(
       `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'exhausted' where account_guid = $1`,
       [us.account],
     );
-    expect(await us.trigger({})).toMatchObject(nobody);
-    expect((await us.trigger({})).body.detail).toContain('switched off');
-    expect(await sendingsOf(us.account)).toEqual([]);
+    expect((await us.trigger({})).status).toBe(202);
+    await api.store.postgres.query(
+      `update waybell.subscriptions set stopped_at = now(), stopped_reason = 'a loop' where account_guid = $1`,
+      [us.account],
+    );
+    expect(await us.trigger({})).toMatchObject({
+      status: 409,
+      body: { type: 'urn:waybell:problem:stopped', detail: expect.stringContaining('a loop') },
+    });
+    expect(await sendingsOf(us.account)).toHaveLength(1);
+    await us.listen('ann');
+    expect((await us.trigger({ everywhere: true })).body.deliveries).toMatchObject([{ is_listener: true }]);
   });
 
   test.each([

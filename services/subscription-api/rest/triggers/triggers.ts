@@ -7,6 +7,7 @@ import { requireScope } from '../authentication/authenticate.ts';
 import { answerObject } from '../http/answer-for.ts';
 import { readExactJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
+import { stoppedProblem } from '../deliveries/by-hand.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
 import { makeEvent, readTrigger } from './trigger-request.ts';
@@ -40,7 +41,7 @@ export function triggerRoutes({ authenticate, database, catalog, eventLimits: li
           bodyFor: notify(event),
         }),
       );
-      if (asked.kind === 'refused') throw nobodySubscribed(action.name, asked.why);
+      if (asked.kind === 'refused') throw refused(asked, action.name);
       const { deliveries, suppressed } = asked;
       answerObject(caller, response.status(202), {
         event_guid: event.guid,
@@ -59,12 +60,19 @@ const toView = ({ subscription, isListener }: { subscription: string; isListener
   is_listener: isListener,
 });
 
-const WHY_NOBODY = {
-  unsubscribed: 'this client is not subscribed to it: subscribe first, or start "./waybell listen".',
-  deactivated:
-    'the subscription is switched off, as its deliveries failed: switch it on first, or start "./waybell listen".',
-  elsewhere: 'the listener that runs does not take it: start one that does, or ask for it everywhere.',
-};
-
-const nobodySubscribed = (action: string, why: TriggerRefusal['why']): Problem =>
-  new Problem('nobody-subscribed', `${action} would reach nobody: ${WHY_NOBODY[why]}`);
+function refused(refusal: TriggerRefusal, action: string): Problem {
+  switch (refusal.why) {
+    case 'stopped':
+      return stoppedProblem(refusal.stop);
+    case 'unsubscribed':
+      return new Problem(
+        'nobody-subscribed',
+        `This client is not subscribed to ${action}: subscribe first, or start "./waybell listen".`,
+      );
+    case 'elsewhere':
+      return new Problem(
+        'nobody-subscribed',
+        `The listener that runs does not take ${action}: start one that does, or ask for it "everywhere".`,
+      );
+  }
+}

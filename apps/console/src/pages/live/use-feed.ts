@@ -87,7 +87,7 @@ function read({ event, data }: LiveMessage, place: number): FeedItem | undefined
     action: told.action ?? told.callback_url ?? '',
     result: attempt?.kind ?? event,
     reason: attempt?.reason ?? told.cause ?? told.reason ?? undefined,
-    notice: told.kind,
+    notice: event === 'notice' ? told.kind : undefined,
     httpStatus: attempt?.http_status ?? told.status ?? undefined,
     durationMs: attempt?.duration_ms,
     eventGuid: told.event_guid,

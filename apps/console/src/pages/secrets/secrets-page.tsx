@@ -107,7 +107,7 @@ function RotateDialog({ close }: { close: () => void }) {
           </button>
         )}
         <button type="button" onClick={close}>
-          Leave it
+          Cancel
         </button>
       </div>
     </Dialog>

@@ -37,7 +37,8 @@ public class Publish {
       } catch (IOException | TimeoutException | ShutdownSignalException error) {
         var answer = error + " " + error.getCause();
         if (answer.contains("ACCESS_REFUSED") || answer.contains("NOT_ALLOWED")) {
-          throw new IOException("refused by the broker, and next time too: " + answer); // user, password, virtual host, rights
+          System.err.println("refused by the broker, and next time too: " + answer); // user, password, virtual host, rights
+          System.exit(1);
         }
         System.err.println(guid + " is not confirmed, and sent again: " + error);
         disconnect();

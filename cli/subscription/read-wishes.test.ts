@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import { readWishes } from './read-wishes.ts';
+
+const wish = { callback_url: 'https://receiver.example.com/waybell', actions: ['order.*', 'vehicle.created'] };
+
+describe('readWishes', () => {
+  test.each([
+    ['YAML', `callback_url: ${wish.callback_url}\nactions: ['order.*', vehicle.created]\n`, [wish]],
+    ['JSON', JSON.stringify(wish), [wish]],
+    ['a list', `- callback_url: ${wish.callback_url}\n  actions:\n    - order.*\n    - vehicle.created\n`, [wish]],
+    [
+      'fields',
+      JSON.stringify([wish, { ...wish, audit_field_set: ['price'] }]),
+      [wish, { ...wish, audit_field_set: ['price'] }],
+    ],
+  ])('reads %s', (_what, text, wishes) => {
+    expect(readWishes(text, 'a.yaml')).toEqual(wishes);
+  });
+
+  test.each([
+    ['a: [1\nb: 2', /^a\.yaml: .*line 2/s],
+    ['', /a\.yaml: it must be a JSON object/],
+    ['[]', /a\.yaml: it is an empty list/],
+    [
+      JSON.stringify([wish, { action: [], callback_url: 5 }]),
+      /a\.yaml: 1\.actions is required[^]*1\.action is not known here; known are: callback_url, actions, audit_field_set[^]*1\.callback_url must be a string/,
+    ],
+    [JSON.stringify({ ...wish, is_active: true }), /a\.yaml: is_active is not known here/],
+    [JSON.stringify({ ...wish, actions: ['Order'] }), /a\.yaml: actions\.0 must be the name of an action/],
+    [`${JSON.stringify(wish).slice(0, -1)}, "actions": []}`, /a\.yaml: Map keys must be unique/],
+  ])('refuses %j, and says what is wrong where', (text, message) => {
+    expect(() => readWishes(text, 'a.yaml')).toThrow(message);
+  });
+});
