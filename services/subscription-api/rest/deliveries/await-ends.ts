@@ -26,7 +26,7 @@ export type AwaitEnds = AsyncDisposable & {
   begin(reader: ClientReader, response: ServerResponse, waitMs: number): EndsAwaited;
 };
 
-type Waiting = { reader: ClientReader; number: number; found: (isFound: boolean) => void };
+type WaitingForEnds = { reader: ClientReader; number: number; found: (isFound: boolean) => void };
 
 const LOOK_EVERY_MS = 1_000;
 /** One look reads so many commits; the next goes on. */
@@ -34,7 +34,7 @@ const MOST_COMMITS = 10_000;
 
 /** Looks once a second, for all that wait together, and while none does not at all. */
 export function awaitEnds({ database, room, log, lookEveryMs = LOOK_EVERY_MS }: AwaitEndsOptions): AwaitEnds {
-  const all = new Set<Waiting>();
+  const all = new Set<WaitingForEnds>();
   let looking: AsyncDisposable | undefined;
 
   async function look(): Promise<void> {
@@ -50,12 +50,12 @@ export function awaitEnds({ database, room, log, lookEveryMs = LOOK_EVERY_MS }: 
     }
   }
 
-  function join(waiting: Waiting): void {
+  function join(waiting: WaitingForEnds): void {
     all.add(waiting);
     looking ??= runEvery(look, { intervalMs: lookEveryMs, complaint: 'ends.look-failed', log });
   }
 
-  function leave(waiting: Waiting): void {
+  function leave(waiting: WaitingForEnds): void {
     all.delete(waiting);
     if (all.size > 0) return;
     void looking?.[Symbol.asyncDispose]();
