@@ -154,7 +154,8 @@ export const noSubscriptionCauses = {
   },
   switched_off: {
     meaning: 'The subscription had been switched off, because its deliveries only failed.',
-    remedy: 'Fix the receiver, test the subscription and switch it on again; a replay with missed then sends what came.',
+    remedy:
+      'Fix the receiver, test the subscription and switch it on again; a replay with missed then sends what came.',
   },
   ended: {
     meaning:

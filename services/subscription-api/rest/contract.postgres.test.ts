@@ -160,6 +160,7 @@ async function sendByHand(): Promise<void> {
     [subscription],
   );
   await api.ask('POST', `${at}/test`, { token });
+  await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
   await postgres.query('update waybell.subscriptions set stopped_at = null where guid = $1', [subscription]);
 
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
