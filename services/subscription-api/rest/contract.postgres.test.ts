@@ -155,13 +155,15 @@ async function sendByHand(): Promise<void> {
   };
   await inPlace();
   await api.ask('POST', '/v1/replays', { token, body: { subscription_guid: subscription, missed: true } });
-  await postgres.query(
-    "update waybell.subscriptions set stopped_at = now(), stopped_reason = 'moved' where guid = $1",
-    [subscription],
-  );
+  const stopAll = (at: string) =>
+    postgres.query(
+      `update waybell.subscriptions set stopped_at = ${at}, stopped_reason = 'moved' where account_guid = $1`,
+      [account],
+    );
+  await stopAll('now()');
   await api.ask('POST', `${at}/test`, { token });
   await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
-  await postgres.query('update waybell.subscriptions set stopped_at = null where guid = $1', [subscription]);
+  await stopAll('null');
 
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
   await api.ask('POST', '/v1/replays', { token, body: { ...replay, dry_run: true } });
