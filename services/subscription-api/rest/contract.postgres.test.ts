@@ -155,9 +155,9 @@ async function sendByHand(): Promise<void> {
   };
   await inPlace();
   await api.ask('POST', '/v1/replays', { token, body: { subscription_guid: subscription, missed: true } });
-  const stopAll = (at: string) =>
+  const stopAll = (since: string) =>
     postgres.query(
-      `update waybell.subscriptions set stopped_at = ${at}, stopped_reason = 'moved' where account_guid = $1`,
+      `update waybell.subscriptions set stopped_at = ${since}, stopped_reason = 'moved' where account_guid = $1`,
       [account],
     );
   await stopAll('now()');
