@@ -124,7 +124,7 @@ describe('ends of deliveries', () => {
 
   test('are none where nothing is told: the queue stays empty', async () => {
     const line = await aLine(broker, {
-      handle: async (body) => recordWithEnd({ ...anExhausted(body), byHand: 'resend' }),
+      handle: async (body) => recordWithEnd({ ...anExhausted(body), byHand: 'test' }),
     });
     await broker.put(line.input, ['one']);
     await using running = await line.run();

@@ -16,8 +16,8 @@ export const addsToAll: readonly Edit[] = [
   },
   {
     file: ENDS,
-    from: '{ version: VERSION, ends: written }',
-    to: "{ lane: 'hot', version: VERSION, ends: written.map((end) => [...end, 'hot']) }",
+    from: 'ends: of.ends,',
+    to: "lane: 'hot', ends: of.ends.map((row) => [...(row as unknown[]), null, null].slice(0, 7).concat('hot')),",
   },
   {
     file: 'libs/line/outcome-batch.ts',

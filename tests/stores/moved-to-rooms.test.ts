@@ -7,6 +7,8 @@ import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import type { TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
+import { WaitingRooms } from '@waybell/subscription-api/migrations/0033-waiting-rooms';
+import { migrations } from '@waybell/subscription-api/migrations/in-order';
 import { PATIENT_MS, silentLog as log } from '@waybell/subscription-api/testing/database';
 import { ALL, aPublication, hex, PostgresStand, takeFrom } from './waiting-stand.ts';
 
@@ -21,7 +23,7 @@ async function goBack({ database }: PostgresStand): Promise<void> {
   const source = describeSource({ url: database.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
   await source.initialize();
   try {
-    await source.undoLastMigration();
+    for (const _ of migrations.slice(migrations.indexOf(WaitingRooms))) await source.undoLastMigration();
   } finally {
     await source.destroy();
   }

@@ -23,7 +23,7 @@ function governedBy(definition: Record<string, unknown>, what: Partial<Governed>
 
 const COUNT = smallTopology.queues.length;
 const EVENT_QUEUES = 2;
-const NOTICE_QUEUES = 1;
+const NOTICE_QUEUES = 2;
 
 describe('harmfulPolicies', () => {
   test.each<[Record<string, unknown>, loses: boolean, touched: number]>([

@@ -145,8 +145,7 @@ async function sendByHand(): Promise<void> {
   await resend(bodiless);
   await resend(await log({ byHand: 'test' }));
 
-  const trigger = () => api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
-  await trigger();
+  await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
 
   const at = `/v1/subscriptions/${subscription}`;
   const inPlace = async () => {
@@ -156,13 +155,15 @@ async function sendByHand(): Promise<void> {
   };
   await inPlace();
   await api.ask('POST', '/v1/replays', { token, body: { subscription_guid: subscription, missed: true } });
-  await postgres.query(
-    "update waybell.subscriptions set stopped_at = now(), stopped_reason = 'moved' where account_guid = $1",
-    [account],
-  );
+  const stopAll = (since: string) =>
+    postgres.query(
+      `update waybell.subscriptions set stopped_at = ${since}, stopped_reason = 'moved' where account_guid = $1`,
+      [account],
+    );
+  await stopAll('now()');
   await api.ask('POST', `${at}/test`, { token });
-  await trigger();
-  await postgres.query('update waybell.subscriptions set stopped_at = null where account_guid = $1', [account]);
+  await api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created' } });
+  await stopAll('null');
 
   const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
   await api.ask('POST', '/v1/replays', { token, body: { ...replay, dry_run: true } });

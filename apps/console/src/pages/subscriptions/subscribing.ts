@@ -4,11 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { told } from '../../api/ask.ts';
 import { useSignedIn } from '../../session/session.ts';
 
-type ClientSchemas = components['schemas'];
-
-export type Subscription = ClientSchemas['Subscription'];
-type CarrierActionName = ClientSchemas['CarrierActionName'];
-type ShipperActionName = ClientSchemas['ShipperActionName'];
+export type Subscription = components['schemas']['Subscription'];
+type CarrierActionName = components['schemas']['CarrierActionName'];
+type ShipperActionName = components['schemas']['ShipperActionName'];
 
 /** An action that the account may subscribe to. */
 export type OfferedAction = { action: string; description: string; audit_fields?: string[] };
