@@ -272,7 +272,11 @@ describe('a kept receiver', () => {
   });
 
   test.each([
-    ['a name that there is not', { actions: 'order.creatd' }, /order\.created/],
+    [
+      'a name that there is not',
+      { actions: 'order.creatd' },
+      /^422: \S+ "order\.creatd" chooses no action; the nearest is order\.created$/,
+    ],
     ['a URL that is not taken', { keeps: { callbackUrl: 'ftp://receiver.example.com' } }, /422/],
   ])('says what is wrong with %s', async (_what, options, detail) => {
     const { own } = await aKept('carrier', options);
