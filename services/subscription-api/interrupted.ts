@@ -32,11 +32,11 @@ const INTERRUPTED = `
     select s.guid as subscription, s.account_guid as account, s.client_id as client, s.interface, s.action,
       split_part(s.callback_url, '?', 1) as url, k.state,
       case k.state when 'off' then s.deactivated_at when 'stopped' then coalesce(s.stopped_at, h.stopped_at)
-        when 'missed' then s.missed_since end as since,
+        when 'missed' then greatest(s.missed_since, s.created_at) end as since,
       case k.state when 'paused' then s.paused_until when 'missed' then least(s.missed_until, now()) end as until,
       case k.state when 'off' then s.deactivation_rule
         when 'stopped' then case when s.stopped_at is not null then s.stopped_reason else h.reason end end as reason,
-      coalesce(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute') as missed_since
+      greatest(coalesce(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute'), s.created_at) as missed_since
     from waybell.subscriptions s left join waybell.stopped_hosts h on h.host = waybell.host_of(s.callback_url)
     cross join lateral (select case when not s.is_active then 'off' when s.stopped_at is not null or h.host is not null then 'stopped'
       when s.paused_until > now() then 'paused' when ${NOTED_MISSED} is not null then 'missed' end as state) k

@@ -27,7 +27,7 @@ async function subscribed(client: string, set = 'changed_at = now()', host = cli
        verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, 'order.created', $4, '\\x00', 'k')`,
     [guid, account, client, `https://${host}.test/hook?key=secret`],
   );
-  await query(`update waybell.subscriptions set ${set} where guid = $1`, [guid]);
+  await query(`update waybell.subscriptions set created_at = now() - interval '1 day', ${set} where guid = $1`, [guid]);
 }
 
 const OFF = `is_active = false, deactivated_at = now() - interval '1 hour', deactivation_rule = 'window'`;

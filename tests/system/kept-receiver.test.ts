@@ -103,6 +103,17 @@ describe.each(['shipper', 'carrier'] as const)('a receiver of the %s interface t
     await untilHandled(moved, await hear(client, ACTION[name]));
   });
 
+  test('changes back what something else changed, and says so', async () => {
+    const { client, own } = await aKept(name, { keeps: { everyMs: 50 } });
+    await own.start();
+    const { guid } = await onlyOf(client);
+    await client.call('PATCH', `/v1/subscriptions/${guid}`, { callback_url: `${own.url}/other` });
+    await until('it is told', () => own.troubles.length > 0);
+    expect(own.troubles).toMatchObject([{ reason: 'changed_elsewhere', action: ACTION[name] }]);
+    expect([kinds(own), await onlyOf(client)]).toMatchObject([['subscribed', 'changed'], { callback_url: own.url }]);
+    await until('it is over', () => own.kept[0]?.state().troubles.length === 0);
+  });
+
   test('goes on when its secret is made anew and the one before ends at once', async () => {
     const { client, own } = await aKept(name);
     await own.start();
@@ -272,7 +283,11 @@ describe('a kept receiver', () => {
   });
 
   test.each([
-    ['a name that there is not', { actions: 'order.creatd' }, /order\.created/],
+    [
+      'a name that there is not',
+      { actions: 'order.creatd' },
+      /^422: \S+ "order\.creatd" chooses no action; the nearest is order\.created$/,
+    ],
     ['a URL that is not taken', { keeps: { callbackUrl: 'ftp://receiver.example.com' } }, /422/],
   ])('says what is wrong with %s', async (_what, options, detail) => {
     const { own } = await aKept('carrier', options);

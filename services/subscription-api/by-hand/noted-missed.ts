@@ -7,12 +7,12 @@ import type { Queryable } from '@waybell/runtime/postgres';
 export type NotedMissed = { sinceMs: number; untilMs: number };
 
 /**
- * A NotedMissed, or null, of the subscription `s`. It ends a minute after the subscription was switched on again. A replay that is
+ * A NotedMissed, or null, of the subscription `s`: nothing of before it was subscribed. It ends a minute after the subscription was switched on again. A replay that is
  * asked for before that leaves the last two minutes, which the delivery log may not have whole by then: they are there once it is over.
  */
 export const NOTED_MISSED = `case
   when s.missed_since < s.missed_until - interval '2 minutes' or s.missed_until <= now()
-  then json_build_object('sinceMs', ${ms('s.missed_since')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
+  then json_build_object('sinceMs', ${ms('greatest(s.missed_since, s.created_at)')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
 
 const OF_CURRENT = `
   from waybell.subscriptions s

@@ -216,14 +216,28 @@ describe.each(['shipper', 'carrier'] as const)('PUT of a %s', (interfaceName) =>
     const { ask } = await aClient(interfaceName);
     const { status, body } = await ask('PUT', '', {
       callback_url: 'https://inside.test/',
-      actions: ['order.creatd', 'nothing.*', 'order.*'],
+      actions: ['order.creatd', 'ordr.*', 'order.*'],
     });
     expect(status).toBe(422);
     expect(body.errors).toEqual([
       { pointer: '#/callback_url', detail: expect.any(String) },
-      { pointer: '#/actions/0', detail: expect.stringContaining('order.created') },
-      { pointer: '#/actions/1', detail: expect.stringContaining('nearest') },
+      { pointer: '#/actions/0', detail: '"order.creatd" chooses no action; the nearest is order.created' },
+      { pointer: '#/actions/1', detail: '"ordr.*" chooses no action; the nearest is order.*' },
     ]);
+  });
+
+  test('refuses fields that none of its actions takes', async () => {
+    const { ask, put } = await aClient(interfaceName);
+    const refused = await ask('PUT', '', {
+      callback_url: one,
+      actions: ['order.delivered'],
+      audit_field_set: ['price'],
+    });
+    expect([refused.status, refused.body.errors]).toEqual([
+      422,
+      [{ pointer: '#/audit_field_set', detail: 'is taken by the five revision actions, not by these actions' }],
+    ]);
+    expect(await put(['order.delivered'], { audit_field_set: [] })).toMatchObject([{ action: 'order.delivered' }]);
   });
 
   test('at once with others, and with ends, makes one subscription of each action', async () => {
@@ -279,7 +293,10 @@ test('fields are taken by the revision actions that have them', async () => {
   expect(await of([])).toEqual({ [created]: [], [paid]: undefined, [vehicle]: [] });
   expect(await of()).toEqual({ [created]: undefined, [paid]: undefined, [vehicle]: undefined });
   const wrong = await ask('PUT', '', { callback_url: one, actions: some, audit_field_set: ['prize'] });
-  expect([wrong.status, wrong.body.errors]).toMatchObject([422, [{ pointer: '#/audit_field_set/0' }]]);
+  expect([wrong.status, wrong.body.errors]).toMatchObject([
+    422,
+    [{ pointer: '#/audit_field_set/0', detail: '"prize" is no field of these actions' }],
+  ]);
 
   const [{ subscription } = {}] = await put([created], { audit_field_set: ['price'] });
   const at = `/${subscription?.guid}`;
