@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actionsOf } from '@waybell/catalog/actions';
+import { inTransaction } from '@waybell/runtime/postgres';
+import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
@@ -246,6 +248,23 @@ describe.each(['shipper', 'carrier'] as const)('PUT of a %s', (interfaceName) =>
     );
     expect(rows.map(({ action }) => action)).toEqual(last.map(({ action }) => action));
   });
+});
+
+test('a PUT waits for what the deactivator notes, and does not hold what that needs next', async () => {
+  const { put } = await aClient('carrier');
+  const made = (await put(['order.*'])).flatMap(({ subscription }) => subscription ?? []);
+  const byGuid = made.toSorted((some, next) => (some.guid < next.guid ? -1 : 1));
+  const [first, ...others] = byGuid;
+  const lock = 'select from waybell.subscriptions where guid = any ($1::uuid[]) order by guid for no key update';
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let changing: Promise<Put[]> | undefined;
+  await inTransaction(api.store.postgres, async (deactivator) => {
+    await deactivator.query(lock, [[first?.guid]]);
+    changing = put(['order.*'], { callback_url: other });
+    await until('it waits', async () => (await api.store.postgres.query(waiting)).rows.length > 0);
+    await deactivator.query(`${lock} nowait`, [others.map(({ guid }) => guid)]);
+  });
+  expect((await changing)?.map(({ result }) => result)).toEqual(made.map(() => 'changed'));
 });
 
 test('a feature that is off leaves an action out that a pattern matches, and refuses one that is named', async () => {
