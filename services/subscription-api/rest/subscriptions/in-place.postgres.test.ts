@@ -155,9 +155,9 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
   test('is paused until then, as long as a delivery may wait at most, and resumed', async () => {
     const { ask, first } = await aClient(interfaceName);
     const { guid } = await first('order.created');
-    const until = new Date(wallClockMs() + 3_600_000).toISOString();
-    const paused = await ask('POST', `/${guid}/pause`, { until });
-    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, until, true]);
+    const end = new Date(wallClockMs() + 3_600_000).toISOString();
+    const paused = await ask('POST', `/${guid}/pause`, { until: end });
+    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, end, true]);
     const longest = (await ask('POST', `/${guid}/pause`)).body.paused_until;
     expect(Date.parse(longest)).toBeGreaterThan(wallClockMs() + DAY_MS - 600_000);
     for (const wrong of ['2020-01-01T00:00:00Z', new Date(wallClockMs() + 2 * DAY_MS).toISOString()])
