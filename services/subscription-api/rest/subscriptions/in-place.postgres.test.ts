@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actionsOf } from '@waybell/catalog/actions';
+import { inTransaction } from '@waybell/runtime/postgres';
+import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
@@ -153,9 +155,9 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
   test('is paused until then, as long as a delivery may wait at most, and resumed', async () => {
     const { ask, first } = await aClient(interfaceName);
     const { guid } = await first('order.created');
-    const until = new Date(wallClockMs() + 3_600_000).toISOString();
-    const paused = await ask('POST', `/${guid}/pause`, { until });
-    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, until, true]);
+    const end = new Date(wallClockMs() + 3_600_000).toISOString();
+    const paused = await ask('POST', `/${guid}/pause`, { until: end });
+    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, end, true]);
     const longest = (await ask('POST', `/${guid}/pause`)).body.paused_until;
     expect(Date.parse(longest)).toBeGreaterThan(wallClockMs() + DAY_MS - 600_000);
     for (const wrong of ['2020-01-01T00:00:00Z', new Date(wallClockMs() + 2 * DAY_MS).toISOString()])
@@ -260,6 +262,23 @@ describe.each(['shipper', 'carrier'] as const)('PUT of a %s', (interfaceName) =>
     );
     expect(rows.map(({ action }) => action)).toEqual(last.map(({ action }) => action));
   });
+});
+
+test('a PUT waits for what the deactivator notes, and does not hold what that needs next', async () => {
+  const { put } = await aClient('carrier');
+  const made = (await put(['order.*'])).flatMap(({ subscription }) => subscription ?? []);
+  const byGuid = made.toSorted((some, next) => (some.guid < next.guid ? -1 : 1));
+  const [first, ...others] = byGuid;
+  const lock = 'select from waybell.subscriptions where guid = any ($1::uuid[]) order by guid for no key update';
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let changing: Promise<Put[]> | undefined;
+  await inTransaction(api.store.postgres, async (deactivator) => {
+    await deactivator.query(lock, [[first?.guid]]);
+    changing = put(['order.*'], { callback_url: other });
+    await until('it waits', async () => (await api.store.postgres.query(waiting)).rows.length > 0);
+    await deactivator.query(`${lock} nowait`, [others.map(({ guid }) => guid)]);
+  });
+  expect((await changing)?.map(({ result }) => result)).toEqual(made.map(() => 'changed'));
 });
 
 test('a feature that is off leaves an action out that a pattern matches, and refuses one that is named', async () => {
