@@ -76,6 +76,9 @@ type OneTable<C> = {
   isShortLived?: true;
 };
 
+/** True for a commit with something that happened longer before it than the log is behind while all is well. */
+export const IS_LATE = `at - first_at > interval '50 seconds'`;
+
 /** Declares the parts that a table's rows are made from. */
 const table =
   <T extends keyof TableParts>(_name: T) =>
@@ -195,6 +198,7 @@ export const tables = {
       lastAt: column('moment', ({ lastAt }) => lastAt),
     },
     identity: ['number', 'at'],
+    indexes: { commits_late: `(at) where ${IS_LATE}` },
     isShortLived: true,
   }),
 

@@ -36,7 +36,8 @@ const INTERRUPTED = `
       case k.state when 'paused' then s.paused_until when 'missed' then least(s.missed_until, now()) end as until,
       case k.state when 'off' then s.deactivation_rule
         when 'stopped' then case when s.stopped_at is not null then s.stopped_reason else h.reason end end as reason,
-      greatest(coalesce(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute'), s.created_at) as missed_since
+      greatest(coalesce(case when s.missed_replayed_at is null then s.missed_since end,
+        least(s.failing_since, s.deactivated_at) - interval '1 minute'), s.created_at) as missed_since
     from waybell.subscriptions s left join waybell.stopped_hosts h on h.host = waybell.host_of(s.callback_url)
     cross join lateral (select case when not s.is_active then 'off' when s.stopped_at is not null or h.host is not null then 'stopped'
       when s.paused_until > now() then 'paused' when ${NOTED_MISSED} is not null then 'missed' end as state) k

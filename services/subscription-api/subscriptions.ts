@@ -81,8 +81,9 @@ export const begunAnew = (isOn = 'true'): string => `
     generation = s.generation + 1, changed_at = now(), is_active = ${isOn},
     ${HEALTH.map((name) => `${name} = case when not (${isOn}) then s.${name} end`).join(', ')},
     missed_since = case when s.is_active or not (${isOn}) then s.missed_since
-      else least(s.missed_since, least(s.failing_since, s.deactivated_at) - interval '1 minute') end,
-    missed_until = case when s.is_active or not (${isOn}) then s.missed_until else now() + interval '1 minute' end`;
+      else least(case when s.missed_replayed_at is null then s.missed_since end, least(s.failing_since, s.deactivated_at) - interval '1 minute') end,
+    missed_until = case when s.is_active or not (${isOn}) then s.missed_until else now() + interval '1 minute' end,
+    missed_replayed_at = case when s.is_active or not (${isOn}) then s.missed_replayed_at end`;
 
 const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
     callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, paused_until = null, ${begunAnew()}

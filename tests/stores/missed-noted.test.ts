@@ -4,6 +4,7 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
+import { NOTED_MISSED } from '@waybell/subscription-api/by-hand/noted-missed';
 import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { begunAnew } from '@waybell/subscription-api/subscriptions';
 import { aRouted, LogStand } from './log-stand.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
 afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
+  await stand.rows('delete from delivery_log.commits');
   const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
   client = { account: guid, client: 'default', interface: 'carrier' };
   now = wallClockMs();
@@ -52,12 +54,18 @@ async function switchOn(agoMs: number): Promise<void> {
   );
 }
 
-async function cameInVain(agoMs: number): Promise<string> {
+/** The log got it at once, unless it is said when. */
+async function cameInVain(agoMs: number, gotAgoMs = agoMs): Promise<string> {
   const [event, { account }] = [randomUUID(), client];
   const body = `{"guid":"${event}","interface":"carrier","action":"order.created","occurred_at":"2026-11-20T09:30:00.123456Z","parties":{"carrier":"${account}"},"payload":{"id":1,"status":"new"}}`;
   const kept = { accounts: [account], body, contentType: 'application/json' };
   const suppressed = [{ reason: 'no_subscription' as const, account }];
   await stand.write([aRouted({ event, at: now - agoMs, keys: [], receivers: [account], suppressed, kept })]);
+  await stand.rows(
+    `update delivery_log.commits set at = to_timestamp($1::float8 / 1000)
+     where number = (select max(number) from delivery_log.commits)`,
+    [now - gotAgoMs],
+  );
   return event;
 }
 
@@ -70,7 +78,7 @@ const counted = () => countReplay(stand.store.postgres, request(), client);
 const noted = async () =>
   (
     await stand.rows<{ missed: object | null }>(
-      'select to_json(missed_since) as missed from waybell.subscriptions where guid = $1',
+      `select ${NOTED_MISSED} as missed from waybell.subscriptions s where guid = $1`,
       [subscription],
     )
   )[0]?.missed;
@@ -126,6 +134,22 @@ describe('a replay of what a subscription noted as missed', () => {
     expect(await replay()).toMatchObject({ kind: 'asked' });
     expect(await toBeSent()).toEqual([first, late]);
     expect(await noted()).toBeNull();
+  });
+
+  test('takes what the log got long after it was asked for, once', async () => {
+    const early = await cameInVain(5 * MINUTE_MS);
+    await switchOn(3 * MINUTE_MS);
+    expect(await replay()).toMatchObject({ kind: 'asked' });
+    expect(await noted()).toBeNull();
+    await stand.rows(
+      `update waybell.subscriptions set missed_replayed_at = now() - interval '90 seconds' where guid = $1`,
+      [subscription],
+    );
+    const late = await cameInVain(6 * MINUTE_MS, 0);
+    expect(await noted()).toMatchObject({ sinceMs: expect.any(Number) });
+    expect(await replay()).toMatchObject({ kind: 'asked' });
+    expect(new Set(await toBeSent())).toEqual(new Set([early, late]));
+    expect(await replay()).toEqual({ kind: 'refused', why: 'nothing_missed' });
   });
 
   test('takes the oldest part where there is more than one takes, and the next one goes on there', async () => {

@@ -1,5 +1,6 @@
 /** What a subscription missed while it was off, until a replay of it is asked for. */
 import { ms, time } from '@waybell/delivery-log/columns';
+import { IS_LATE } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Queryable } from '@waybell/runtime/postgres';
 
@@ -7,11 +8,17 @@ import type { Queryable } from '@waybell/runtime/postgres';
 export type NotedMissed = { sinceMs: number; untilMs: number };
 
 /**
- * A NotedMissed, or null, of the subscription `s`: nothing of before it was subscribed. It ends a minute after the subscription was switched on again. A replay that is
- * asked for before that leaves the last two minutes, which the delivery log may not have whole by then: they are there once it is over.
+ * A NotedMissed, or null, of the subscription `s`: nothing of before it was subscribed. It ends a minute after the subscription was
+ * switched on again. The delivery log may not have all of it by the time of a replay: what was replayed is missed once more when that minute
+ * is over, and when the log got something of that time later still. A replay sends only what is missing.
  */
 export const NOTED_MISSED = `case
-  when s.missed_since < s.missed_until - interval '2 minutes' or s.missed_until <= now()
+  when s.missed_replayed_at is null and (s.missed_since < s.missed_until - interval '2 minutes' or s.missed_until <= now())
+    or s.missed_replayed_at < s.missed_until and s.missed_until <= now()
+    or exists (
+      select from delivery_log.commits
+      where at > s.missed_replayed_at - interval '1 minute' and first_at < s.missed_until
+        and last_at >= s.missed_since and ${IS_LATE})
   then json_build_object('sinceMs', ${ms('greatest(s.missed_since, s.created_at)')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
 
 const OF_CURRENT = `
@@ -19,10 +26,9 @@ const OF_CURRENT = `
   where s.guid = $1 and s.account_guid = $2 and s.client_id = $3 and s.interface = $4 and s.ended_at is null`;
 
 const SETTLE = `
-  update waybell.subscriptions s set
-    missed_since = case when $2::float8 is not null then ${time('$2')} when s.missed_until > now() then s.missed_until - interval '2 minutes' end,
-    missed_until = case when $2::float8 is not null or s.missed_until > now() then s.missed_until end
-  where s.guid = $1`;
+  update waybell.subscriptions set missed_since = coalesce(${time('$2')}, missed_since),
+    missed_replayed_at = case when $2::float8 is null then now() end
+  where guid = $1`;
 
 /** Reads it of a client's current subscription; locked, no other replay of it begins until the end of the transaction. */
 export async function notedMissed(

@@ -59,7 +59,7 @@ drop trigger held_forgets_failures on waybell.subscriptions;
 drop function waybell.keep_stop(), waybell.lock_stops(uuid, text), waybell.note_host(), waybell.forget_failures(),
   waybell.follow_host(), waybell.look_through_rooms(uuid[]), waybell.host_of(text), waybell.is_listener(text);
 alter table waybell.subscriptions drop column paused_until, drop column stopped_at, drop column stopped_reason,
-  drop column ended_reason, drop column missed_since, drop column missed_until`);
+  drop column ended_reason, drop column missed_since, drop column missed_until, drop column missed_replayed_at`);
   }
 }
 
@@ -74,7 +74,9 @@ alter table waybell.subscriptions
   add column ended_reason text,
   -- When it was off, until what it missed is replayed: from its first failed delivery until it was switched on again.
   add column missed_since timestamptz,
-  add column missed_until timestamptz`;
+  add column missed_until timestamptz,
+  -- When all of that was replayed that the delivery log had by then.
+  add column missed_replayed_at timestamptz`;
 
 /** Whether a client is a listener, as \`listenerClient\` names it: its subscriptions are nobody's. */
 const LISTENERS = `

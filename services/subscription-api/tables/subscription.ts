@@ -36,6 +36,7 @@ export type Subscription = {
   /** When it was off, while what it missed has not been replayed. */
   missed_since: Date | null;
   missed_until: Date | null;
+  missed_replayed_at: Date | null;
 };
 
 export const subscriptionTable = new EntitySchema<Subscription>({
@@ -69,5 +70,6 @@ export const subscriptionTable = new EntitySchema<Subscription>({
     ended_reason: { type: 'text', nullable: true },
     missed_since: { type: 'timestamptz', nullable: true },
     missed_until: { type: 'timestamptz', nullable: true },
+    missed_replayed_at: { type: 'timestamptz', nullable: true },
   },
 });
