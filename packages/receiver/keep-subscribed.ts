@@ -10,7 +10,7 @@ import { switchingOn, type SwitchingTimes } from './switching-on.ts';
 export type KeepSubscribedOptions = {
   /** The address of the API. */
   api: string | URL | undefined;
-  /** An access token with the scope `webhooks:write`, or a function that is asked before each call. */
+  /** An access token with the scopes `webhooks:read` and `webhooks:write`, or a function that is asked before each call. */
   token: string | (() => string | Promise<string>) | undefined;
   /** Where this receiver is called; the same in all its replicas. */
   callbackUrl: string | URL | undefined;

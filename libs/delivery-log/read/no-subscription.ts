@@ -73,7 +73,9 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
 function offJustBefore({ switches, ...each }: SubscriptionEntry, at: number): Standing | undefined {
   const place = switches.findLastIndex((one) => one.at <= at);
   const on = switches[place];
-  return on?.isOn && at - on.at < MOMENT_MS ? standingAt({ ...each, switches: switches.slice(0, place) }, at) : undefined;
+  return on?.isOn && at - on.at < MOMENT_MS
+    ? standingAt({ ...each, switches: switches.slice(0, place) }, at)
+    : undefined;
 }
 
 /**

@@ -85,6 +85,8 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
   test('that was switched off stays off with another URL, and is on again where that is asked', async () => {
     const { ask, first } = await aClient(interfaceName);
     const { guid } = await first('order.created');
+    const aDayOld = `update waybell.subscriptions set created_at = now() - interval '1 day' where guid = $1`;
+    await api.store.postgres.query(aDayOld, [guid]);
     await switchOff(guid);
     const off = await rowOf(guid);
     const changed = await ask('PATCH', `/${guid}`, { callback_url: other });
