@@ -2,7 +2,7 @@
 import type { NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf } from './accounts.ts';
-import { standingAt, subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
+import { standingAt, subscriptionsOf, type Standing, type SubscriptionEntry } from './subscriptions.ts';
 
 /** Times are milliseconds since the epoch. */
 export type NoSubscription = {
@@ -55,8 +55,8 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
   for (const { each, standing } of told) {
     const { subscription } = each;
-    const off = standing.kind === 'active' ? standingAt(each, at - MOMENT_MS) : standing;
-    if (off.kind === 'switched_off') return { cause: 'switched_off', subscription, at: off.since, rule: off.rule };
+    const off = standing.kind === 'active' ? lastOff(each, at) : standing;
+    if (off?.kind === 'switched_off') return { cause: 'switched_off', subscription, at: off.since, rule: off.rule };
     if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
       return { cause: 'subscribed_later', subscription, at: each.createdAt };
   }
@@ -67,6 +67,14 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   const later = told.findLast(({ standing }) => standing.kind === 'not_yet');
   if (later === undefined) return { cause: 'never_subscribed' };
   return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
+}
+
+/** How one that is on was off a moment before, for however short. */
+function lastOff({ switches }: SubscriptionEntry, at: number): Standing | undefined {
+  const place = switches.findLastIndex((each) => !each.isOn && each.at <= at);
+  const [off, on] = [switches[place], switches[place + 1]];
+  if (off === undefined || off.isOn || on === undefined || on.at <= at - MOMENT_MS) return undefined;
+  return { kind: 'switched_off', since: off.at, rule: off.rule };
 }
 
 /**
