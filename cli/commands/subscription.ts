@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import type { Interface } from '@waybell/catalog/action';
+import { actionsOf } from '@waybell/catalog/actions';
 import { isGuid } from '@waybell/events/guid';
 import { CA_OPTION, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
 import { collected } from '../collected.ts';
@@ -8,7 +10,7 @@ import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { keep, put, testFailure, type PutAnswer } from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
-import { readWishes, type WishedSubscriptions } from '../subscription/read-wishes.ts';
+import { readWishes, requireApart, type WishedSubscriptions } from '../subscription/read-wishes.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
 
 export function subscriptionCommand(): Command {
@@ -105,6 +107,7 @@ type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; 
 async function apply(url: string | undefined, actions: string[], options: ApplyChoices): Promise<void> {
   const wishes = wishesOf(url, actions, options);
   const api = clientApi(options, process.env);
+  if (wishes.length > 1) requireApart(wishes, namesOf(await interfaceOf(api)));
   let areAllOn = true;
   for (const wish of wishes) {
     for (const answer of await put(api, wish)) {
@@ -169,12 +172,18 @@ async function change(name: string, options: ApiCommandOptions, { method, path, 
 async function end(name: string, options: ApiCommandOptions): Promise<void> {
   const api = clientApi(options, process.env);
   const { action, guid } = await oneOf(api, name);
-  const { interface: interfaceName } = (await api.ask('GET', '/v1/token')) as { interface: 'shipper' | 'carrier' };
   // As each specification has it.
-  if (interfaceName === 'shipper') await api.ask('POST', `/v1/public/webhooks/${action}/unsubscribe`);
+  if ((await interfaceOf(api)) === 'shipper') await api.ask('POST', `/v1/public/webhooks/${action}/unsubscribe`);
   else await api.ask('DELETE', `/v1/webhooks/${action}/subscriptions/`);
   report(`${action}: ended subscription ${guid}`);
 }
+
+async function interfaceOf(api: ClientApi): Promise<Interface> {
+  const token = (await api.ask('GET', '/v1/token')) as { interface: Interface };
+  return token.interface;
+}
+
+const namesOf = (interfaceName: Interface): string[] => actionsOf(interfaceName).map(({ name }) => name);
 
 async function listOf(api: ClientApi): Promise<SubscriptionAnswer[]> {
   const { objects } = (await api.ask('GET', '/v1/subscriptions')) as { objects: SubscriptionAnswer[] };

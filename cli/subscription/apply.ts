@@ -59,13 +59,16 @@ async function switchOn(
   return on;
 }
 
+/** What is to be tried again later, by the kind of its problem. */
+const UNTESTED: readonly unknown[] = ['stopped', 'under-way'];
+
 /** Has an example sent to it. Resolves with why that did not arrive; undefined if it did. */
 export async function testFailure(api: ClientApi, guid: string): Promise<string | undefined> {
   try {
     const { status, attempts } = (await api.ask('POST', `/v1/subscriptions/${guid}/test`)) as TestAnswer;
     return status === 'delivered' ? undefined : (attempts.at(-1)?.reason ?? status);
   } catch (error) {
-    if (error instanceof ApiProblem && (error.kind === 'stopped' || error.status === 503)) return error.message;
+    if (error instanceof ApiProblem && (UNTESTED.includes(error.kind) || error.status === 503)) return error.message;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readWishes } from './read-wishes.ts';
+import { readWishes, requireApart } from './read-wishes.ts';
 
 const wish = { callback_url: 'https://receiver.example.com/waybell', actions: ['order.*', 'vehicle.created'] };
 
@@ -19,6 +19,7 @@ describe('readWishes', () => {
 
   test.each([
     ['a: [1\nb: 2', /^a\.yaml: .*line 2/s],
+    ['actions: [*]', /a\.yaml: Alias [^]*write '\*', in quotes$/],
     ['', /a\.yaml: it must be a JSON object/],
     ['[]', /a\.yaml: it is an empty list/],
     [
@@ -30,5 +31,20 @@ describe('readWishes', () => {
     [`${JSON.stringify(wish).slice(0, -1)}, "actions": []}`, /a\.yaml: Map keys must be unique/],
   ])('refuses %j, and says what is wrong where', (text, message) => {
     expect(() => readWishes(text, 'a.yaml')).toThrow(message);
+  });
+});
+
+describe('requireApart', () => {
+  const names = ['order.created', 'order.paid', 'vehicle.created'];
+  const of = (...actions: string[]) => ({ callback_url: wish.callback_url, actions });
+
+  test('takes wishes that have no action in common', () => {
+    requireApart([of('order.*', 'order.paid'), of('vehicle.*')], names);
+  });
+
+  test('refuses an action that two choose, and says which do', () => {
+    expect(() => requireApart([of('order.*'), of('vehicle.created'), of('*.created')], names)).toThrow(
+      'order.created is chosen by 0.actions and 2.actions\nvehicle.created is chosen by 1.actions and 2.actions',
+    );
   });
 });

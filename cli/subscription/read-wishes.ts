@@ -1,5 +1,6 @@
 import { subscriptionsWish } from '@waybell/contracts/openapi/subscription-paths';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { parse } from 'yaml';
 
@@ -30,6 +31,19 @@ function parsedOf(text: string, file: string): unknown {
   try {
     return parse(text);
   } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    const said = error instanceof Error ? error.message : String(error);
+    const hint = said.startsWith('Alias ') ? "\nYAML takes what begins with * for an alias: write '*', in quotes" : '';
+    throw new Error(`${file}: ${said.trim()}${hint}`, { cause: error });
   }
+}
+
+/** Throws where two wishes choose the same one of these actions: each time, it would be changed and changed back. */
+export function requireApart(wishes: readonly WishedSubscriptions[], names: readonly string[]): void {
+  const twice = names.flatMap((name) => {
+    const places = wishes.flatMap(({ actions }, at) =>
+      actions.some((each) => matchesPattern(name, each)) ? [at] : [],
+    );
+    return places.length < 2 ? [] : [`${name} is chosen by ${places.map((at) => `${at}.actions`).join(' and ')}`];
+  });
+  if (twice.length > 0) throw new Error(`an action has one subscription, with one URL:\n${twice.join('\n')}`);
 }

@@ -156,18 +156,17 @@ const REASONS: Readonly<Record<number, FailedCall>> = {
 const MOST_WAIT_S = 300;
 
 function failureOf({ status, headers }: Response, text: string): ApiFailure {
-  const { detail, errors = [] } = problemIn(text);
-  const details = [detail ?? '', ...errors.map((each) => each.detail ?? '')];
+  const { detail = '' } = problemIn(text);
   const seconds = Number(headers.get('retry-after') ?? 0);
   const waitMs = status === 429 ? Math.min(MOST_WAIT_S, Math.max(1, seconds || 0)) * 1_000 : 0;
-  const said = [...new Set(details)].filter((each) => each !== '').join(' ');
-  return new ApiFailure(REASONS[status] ?? 'not_taken', `${status}: ${said}`, { status, waitMs });
+  return new ApiFailure(REASONS[status] ?? 'not_taken', `${status}: ${detail}`, { status, waitMs });
 }
 
-function problemIn(text: string): ToldProblem & { errors?: ToldProblem[] } {
+/** Its `detail` names everything that is wrong, and where. */
+function problemIn(text: string): ToldProblem {
   try {
     // What a proxy answers may be anything.
-    const body = JSON.parse(text) as ReturnType<typeof problemIn> | null;
+    const body = JSON.parse(text) as ToldProblem | null;
     return body ?? {};
   } catch {
     return {};

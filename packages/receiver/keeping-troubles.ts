@@ -21,6 +21,13 @@ export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): K
   };
 }
 
+/** What was as it should be had another URL or other fields, and was changed back. */
+export function contested(action: string): KeepingTrouble {
+  const detail =
+    'something else changed it since the last look, and it was changed back: a replica with other options?';
+  return { reason: 'changed_elsewhere', action, detail };
+}
+
 /** What of a subscription is not as it should be; undefined where all is well. */
 export function troubleOf({ action, ...subscription }: KeptSubscription): KeepingTrouble | undefined {
   const { stopped, paused_until: until, suspension, is_active: isActive, deactivation } = subscription;

@@ -22,7 +22,7 @@ export type KeptSubscription = {
 export type KeepingTrouble = {
   /**
    * Of the API: `unreachable`, `no_rights` (the access token), `too_many_requests` or `not_taken`. Of an action: `refused`, `switched_off`,
-   * `test_failed` (so that it stays off for now), `paused`, `stopped` or `suspended`.
+   * `changed_elsewhere`, `test_failed` (so that it stays off for now), `paused`, `stopped` or `suspended`.
    */
   reason:
     | 'unreachable'
@@ -31,6 +31,7 @@ export type KeepingTrouble = {
     | 'not_taken'
     | 'refused'
     | 'switched_off'
+    | 'changed_elsewhere'
     | 'test_failed'
     | 'paused'
     | 'stopped'

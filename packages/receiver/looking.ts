@@ -5,7 +5,7 @@ import {
   type ToldSubscription,
   type WantedSubscriptions,
 } from './ask-waybell.ts';
-import { troubleOf, type KeepingTroubles } from './keeping-troubles.ts';
+import { contested, troubleOf, type KeepingTroubles } from './keeping-troubles.ts';
 import type { KeepingChange, KeptState, KeptSubscription } from './kept-subscription.ts';
 import type { LearnedChecks } from './learned-checks.ts';
 
@@ -40,12 +40,13 @@ export function looking({ waybell, wanted, troubles, onChange, attend, signal }:
   let lookedAt: Date | undefined;
   let underWay: Promise<number> | undefined;
 
-  const see = ({ action, result, subscription, problem }: PutEntry): void => {
+  const see = ({ action, result, subscription, problem }: PutEntry, before: readonly KeptSubscription[]): void => {
     if (subscription === undefined)
       return troubles.raise(action, { reason: 'refused', action, detail: problem?.detail ?? 'it is refused' });
     if (result === 'created') onChange({ kind: 'subscribed', action, guid: subscription.guid });
     if (result === 'changed') onChange({ kind: 'changed', action, guid: subscription.guid });
-    const trouble = troubleOf(subscription);
+    const isContested = result === 'changed' && before.some(({ guid }) => guid === subscription.guid);
+    const trouble = isContested ? contested(action) : troubleOf(subscription);
     if (trouble === undefined) troubles.settle(action);
     else troubles.raise(action, trouble);
     attend(subscription);
@@ -57,10 +58,11 @@ export function looking({ waybell, wanted, troubles, onChange, attend, signal }:
       secrets = await waybell.secrets();
       const entries = await waybell.put(wanted);
       tokens = entries.flatMap(({ subscription }) => subscription?.verification_token ?? []);
+      const before = subscriptions;
       subscriptions = entries.flatMap(({ subscription = [] }) => subscription).map(withoutToken);
       lookedAt = new Date();
       troubles.settle(API);
-      for (const entry of entries) see(entry);
+      for (const entry of entries) see(entry, before);
       return 0;
     } catch (error) {
       const { reason, message, waitMs } =

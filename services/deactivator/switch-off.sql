@@ -44,7 +44,7 @@ begin
       select from waybell.subscriptions s
       where s.guid = d.subscription and s.generation = d.generation and s.is_active and s.ended_at is null);
 
-    select count(*), count(distinct substring(callback_url from '^[^/]*//([^/?:]*|\[[^]]*])([:/?]|$)')) into many, hosts from (
+    select count(*), count(distinct waybell.host_of(callback_url)) into many, hosts from (
       select s.callback_url from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
       where not d.is_released and d.due_at > present - interval '1 minute'
       union all

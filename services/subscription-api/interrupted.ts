@@ -23,7 +23,7 @@ type InterruptedQuery = { account?: string | undefined; limit: number } & ToldLi
 
 const OF_ACCOUNT = (column: string) => `($1::uuid is null or ${column} = $1)`;
 
-/** The latest first. */
+/** The latest first. Rows are found by indexes: those that `k` has no state for are few. */
 const INTERRUPTED = `
   select subscription, account, client, interface, action, url, state, ${ms('since')} as since, ${ms('until')} as until, reason,
     case when state = 'off' then waybell.count_missed(subscription, since, missed_since, now())
@@ -32,15 +32,19 @@ const INTERRUPTED = `
     select s.guid as subscription, s.account_guid as account, s.client_id as client, s.interface, s.action,
       split_part(s.callback_url, '?', 1) as url, k.state,
       case k.state when 'off' then s.deactivated_at when 'stopped' then coalesce(s.stopped_at, h.stopped_at)
-        when 'missed' then s.missed_since end as since,
+        when 'missed' then greatest(s.missed_since, s.created_at) end as since,
       case k.state when 'paused' then s.paused_until when 'missed' then least(s.missed_until, now()) end as until,
       case k.state when 'off' then s.deactivation_rule
         when 'stopped' then case when s.stopped_at is not null then s.stopped_reason else h.reason end end as reason,
-      coalesce(case when s.missed_replayed_at is null then s.missed_since end, least(s.failing_since, s.deactivated_at) - interval '1 minute') as missed_since
+      greatest(coalesce(case when s.missed_replayed_at is null then s.missed_since end,
+        least(s.failing_since, s.deactivated_at) - interval '1 minute'), s.created_at) as missed_since
     from waybell.subscriptions s left join waybell.stopped_hosts h on h.host = waybell.host_of(s.callback_url)
     cross join lateral (select case when not s.is_active then 'off' when s.stopped_at is not null or h.host is not null then 'stopped'
       when s.paused_until > now() then 'paused' when ${NOTED_MISSED} is not null then 'missed' end as state) k
-    where s.ended_at is null and ($3 or not waybell.is_listener(s.client_id)) and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
+    where s.ended_at is null
+      and (not s.is_active or s.stopped_at is not null or s.paused_until is not null or s.missed_since is not null
+        or waybell.host_of(s.callback_url) = any (array(select host from waybell.stopped_hosts)))
+      and ($3 or not waybell.is_listener(s.client_id)) and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
     order by 8 desc nulls first, s.guid limit $2
   ) found`;
 

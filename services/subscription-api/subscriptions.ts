@@ -99,6 +99,12 @@ const PUT = `${INSERT} do update set
   where ${differs('excluded.callback_url', 'excluded.audit_field_set', PUT_IS_ON)}
   returning s.guid`;
 
+const OF_ACTIONS = 'and s.action = any ($4)';
+/** As an insert and a stop do, before they lock rows: then no other subscription of the client is made meanwhile. */
+const LOCK_CLIENT = 'select waybell.lock_stops($1, $2)';
+/** In the order of the deactivator. */
+const LOCK_CURRENT = `select from waybell.subscriptions s where ${OF_CLIENT} ${OF_ACTIONS} order by s.guid for no key update`;
+
 const CHANGE_IS_ON = '(s.is_active or $7::boolean)';
 const CHANGED_URL = 'coalesce($5, s.callback_url)';
 const CHANGED_AUDIT =
@@ -149,19 +155,15 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
       return (await change(client, SUBSCRIBE_ONCE, insertOf(client, [rowOf(wish, keyRing)], keyRing)))[0];
     },
     put(client, wishes, { isActive }) {
-      // In the order of all: two requests do not wait for each other.
-      const rows = wishes
-        .map((wish) => rowOf(wish, keyRing))
-        .toSorted((one, other) => (one.action < other.action ? -1 : 1));
+      const rows = wishes.map((wish) => rowOf(wish, keyRing));
       const made = new Set<string>(rows.map(({ guid }) => guid));
       return database.change(client.actor, async (postgres) => {
+        await postgres.query(LOCK_CLIENT, [client.accountGuid, client.clientId]);
+        const whose = [...valuesOf(client), rows.map(({ action }) => action)];
+        await postgres.query(LOCK_CURRENT, whose);
         const put = await postgres.query<{ guid: string }>(PUT, [...insertOf(client, rows, keyRing), isActive]);
         const touched = new Set(put.rows.map(({ guid }) => guid));
-        const whose = [...valuesOf(client), rows.map(({ action }) => action)];
-        const now = await postgres.query<ShownSubscription>(
-          `${CURRENT} and s.action = any ($4) order by s.action`,
-          whose,
-        );
+        const now = await postgres.query<ShownSubscription>(`${CURRENT} ${OF_ACTIONS} order by s.action`, whose);
         return now.rows.map((subscription) => {
           const { guid } = subscription;
           const result = !touched.has(guid) ? 'unchanged' : made.has(guid) ? 'created' : 'changed';

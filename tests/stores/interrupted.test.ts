@@ -4,7 +4,9 @@ import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { interruptedSubscriptions } from '@waybell/subscription-api/interrupted';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { stopHost } from '@waybell/subscription-api/stops';
 import { runWaybellOn } from '../testing/run-waybell.ts';
+import { watchPlans } from './watch-plans.ts';
 
 let store: TestDatabase;
 let account: string;
@@ -27,7 +29,7 @@ async function subscribed(client: string, set = 'changed_at = now()', host = cli
        verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, 'order.created', $4, '\\x00', 'k')`,
     [guid, account, client, `https://${host}.test/hook?key=secret`],
   );
-  await query(`update waybell.subscriptions set ${set} where guid = $1`, [guid]);
+  await query(`update waybell.subscriptions set created_at = now() - interval '1 day', ${set} where guid = $1`, [guid]);
 }
 
 const OFF = `is_active = false, deactivated_at = now() - interval '1 hour', deactivation_rule = 'window'`;
@@ -69,4 +71,22 @@ test('subscriptions that get nothing are told with since when, why and what they
   );
   expect(stdout).not.toContain('secret');
   expect(stdout).not.toContain('listener');
+});
+
+test('they, and those of a host, are found by indexes, however many others there are', async () => {
+  const others = 20_000;
+  await query(
+    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
+       verification_token_sealed, verification_token_key_id)
+     select gen_random_uuid(), 'carrier', $1, 'many', 'action ' || n, 'https://many.test/', '\\x00', 'k'
+     from generate_series(1, ${others}) n`,
+    [account],
+  );
+  await subscribed('one');
+  await query('vacuum analyze waybell.subscriptions');
+  const watched = watchPlans(store.postgres);
+  expect(await stopHost(watched, { host: 'one.test', reason: 'a loop' })).toMatchObject({ subscriptions: 1 });
+  const found = await interruptedSubscriptions(watched, { limit: 20 });
+  expect(found.map(({ client }) => client)).toContain('one');
+  expect(watched.rowsLookedAt()).toBeLessThan(others / 20);
 });

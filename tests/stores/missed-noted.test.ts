@@ -101,6 +101,20 @@ describe('a replay of what a subscription noted as missed', () => {
     for (const asked of [replay(), counted()]) expect(await asked).toEqual({ kind: 'refused', why: 'nothing_missed' });
   });
 
+  test('is refused while it is off, also where it would only count', async () => {
+    await cameInVain(5 * MINUTE_MS);
+    for (const asked of [replay(), counted()]) expect(await asked).toEqual({ kind: 'refused', why: 'deactivated' });
+  });
+
+  test('takes nothing of before it was subscribed', async () => {
+    await change(9 * MINUTE_MS, `created_at = now() - interval '8.5 minutes'`);
+    await cameInVain(8.75 * MINUTE_MS);
+    const event = await cameInVain(8.25 * MINUTE_MS);
+    await switchOn(3 * MINUTE_MS);
+    await replay();
+    expect(await toBeSent()).toEqual([event]);
+  });
+
   test('takes what came in the moment of the switch, before the router saw it', async () => {
     await switchOn(3 * MINUTE_MS);
     const event = await cameInVain(3 * MINUTE_MS - 2_000);

@@ -72,6 +72,7 @@ const judge = (many = 0) => query(`select waybell.switch_off('{carrier}', '{}', 
 
 async function switchedOff(): Promise<{ subscription: string; delivery: string }> {
   const [subscription, delivery] = [await aSubscription(), randomUUID()];
+  await query(`update waybell.subscriptions set created_at = '2023-01-01' where guid = $1`, [subscription]);
   await noteEnds([{ subscription, delivery }]);
   await judge();
   return { subscription, delivery };
@@ -105,6 +106,15 @@ describe('of a subscription', () => {
       missed: { since: new Date(row.failing_since - 60_000).toISOString(), until: null, count: 0 },
     });
     expect(await told()).toEqual([]);
+  });
+
+  test('that goes off as soon as it is there it is told of nothing missed before that', async () => {
+    const subscription = await aSubscription();
+    await noteEnds([{ subscription }]);
+    await judge();
+    const [, off] = await told();
+    const [row] = await query('select created_at from waybell.subscriptions where guid = $1', [subscription]);
+    expect(off?.missed?.since).toBe(row.created_at.toISOString());
   });
 
   test('that is switched on again it is told how long it was off, and how many it missed', async () => {

@@ -88,7 +88,7 @@ describe('the log, read on', () => {
     expect((await stand.guids(us, next)).toSorted()).toEqual(written.toSorted());
   });
 
-  test('tells each end once, in one order, whoever writes and reads meanwhile', async () => {
+  test('tells each end once, in one order, whatever is written and read meanwhile', async () => {
     us = await stand.someone();
     const other = await stand.someone();
     const step = fc.record({

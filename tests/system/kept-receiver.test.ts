@@ -103,6 +103,17 @@ describe.each(['shipper', 'carrier'] as const)('a receiver of the %s interface t
     await untilHandled(moved, await hear(client, ACTION[name]));
   });
 
+  test('changes back what something else changed, and says so', async () => {
+    const { client, own } = await aKept(name, { keeps: { everyMs: 50 } });
+    await own.start();
+    const { guid } = await onlyOf(client);
+    await client.call('PATCH', `/v1/subscriptions/${guid}`, { callback_url: `${own.url}/other` });
+    await until('it is told', () => own.troubles.length > 0);
+    expect(own.troubles).toMatchObject([{ reason: 'changed_elsewhere', action: ACTION[name] }]);
+    expect([kinds(own), await onlyOf(client)]).toMatchObject([['subscribed', 'changed'], { callback_url: own.url }]);
+    await until('it is over', () => own.kept[0]?.state().troubles.length === 0);
+  });
+
   test('goes on when its secret is made anew and the one before ends at once', async () => {
     const { client, own } = await aKept(name);
     await own.start();
@@ -127,11 +138,11 @@ describe('a kept receiver that checks tokens', () => {
 });
 
 describe('a kept receiver', () => {
-  test('that is restarted ten times, each so slowly that it is switched off, misses nothing, and handles each once', async () => {
+  test('that is restarted three times, each so slowly that it is switched off, misses nothing, and handles each once', async () => {
     const { client, own } = await aKept('carrier');
     const ids: string[] = [];
     await own.start();
-    for (let restart = 1; restart <= 10; restart += 1) {
+    for (let restart = 1; restart <= 3; restart += 1) {
       // What it handles last is not answered, and comes again.
       own.handle = () => void own.stop();
       ids.push(await hear(client));
@@ -272,32 +283,16 @@ describe('a kept receiver', () => {
   });
 
   test.each([
-    ['a name that there is not', { actions: 'order.creatd' }, /order\.created/],
+    [
+      'a name that there is not',
+      { actions: 'order.creatd' },
+      /^422: \S+ "order\.creatd" chooses no action; the nearest is order\.created$/,
+    ],
     ['a URL that is not taken', { keeps: { callbackUrl: 'ftp://receiver.example.com' } }, /422/],
   ])('says what is wrong with %s', async (_what, options, detail) => {
     const { own } = await aKept('carrier', options);
     await own.start();
     expect(own.troubles).toMatchObject([{ reason: 'not_taken', detail: expect.stringMatching(detail) }]);
-  });
-});
-
-describe('a kept receiver of a client that has asked too much', () => {
-  settingsOf('subscription-api', () => ({ REQUESTS_PER_MINUTE: '3' }));
-
-  test('says so once, and leaves the API alone for as long as that says', async () => {
-    const { client, own } = await aKept('carrier');
-    await own.start();
-    const { own: next } = await aKept('carrier', { token: client.token, keeps: { everyMs: 10 } });
-    await next.start();
-    // Has it ask whether there is a newer secret.
-    for (let request = 0; request < 20; request += 1)
-      expect((await sendTo(next.url, { interface: 'carrier', action: 'order.created', secret: STRANGE })).status).toBe(
-        401,
-      );
-    expect(next.troubles).toMatchObject([{ reason: 'too_many_requests' }]);
-    const metrics = await fetch(`${stack.stack.service('subscription-api').spec.health}/metrics`);
-    const refused = (await metrics.text()).match(/^waybell_http_request_duration_seconds_count{.*status="429".*/gm);
-    expect(refused).toEqual([expect.stringMatching(/ 1$/)]);
   });
 });
 
@@ -339,5 +334,25 @@ describe('a receiver that is not kept subscribed', () => {
     const { guid } = await onlyOf(client);
     await client.call('PATCH', `/v1/subscriptions/${guid}`, { is_active: true });
     expect(await onlyOf(client)).toMatchObject({ missed: { since: expect.any(String), until: expect.any(String) } });
+  });
+});
+
+describe('a kept receiver of a client that has asked too much', () => {
+  settingsOf('subscription-api', () => ({ REQUESTS_PER_MINUTE: '3' }));
+
+  test('says so once, and leaves the API alone for as long as that says', async () => {
+    const { client, own } = await aKept('carrier');
+    await own.start();
+    const { own: next } = await aKept('carrier', { token: client.token, keeps: { everyMs: 10 } });
+    await next.start();
+    // Has it ask whether there is a newer secret.
+    for (let request = 0; request < 20; request += 1)
+      expect((await sendTo(next.url, { interface: 'carrier', action: 'order.created', secret: STRANGE })).status).toBe(
+        401,
+      );
+    expect(next.troubles).toMatchObject([{ reason: 'too_many_requests' }]);
+    const metrics = await fetch(`${stack.stack.service('subscription-api').spec.health}/metrics`);
+    const refused = (await metrics.text()).match(/^waybell_http_request_duration_seconds_count{.*status="429".*/gm);
+    expect(refused).toEqual([expect.stringMatching(/ 1$/)]);
   });
 });

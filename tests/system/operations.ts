@@ -11,7 +11,7 @@ import { integrator, type Integrator } from '../testing/integrator.ts';
 import { readLive } from '../testing/live-reader.ts';
 import { onChannel } from '../testing/on-channel.ts';
 import { replicaOf } from '../testing/replica.ts';
-import { CARRIER_ATTEMPTS, receiver, settingsOf, SHIPPER_ATTEMPTS, stack } from './stand.ts';
+import { CARRIER_ATTEMPTS, receiver, SHIPPER_ATTEMPTS, stack } from './stand.ts';
 
 /** What the platform reads, with no more rights than its own. */
 export function operations(): void {
@@ -137,8 +137,6 @@ export function operations(): void {
     });
 
     describe('of two deactivators', () => {
-      settingsOf('deactivator', () => ({ DEACTIVATE_ON_EXHAUSTED: 'carrier,shipper' }));
-
       test('is told of each subscription once', async () => {
         const second = await replicaOf(stack.stack.service('deactivator'));
         try {

@@ -75,7 +75,7 @@ export const deliveryParameters = (interfaces: readonly Interface[]): JsonNode[]
   ...pagingParameters,
   query(
     'after',
-    'Reads the log on in its own order, for reconciling: `oldest`, a time, or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
+    'Reads the log on in its own order, for reconciling: `oldest`, a time (what is kept from then on), or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
     {
       type: 'string',
       pattern: AFTER_PATTERN,

@@ -55,7 +55,7 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
   for (const { each, standing } of told) {
     const { subscription } = each;
-    const off = standing.kind === 'active' ? lastOff(each, at) : standing;
+    const off = standing.kind === 'active' ? offJustBefore(each, at) : standing;
     if (off?.kind === 'switched_off') return { cause: 'switched_off', subscription, at: off.since, rule: off.rule };
     if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
       return { cause: 'subscribed_later', subscription, at: each.createdAt };
@@ -69,12 +69,11 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
 }
 
-/** How one that is on was off a moment before, for however short. */
-function lastOff({ switches }: SubscriptionEntry, at: number): Standing | undefined {
-  const place = switches.findLastIndex((each) => !each.isOn && each.at <= at);
-  const [off, on] = [switches[place], switches[place + 1]];
-  if (off === undefined || off.isOn || on === undefined || on.at <= at - MOMENT_MS) return undefined;
-  return { kind: 'switched_off', since: off.at, rule: off.rule };
+/** The state before a switch that was on for less than a moment, however short that state was. */
+function offJustBefore({ switches, ...each }: SubscriptionEntry, at: number): Standing | undefined {
+  const place = switches.findLastIndex((one) => one.at <= at);
+  const on = switches[place];
+  return on?.isOn && at - on.at < MOMENT_MS ? standingAt({ ...each, switches: switches.slice(0, place) }, at) : undefined;
 }
 
 /**

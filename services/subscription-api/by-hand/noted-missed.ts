@@ -8,9 +8,9 @@ import type { Queryable } from '@waybell/runtime/postgres';
 export type NotedMissed = { sinceMs: number; untilMs: number };
 
 /**
- * A NotedMissed, or null, of the subscription `s`. It ends a minute after the subscription was switched on again. The delivery log may not
- * have all of it by the time of a replay: what was replayed is missed once more when that minute is over, and when the log got something
- * of that time later still. A replay sends only what is missing.
+ * A NotedMissed, or null, of the subscription `s`: nothing of before it was subscribed. It ends a minute after the subscription was
+ * switched on again. The delivery log may not have all of it by the time of a replay: what was replayed is missed once more when that minute
+ * is over, and when the log got something of that time later still. A replay sends only what is missing.
  */
 export const NOTED_MISSED = `case
   when s.missed_replayed_at is null and (s.missed_since < s.missed_until - interval '2 minutes' or s.missed_until <= now())
@@ -19,7 +19,7 @@ export const NOTED_MISSED = `case
       select from delivery_log.commits
       where at > s.missed_replayed_at - interval '1 minute' and first_at < s.missed_until
         and last_at >= s.missed_since and ${IS_LATE})
-  then json_build_object('sinceMs', ${ms('s.missed_since')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
+  then json_build_object('sinceMs', ${ms('greatest(s.missed_since, s.created_at)')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
 
 const OF_CURRENT = `
   from waybell.subscriptions s

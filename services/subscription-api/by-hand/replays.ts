@@ -46,7 +46,11 @@ export async function countReplay(
   const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
   const range = await rangeOf(postgres, request, client, { isLocked: false });
-  if (range === undefined) return refused('nothing_missed');
+  if (range === undefined) {
+    // What one misses that is off is noted when it is on again.
+    const target = await targetOf(postgres, client, action);
+    return 'kind' in target ? target : refused('nothing_missed');
+  }
   const query = { ...range, client, action, limit: LARGEST_REPLAY };
   return countOf(postgres, query, await findMissed(postgres, query));
 }

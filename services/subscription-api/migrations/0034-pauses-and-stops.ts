@@ -85,7 +85,7 @@ language sql immutable parallel safe
 return position(' ' in client) > 0;
 revoke all on function waybell.is_listener(text) from public`;
 
-/** Callbacks to these hosts wait, whoever's they are. */
+/** Callbacks to these hosts wait, of all accounts. */
 const HOSTS = `
 create function waybell.host_of(callback_url text) returns text
 language sql immutable parallel safe

@@ -91,8 +91,9 @@ begin
       else case when new.generation = old.generation then 'held_back' else 'switched_on' end end,
     case k.kind when 'ended' then null when 'switched_off' then new.failing_since else old.deactivated_at end,
     case k.kind when 'switched_off' then new.deactivated_by when 'switched_on' then old.deactivated_by end,
-    case k.kind when 'switched_off' then least(new.failing_since, new.deactivated_at) - interval '1 minute'
-      when 'switched_on' then case when new.missed_replayed_at is null then new.missed_since end end,
+    case when k.kind = 'switched_off' then greatest(least(new.failing_since, new.deactivated_at) - interval '1 minute', new.created_at)
+      when k.kind = 'switched_on' and new.missed_replayed_at is null and new.missed_since is not null
+        then greatest(new.missed_since, new.created_at) end,
     case when k.kind = 'switched_on' and new.missed_replayed_at is null then least(new.missed_until, now()) end,
     case k.kind when 'switched_off' then 0 end
   from waybell.accounts a cross join lateral (select case when new.ended_at is not null then 'ended'

@@ -15,13 +15,12 @@ const subscriptionOf = (client: Client) => (args: string[], input?: string) =>
   });
 
 export function subscriptions(): void {
-  describe.each(['shipper', 'carrier'] as const)('./waybell subscription of a %s', (interfaceName) => {
+  describe('./waybell subscription', () => {
     settingsOf('deactivator', () => ({ DEACTIVATE_ON_EXHAUSTED: 'shipper,carrier' }));
 
     test('applies a file, pauses, resumes and ends', async () => {
-      const run = subscriptionOf(await stack.client(interfaceName));
-      const url = receiver.url(`/${randomUUID()}`);
-      const action = ACTIONS[interfaceName];
+      const run = subscriptionOf(await stack.client('shipper'));
+      const [action, url] = [ACTIONS.shipper, receiver.url(`/${randomUUID()}`)];
       const file = `callback_url: ${url}\nactions: [${action}]\n`;
       expect(await run(['apply', '--file', '-'], file)).toMatchObject({
         code: 0,
@@ -37,30 +36,35 @@ export function subscriptions(): void {
       expect(await run(['list'])).toMatchObject({ stdout: '', stderr: expect.stringContaining('nothing') });
     });
 
-    test('keeps what is off as it is until its receiver answers a test; then has what it missed sent', async () => {
-      const client = await stack.client(interfaceName);
-      const [run, action, path] = [subscriptionOf(client), ACTIONS[interfaceName], `/${randomUUID()}`];
-      receiver.answer(path, 500);
-      const keep = () => run(['apply', receiver.url(path), action, '--keep']);
-      expect((await keep()).code).toBe(0);
-      await client.hear(action);
-      await until('it is off', async () => (await run(['list'])).stdout.includes('off since'));
-      const stays = await keep();
-      expect([stays.code, stays.stderr]).toEqual([
-        1,
-        expect.stringContaining('stays off, as its test failed: http_5xx'),
-      ]);
-      receiver.answer(path, 200);
-      const kept = await keep();
-      expect([kept.code, kept.stderr]).toEqual([0, expect.stringMatching(/is on again[^]*: 1 replayed/)]);
-      await until('it arrives', () =>
-        receiver.at(path).some(({ answered, headers }) => answered === 200 && headers['x-webhook-test'] === undefined),
-      );
-    });
+    test.each(['shipper', 'carrier'] as const)(
+      'of a %s keeps what is off as it is until its receiver answers a test; then has what it missed sent',
+      async (interfaceName) => {
+        const client = await stack.client(interfaceName);
+        const [run, action, path] = [subscriptionOf(client), ACTIONS[interfaceName], `/${randomUUID()}`];
+        receiver.answer(path, 500);
+        const keep = () => run(['apply', receiver.url(path), action, '--keep']);
+        expect((await keep()).code).toBe(0);
+        await client.hear(action);
+        await until('it is off', async () => (await run(['list'])).stdout.includes('off since'));
+        const stays = await keep();
+        expect([stays.code, stays.stderr]).toEqual([
+          1,
+          expect.stringContaining('stays off, as its test failed: http_5xx'),
+        ]);
+        receiver.answer(path, 200);
+        const kept = await keep();
+        expect([kept.code, kept.stderr]).toEqual([0, expect.stringMatching(/is on again[^]*: 1 replayed/)]);
+        await until('it arrives', () =>
+          receiver
+            .at(path)
+            .some(({ answered, headers }) => answered === 200 && headers['x-webhook-test'] === undefined),
+        );
+      },
+    );
 
     test('is stopped and started by an operator', async () => {
-      const run = subscriptionOf(await stack.client(interfaceName));
-      const [action, url] = [ACTIONS[interfaceName], receiver.url(`/${randomUUID()}`)];
+      const run = subscriptionOf(await stack.client('carrier'));
+      const [action, url] = [ACTIONS.carrier, receiver.url(`/${randomUUID()}`)];
       const [, , guid = ''] = (await run(['apply', url, action])).stdout.split(/\s+/);
       const stop = await runWaybell(stack, ['subscription', 'stop', guid, '--reason', 'it is being moved']);
       expect([stop.code, stop.stderr]).toEqual([0, expect.stringContaining('it is being moved')]);

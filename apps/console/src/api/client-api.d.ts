@@ -1758,7 +1758,7 @@ export interface operations {
             query?: {
                 /** @description An action of the interface. */
                 action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
-                /** @description Reads the log on in its own order, for reconciling: `oldest`, a time, or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`. */
+                /** @description Reads the log on in its own order, for reconciling: `oldest`, a time (what is kept from then on), or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`. */
                 after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;

@@ -77,10 +77,10 @@ function faultsOfSwitch(body: unknown): Fault[] {
   return [{ pointer: pointTo('is_active'), detail }];
 }
 
-/** Each name is of a field of one of the actions that take any; where none does, of any action. */
+/** Each name is of a field of one of the actions that take any. */
 function faultsOfFields(audited: string[] | undefined, chosen: readonly Action[]): Fault[] {
   const taking = chosen.flatMap(({ auditFields }) => auditFields ?? []);
-  return taking.length === 0 ? [] : findAuditFaults(audited, { name: 'none of these actions', auditFields: taking });
+  return findAuditFaults(audited, { name: 'these actions', ...(taking.length > 0 && { auditFields: taking }) });
 }
 
 /** Those of the fields that the action has; null, the plain form, where it has none of them. */

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actionsOf } from '@waybell/catalog/actions';
+import { inTransaction } from '@waybell/runtime/postgres';
+import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
@@ -153,9 +155,9 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
   test('is paused until then, as long as a delivery may wait at most, and resumed', async () => {
     const { ask, first } = await aClient(interfaceName);
     const { guid } = await first('order.created');
-    const until = new Date(wallClockMs() + 3_600_000).toISOString();
-    const paused = await ask('POST', `/${guid}/pause`, { until });
-    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, until, true]);
+    const end = new Date(wallClockMs() + 3_600_000).toISOString();
+    const paused = await ask('POST', `/${guid}/pause`, { until: end });
+    expect([paused.status, paused.body.paused_until, paused.body.is_active]).toEqual([200, end, true]);
     const longest = (await ask('POST', `/${guid}/pause`)).body.paused_until;
     expect(Date.parse(longest)).toBeGreaterThan(wallClockMs() + DAY_MS - 600_000);
     for (const wrong of ['2020-01-01T00:00:00Z', new Date(wallClockMs() + 2 * DAY_MS).toISOString()])
@@ -216,14 +218,28 @@ describe.each(['shipper', 'carrier'] as const)('PUT of a %s', (interfaceName) =>
     const { ask } = await aClient(interfaceName);
     const { status, body } = await ask('PUT', '', {
       callback_url: 'https://inside.test/',
-      actions: ['order.creatd', 'nothing.*', 'order.*'],
+      actions: ['order.creatd', 'ordr.*', 'order.*'],
     });
     expect(status).toBe(422);
     expect(body.errors).toEqual([
       { pointer: '#/callback_url', detail: expect.any(String) },
-      { pointer: '#/actions/0', detail: expect.stringContaining('order.created') },
-      { pointer: '#/actions/1', detail: expect.stringContaining('nearest') },
+      { pointer: '#/actions/0', detail: '"order.creatd" chooses no action; the nearest is order.created' },
+      { pointer: '#/actions/1', detail: '"ordr.*" chooses no action; the nearest is order.*' },
     ]);
+  });
+
+  test('refuses fields that none of its actions takes', async () => {
+    const { ask, put } = await aClient(interfaceName);
+    const refused = await ask('PUT', '', {
+      callback_url: one,
+      actions: ['order.delivered'],
+      audit_field_set: ['price'],
+    });
+    expect([refused.status, refused.body.errors]).toEqual([
+      422,
+      [{ pointer: '#/audit_field_set', detail: 'is taken by the five revision actions, not by these actions' }],
+    ]);
+    expect(await put(['order.delivered'], { audit_field_set: [] })).toMatchObject([{ action: 'order.delivered' }]);
   });
 
   test('at once with others, and with ends, makes one subscription of each action', async () => {
@@ -246,6 +262,23 @@ describe.each(['shipper', 'carrier'] as const)('PUT of a %s', (interfaceName) =>
     );
     expect(rows.map(({ action }) => action)).toEqual(last.map(({ action }) => action));
   });
+});
+
+test('a PUT waits for what the deactivator notes, and does not hold what that needs next', async () => {
+  const { put } = await aClient('carrier');
+  const made = (await put(['order.*'])).flatMap(({ subscription }) => subscription ?? []);
+  const byGuid = made.toSorted((some, next) => (some.guid < next.guid ? -1 : 1));
+  const [first, ...others] = byGuid;
+  const lock = 'select from waybell.subscriptions where guid = any ($1::uuid[]) order by guid for no key update';
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let changing: Promise<Put[]> | undefined;
+  await inTransaction(api.store.postgres, async (deactivator) => {
+    await deactivator.query(lock, [[first?.guid]]);
+    changing = put(['order.*'], { callback_url: other });
+    await until('it waits', async () => (await api.store.postgres.query(waiting)).rows.length > 0);
+    await deactivator.query(`${lock} nowait`, [others.map(({ guid }) => guid)]);
+  });
+  expect((await changing)?.map(({ result }) => result)).toEqual(made.map(() => 'changed'));
 });
 
 test('a feature that is off leaves an action out that a pattern matches, and refuses one that is named', async () => {
@@ -279,7 +312,10 @@ test('fields are taken by the revision actions that have them', async () => {
   expect(await of([])).toEqual({ [created]: [], [paid]: undefined, [vehicle]: [] });
   expect(await of()).toEqual({ [created]: undefined, [paid]: undefined, [vehicle]: undefined });
   const wrong = await ask('PUT', '', { callback_url: one, actions: some, audit_field_set: ['prize'] });
-  expect([wrong.status, wrong.body.errors]).toMatchObject([422, [{ pointer: '#/audit_field_set/0' }]]);
+  expect([wrong.status, wrong.body.errors]).toMatchObject([
+    422,
+    [{ pointer: '#/audit_field_set/0', detail: '"prize" is no field of these actions' }],
+  ]);
 
   const [{ subscription } = {}] = await put([created], { audit_field_set: ['price'] });
   const at = `/${subscription?.guid}`;

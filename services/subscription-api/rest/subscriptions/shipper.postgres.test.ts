@@ -195,7 +195,7 @@ describe('POST subscribe', () => {
     const answer = await subscribe(token, action, body);
     expect(answer.status).toBe(422);
     expect(answer.body.errors).toEqual([
-      { pointer: `#/audit_field_set/${allowed.length}`, detail: `${action} has no field "${field}"` },
+      { pointer: `#/audit_field_set/${allowed.length}`, detail: `"${field}" is no field of ${action}` },
       { pointer: `#/audit_field_set/${allowed.length + 1}`, detail: `"${allowed[0]}" is there twice` },
     ]);
     expect((await subscribe(token, action, { callback_url, audit_field_set: allowed })).status).toBe(200);

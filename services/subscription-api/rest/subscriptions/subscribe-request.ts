@@ -53,7 +53,7 @@ export function findAuditFaults(value: unknown, { name, auditFields }: Pick<Acti
     const place = pointTo('audit_field_set', index);
     if (typeof field !== 'string') return [{ pointer: place, detail: 'must be a string' }];
     const listed = auditFieldOf(field);
-    if (!auditFields.includes(listed)) return [{ pointer: place, detail: `${name} has no field "${field}"` }];
+    if (!auditFields.includes(listed)) return [{ pointer: place, detail: `"${field}" is no field of ${name}` }];
     return names.indexOf(listed) < index ? [{ pointer: place, detail: `"${field}" is there twice` }] : [];
   });
 }

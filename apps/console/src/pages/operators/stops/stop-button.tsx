@@ -3,7 +3,7 @@ import { StartDialog } from './start-dialog.tsx';
 import { StopDialog } from './stop-dialog.tsx';
 import { nameOf, useStops, type Stoppable } from './stoppable.ts';
 
-/** Stops what is not stopped, and starts what is, once somebody has confirmed it. */
+/** Stops what is not stopped, and starts what is, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
   const [isAsking, setAsking] = useState(false);
   const stops = useStops();
