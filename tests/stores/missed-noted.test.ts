@@ -123,6 +123,18 @@ describe('a replay of what a subscription noted as missed', () => {
     expect(await toBeSent()).toEqual([event]);
   });
 
+  test('takes what came in the moment after it was off for even less', async () => {
+    await stand.rows(
+      `update waybell.audit_log set at = to_timestamp($2::float8 / 1000)
+       where id = (select max(id) from waybell.audit_log where subject_guid = $1)`,
+      [subscription, now - 3 * MINUTE_MS - 400],
+    );
+    await switchOn(3 * MINUTE_MS);
+    const event = await cameInVain(3 * MINUTE_MS - 20);
+    await replay();
+    expect(await toBeSent()).toEqual([event]);
+  });
+
   test('that is asked for at once leaves what the log gets late to the next one', async () => {
     const first = await cameInVain(5 * MINUTE_MS);
     await switchOn(0);

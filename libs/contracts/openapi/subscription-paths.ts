@@ -227,7 +227,7 @@ export const subscriptionSchemas: Record<string, JsonNode> = {
         },
       }),
       description:
-        'Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for.',
+        'Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for; and again where the delivery log gets something of that time later.',
     },
   }),
   PutSubscription: object(['action', 'result'], {

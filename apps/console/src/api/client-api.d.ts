@@ -1401,7 +1401,7 @@ export interface components {
             guid: string;
             /** @description False once it was switched off. */
             is_active: boolean;
-            /** @description Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for. */
+            /** @description Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for; and again where the delivery log gets something of that time later. */
             missed?: {
                 /** @description Only where it was just changed: as many as one replay takes, at most. */
                 count?: number;
