@@ -26,7 +26,7 @@ export function chooseActions({ patterns, actions, caller, response }: ActionCho
   const names = all.map(({ name }) => name);
   const faults = (patterns ?? []).flatMap((pattern, index): Fault[] => {
     const found = [chosen[index]].flat();
-    const known = pattern.includes('*') ? names.map((name) => name.replace(/[^.]*$/, '*')) : names;
+    const known = pattern.includes('*') ? names.map((name) => `${name.slice(0, name.lastIndexOf('.') + 1)}*`) : names;
     const detail = `"${pattern}" chooses no action; the nearest is ${nearestNames(pattern, known, 1).join()}`;
     return found.length > 0 ? [] : [{ pointer: pointTo('actions', index), detail }];
   });
