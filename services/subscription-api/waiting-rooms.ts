@@ -38,12 +38,11 @@ export type WaitingDestination = WaitingRoom & {
 /** Rows of an endpoint that are looked at, at most: it may have millions. In no order, as to put them into one reads them all. */
 const MOST_COUNTED = 10_000;
 
-/** Rooms in which something waits, the oldest first; `$1`: how many at most. */
-const listed = (where: string): string => `
+/** Rooms in which something waits, the oldest first; `$1`: how many at most. `waiting`: the rows `w` of a room `r`. */
+const listed = ({ rooms, waiting, where }: { rooms: string; waiting: string; where: string }): string => `
   listed as materialized (
-    select r.*, oldest.made_at from waybell.rooms r cross join lateral (
-      select made_at from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
-    ) oldest
+    select r.*, oldest.made_at from ${rooms} r
+    cross join lateral (select made_at from ${waiting} order by w.made_at limit 1) oldest
     where ${where} order by oldest.made_at, r.room limit $1
   )`;
 
@@ -52,21 +51,21 @@ const OF_ROOM = `
   claimed_by is not null and look_at > now() as "isClaimed",
   case when claimed_by is null or look_at <= now() then ${ms('look_at')} end as "nextTryAt"`;
 
+// Not by the view of both services: of the rows of one room it may sort all for the first.
+const WAITING = 'waybell.deliverer_waiting w where w.room = r.room';
 /** The room's first delivery. No room has deliveries to a listener beside others: its URL is its own. */
-const FIRST =
-  '(select w.subscription from waybell.deliverer_waiting w where w.room = r.room order by w.made_at limit 1)';
-const OF_WHOM = `r.service = 'deliverer' and r.name is null and ($2::uuid is null or r.account = $2)
-  and ($3 or not ${isOfListener(FIRST)})`;
+const FIRST = `(select w.subscription from ${WAITING} order by w.made_at limit 1)`;
+const OF_WHOM = `r.name is null and ($2::uuid is null or r.account = $2) and ($3 or not ${isOfListener(FIRST)})`;
 
 const ENDPOINTS = `
-  with ${listed(OF_WHOM)}
+  with ${listed({ rooms: 'waybell.deliverer_rooms', waiting: WAITING, where: OF_WHOM })}
   select account, url, subscriptions, deliveries, deliveries < ${MOST_COUNTED} as "isComplete", bytes, why, ${OF_ROOM}
   from listed cross join lateral (
     select count(*)::int as deliveries, sum(size)::float8 as bytes, array_agg(distinct why) as why,
       array_agg(distinct subscription::text) as subscriptions
     from (
       select subscription, why, octet_length(properties) + coalesce(octet_length(body), 0) as size
-      from waybell.waiting w where w.service = 'deliverer' and w.room = listed.room limit ${MOST_COUNTED}
+      from waybell.deliverer_waiting w where w.room = listed.room limit ${MOST_COUNTED}
     ) looked_at
   ) counted
   left join lateral (
@@ -84,7 +83,11 @@ export async function waitingEndpoints(
 }
 
 const DESTINATIONS = `
-  with ${listed('r.name is not null')}
+  with ${listed({
+    rooms: 'waybell.rooms',
+    waiting: 'waybell.waiting w where w.service = r.service and w.room = r.room',
+    where: 'r.name is not null',
+  })}
   select case listed.service when 'router' then 'event-router' else listed.service end as service,
     split_part(listed.name, ' ', 1) as exchange, substring(listed.name from position(' ' in listed.name) + 1) as "routingKey",
     coalesce(s.rows, 0)::float8 as publications, coalesce(s.bytes, 0)::float8 as bytes, ${OF_ROOM}
