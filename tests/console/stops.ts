@@ -48,7 +48,11 @@ export function stops(): void {
       await carrier.subscribe('order.created', url);
       const subscription = await stack.subscriptionAt(url);
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
-      await elsewhere.untilReceived('/hooks', 1);
+      // Else it may go off, for what failed before, while the host is stopped.
+      await until('it is switched off', async () => {
+        const { is_active: isActive } = await ask<{ is_active: boolean }>(carrier, `/v1/subscriptions/${subscription}`);
+        return !isActive;
+      });
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
       await to(page, '/failing');
       await stop(page, `Stop host ${HOST}`);

@@ -11,7 +11,7 @@ type PlanNode = {
 };
 
 export type WatchedPlans = Pick<Postgres, 'query'> & {
-  /** How many rows of tables and indexes Postgres had to look at. */
+  /** How many rows of tables and indexes Postgres had to look at. Not the entries of a bitmap, of which a page has hundreds: the rows that it leads to. */
   rowsLookedAt(): number;
   /** How often it looked into a table, all its days together. */
   looksInto(table: string): number;
@@ -32,7 +32,8 @@ export function watchPlans(postgres: Pick<Postgres, 'query'>): WatchedPlans {
   // What history asks with is one of the many forms that the driver's type has.
   return {
     query: query as unknown as Postgres['query'],
-    rowsLookedAt: () => scans.reduce((sum, scan) => sum + rowsOf(scan), 0),
+    rowsLookedAt: () =>
+      scans.filter((scan) => scan['Node Type'] !== 'Bitmap Index Scan').reduce((sum, scan) => sum + rowsOf(scan), 0),
     looksInto: (table) =>
       scans
         .filter((scan) => scan['Relation Name']?.startsWith(`${table}_2`))
