@@ -51,7 +51,7 @@ const OF_ROOM = `
   claimed_by is not null and look_at > now() as "isClaimed",
   case when claimed_by is null or look_at <= now() then ${ms('look_at')} end as "nextTryAt"`;
 
-// Not by the view of both services: of the rows of one room it may sort all for the first.
+// Of its own tables: the deliverer alone has rooms of endpoints.
 const WAITING = 'waybell.deliverer_waiting w where w.room = r.room';
 /** The room's first delivery. No room has deliveries to a listener beside others: its URL is its own. */
 const FIRST = `(select w.subscription from ${WAITING} order by w.made_at limit 1)`;
