@@ -9,7 +9,9 @@ import { noBody } from './requests.ts';
 const tags = ['Subscriptions'];
 const security = [{ accessToken: ['webhooks:write'] }];
 const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };
-const auditFieldSet = { type: ['array', 'null'], maxItems: 100, items: text };
+/** No JSON that is taken here has a NUL. */
+const fieldName = { ...text, pattern: String.raw`^[^\u0000]*$` };
+const auditFieldSet = { type: ['array', 'null'], maxItems: 100, items: fieldName };
 
 const body = (properties: JsonNode, required: readonly string[] = []): JsonNode => ({
   ...object(required, properties),
