@@ -29,6 +29,8 @@ const GRANTS: Record<string, Record<string, string>> = {
     valid_signing_secrets: 'SELECT',
     'needed_feature()': 'EXECUTE',
     'host_of()': 'EXECUTE',
+    'authority_of()': 'EXECUTE',
+    credentials: 'SELECT (guid, key_id, sealed)',
     deliverers: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',
     ...waitingOf('deliverer'),
   },

@@ -32,6 +32,7 @@ import { WaitingRooms } from './0033-waiting-rooms.ts';
 import { PausesAndStops } from './0034-pauses-and-stops.ts';
 import { Notices } from './0035-notices.ts';
 import { Stopped } from './0036-stopped.ts';
+import { Credentials } from './0037-credentials.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -73,4 +74,5 @@ export const migrations = [
   PausesAndStops,
   Notices,
   Stopped,
+  Credentials,
 ];

@@ -1,0 +1,27 @@
+/** What callbacks authenticate with at one host: at least one kind. At rest it is sealed, as JSON, bound to the guid of its row. */
+export type ReceiverCredentials = {
+  /** Up to five, with their names as the client wrote them. */
+  headers?: Record<string, string>;
+  /** RFC 7617. Not beside `oauth2`, nor a header `authorization`: a request has one of them. */
+  basic?: { username: string; password: string };
+  oauth2?: ClientCredentials;
+  /** For TLS client authentication: certificate and intermediates, and the key, in PEM. */
+  certificate?: { chain: string; key: string };
+};
+
+/** How to get an access token: client credentials (RFC 6749, 4.4). */
+export type ClientCredentials = {
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  scope?: string;
+  /** Some authorization servers ask for it, without a standard. */
+  audience?: string;
+  /** Where the token request has id and secret: in a header, or in its body (RFC 6749, 2.3.1). */
+  secretIn: 'header' | 'body';
+};
+
+export const writeCredentials = (credentials: ReceiverCredentials): string => JSON.stringify(credentials);
+
+/** What `writeCredentials` wrote: nobody else seals. */
+export const readCredentials = (written: string): ReceiverCredentials => JSON.parse(written);
