@@ -3,6 +3,12 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 
 /** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
 export const failureReasons = {
+  credentials_unavailable: {
+    meaning:
+      'The receiver is called with an access token, and the token URL gave none: no request was made. The attempt says what it answered.',
+    remedy:
+      'Look at that answer: put the credentials in again where it refuses them, or have the token URL answer in time.',
+  },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",
     remedy: 'Publish an A or AAAA record for the name, or subscribe with a name that has one.',
