@@ -5,9 +5,9 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 export const failureReasons = {
   credentials_unavailable: {
     meaning:
-      'The receiver is called with an access token, and the token URL gave none: no request was made. The attempt says what it answered.',
+      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made; of a token URL, the attempt says what it answered.',
     remedy:
-      'Look at that answer: put the credentials in again where it refuses them, or have the token URL answer in time.',
+      'Look at that answer: put the credentials in again if it refuses them, else have the token URL answer in time.',
   },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",

@@ -2,7 +2,8 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
-import type { AccessTokens, TokenNeed } from './credentials/access-tokens.ts';
+import type { AccessTokens } from './credentials/access-tokens.ts';
+import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
 import { fail, failAttempt, makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
@@ -111,9 +112,8 @@ class DeliveryHandler {
 
   /** Waits for an access token if the request needs one and there is none. */
   #authorize(attempting: Attempting): void {
-    const { guid, oauth2 } = attempting.target.credentials ?? NO_CREDENTIALS;
-    if (oauth2 === undefined) return this.#attempt(attempting);
-    const need = { guid, oauth2 };
+    const need = tokenNeedOf(attempting.target);
+    if (need === undefined) return this.#attempt(attempting);
     const accessToken = this.#options.tokens.atHand(need);
     if (accessToken === undefined) void this.#awaitToken(attempting, need);
     else this.#attempt({ ...attempting, accessToken });
@@ -163,8 +163,6 @@ class DeliveryHandler {
     endWith(end, []);
   }
 }
-
-const NO_CREDENTIALS = { guid: '', oauth2: undefined };
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 

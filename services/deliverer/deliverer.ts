@@ -111,7 +111,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
 
 function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenUrl: CallTokenUrl): AccessTokens {
   const clock = systemClock;
-  const fetch = watchFetches((oauth2) => fetchToken(oauth2, callTokenUrl), { metrics, log, clock });
+  const fetch = watchFetches((need) => fetchToken(need, callTokenUrl), { metrics, log, clock });
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
 }
 

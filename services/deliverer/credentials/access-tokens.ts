@@ -1,13 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
-import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
 import type { AttemptResult } from '../request/attempt.ts';
-import type { FetchedToken } from './fetch-token.ts';
+import type { FetchedToken, TokenNeed } from './fetch-token.ts';
 import type { SharedToken, SharedTokens } from './shared-tokens.ts';
-
-/** Credentials by which tokens are asked for. */
-export type TokenNeed = { guid: string; oauth2: ClientCredentials };
 
 /**
  * A token; or why there is none: as the result of an attempt, as the error for which there is no result, or as this process ends.
@@ -20,7 +16,7 @@ export type GivenToken =
 
 export type AccessTokensOptions = {
   /** Fetches one; may reject. */
-  fetch: (oauth2: ClientCredentials) => Promise<FetchedToken>;
+  fetch: (need: TokenNeed) => Promise<FetchedToken>;
   shared: SharedTokens;
   clock: Clock;
 };
@@ -129,8 +125,9 @@ export class AccessTokens implements Disposable {
   }
 
   /** Takes the token that another deliverer has fetched, or fetches one. */
-  async #obtain({ guid, oauth2 }: TokenNeed, known: KnownToken): Promise<GivenToken> {
+  async #obtain(need: TokenNeed, known: KnownToken): Promise<GivenToken> {
     const { shared, clock, fetch } = this.#options;
+    const { guid } = need;
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       const { found, isOursToFetch } = await shared.look(guid);
       const isNews = found !== undefined && found.token !== known.token && found.token !== known.refused;
@@ -145,7 +142,7 @@ export class AccessTokens implements Disposable {
     const askedAt = clock.now();
     let given: SharedToken | undefined;
     try {
-      const fetched = await fetch(oauth2);
+      const fetched = await fetch(need);
       if (fetched.kind !== 'issued') return this.#fail(known, fetched.failure);
       given = { ...fetched, leftMs: fetched.lifeMs - (clock.now() - askedAt) };
       return this.#take(known, given);

@@ -44,7 +44,7 @@ function fetching(what: Partial<EndpointOptions> = {}) {
     }),
   );
   return (tokenUrl: string, how: Partial<ClientCredentials> = {}) =>
-    fetchToken({ ...CREDENTIALS, ...how, tokenUrl }, callTokenUrl);
+    fetchToken({ guid: '', callbackUrl: '', oauth2: { ...CREDENTIALS, ...how, tokenUrl } }, callTokenUrl);
 }
 
 type Asked = { headers: IncomingHttpHeaders; body: string };

@@ -9,7 +9,22 @@ import {
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
 import type { AttemptResult } from '../request/attempt.ts';
 import type { CallTokenUrl, TokenUrlAnswer } from '../request/call-token-url.ts';
+import type { Credentials } from './credentials.ts';
 import { whyNoToken } from './why-no-token.ts';
+
+/** Credentials by which tokens are asked for, and a callback URL that they are for. */
+export type TokenNeed = Pick<Credentials, 'guid' | 'certificate'> & { oauth2: ClientCredentials; callbackUrl: string };
+
+/** What a request to the target needs a token by; undefined if it needs none. */
+export function tokenNeedOf(target: {
+  callbackUrl: string;
+  credentials?: Credentials | undefined;
+}): TokenNeed | undefined {
+  const { callbackUrl, credentials } = target;
+  if (credentials?.oauth2 === undefined) return undefined;
+  const { guid, oauth2, certificate } = credentials;
+  return { guid, oauth2, callbackUrl, ...(certificate && { certificate }) };
+}
 
 /** A token and how long it lives from the start of its request on; or why there is none, as the result of an attempt. */
 export type FetchedToken =
@@ -26,7 +41,8 @@ const SENDABLE = /^[\x21-\x7e]+$/;
  * Asks for an access token by client credentials (RFC 6749, 4.4), for requests with Bearer (RFC 6750). Takes any 2xx with the JSON of a
  * token, whatever its content type. Rejects with `Unavailable` if there is no way out.
  */
-export async function fetchToken(oauth2: ClientCredentials, callTokenUrl: CallTokenUrl): Promise<FetchedToken> {
+export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): Promise<FetchedToken> {
+  const { oauth2 } = need;
   const { tokenUrl, clientId, clientSecret, scope, audience, secretIn } = oauth2;
   const server = { issuer: tokenUrl, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
@@ -37,7 +53,8 @@ export async function fetchToken(oauth2: ClientCredentials, callTokenUrl: CallTo
     // Where http is not permitted, it is refused when the credentials are put in.
     [allowInsecureRequests]: true,
     [customFetch]: async (url, { headers, body }) => {
-      came.answer = await callTokenUrl({ url, headers, body: body.toString(), secrets: secretsOf(oauth2, headers) });
+      const secrets = secretsOf(oauth2, headers);
+      came.answer = await callTokenUrl({ url, headers, body: body.toString(), secrets, ...certificateFor(need) });
       return new Response(came.answer.body, AS_JSON);
     },
   });
@@ -54,6 +71,12 @@ export async function fetchToken(oauth2: ClientCredentials, callTokenUrl: CallTo
 }
 
 const AS_JSON = { status: 200, headers: { 'content-type': 'application/json' } };
+
+/** It is for connections to the host and port of the callbacks alone. */
+function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: TokenNeed): Pick<TokenNeed, 'certificate'> {
+  const isThere = URL.parse(tokenUrl)?.host === URL.parse(callbackUrl)?.host;
+  return certificate !== undefined && isThere ? { certificate } : {};
+}
 
 /** As they are sent: the pair for Basic is encoded as RFC 6749, 2.3.1, says. */
 function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: Record<string, string>): string[] {

@@ -1,5 +1,6 @@
 import type { CallEndpoint } from '../request/call-endpoint.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import { tokenNeedOf } from './fetch-token.ts';
 
 const UNAUTHORIZED = 401;
 
@@ -9,12 +10,12 @@ const UNAUTHORIZED = 401;
  */
 export function renewingRefused(callEndpoint: CallEndpoint, tokens: Pick<AccessTokens, 'renew'>): CallEndpoint {
   return (request, onEnd) => {
-    const { accessToken, credentials } = request;
-    if (accessToken === undefined || credentials?.oauth2 === undefined) return callEndpoint(request, onEnd);
-    const { guid, oauth2 } = credentials;
+    const { accessToken } = request;
+    const need = accessToken === undefined ? undefined : tokenNeedOf(request);
+    if (accessToken === undefined || need === undefined) return callEndpoint(request, onEnd);
     callEndpoint(request, (ended) => {
       if (ended instanceof Error || ended.status !== UNAUTHORIZED) return onEnd(ended);
-      void tokens.renew({ guid, oauth2 }, accessToken).then((renewed) => {
+      void tokens.renew(need, accessToken).then((renewed) => {
         if (renewed === undefined || renewed.kind === 'closing') return onEnd(ended);
         if (renewed.kind === 'failed') return onEnd(renewed.result);
         if (renewed.kind === 'error') return onEnd(renewed.error);

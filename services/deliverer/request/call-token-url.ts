@@ -1,4 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
+import type { Credentials } from '../credentials/credentials.ts';
 import type { AttemptResult } from './attempt.ts';
 import { failureOf, resultOf, type Observing, type RequestMade } from './attempt-result.ts';
 import { dispatchByAxios } from './dispatch-by-axios.ts';
@@ -13,6 +14,8 @@ export type TokenUrlRequest = {
   body: string;
   /** What no record may show. */
   secrets: readonly string[];
+  /** What its connection authenticates by. */
+  certificate?: Credentials['certificate'];
 };
 
 /** How it ended, with its body masked, but for tokens; and the body as it came, which is empty without a status. */
@@ -28,7 +31,7 @@ const LIMITS = { responseMs: 10_000, bodyMs: 2_000, bodyBytes: 64 * 1024, keptBy
 
 /** Makes requests to token URLs by the same way as callbacks, with the same checks; no redirect is followed. */
 export function callingTokenUrls({ pools, observing, userAgent, clock }: CallTokenUrlOptions): CallTokenUrl {
-  return async ({ url, headers, body, secrets }) => {
+  return async ({ url, headers, body, secrets, certificate }) => {
     const sent: RequestMade & RequestTerms = {
       url: URL.parse(url),
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
@@ -37,6 +40,7 @@ export function callingTokenUrls({ pools, observing, userAgent, clock }: CallTok
       trace: newTrace(clock.now()),
       clock,
       credentials: { secrets },
+      ...(certificate && { certificate }),
     };
     try {
       const response = await dispatchByAxios(throughUndici(pools, sent));
