@@ -94,6 +94,21 @@ describe('a token', () => {
     });
   });
 
+  test.each([
+    ['https://hooks.example:8443/token', true],
+    ['https://hooks.example/token', false],
+    ['https://tokens.example:8443/token', false],
+  ])('is asked for at %s with the certificate that is for the host of the callbacks: %s', async (url, isShown) => {
+    const certificate = { guid: 'one', chain: 'of certificates', key: 'of them' };
+    const need = { guid: 'one', callbackUrl: 'https://hooks.example:8443/hook', certificate };
+    const shown: unknown[] = [];
+    await fetchToken({ ...need, oauth2: { ...CREDENTIALS, tokenUrl: url } }, async (request) => {
+      shown.push(request.certificate);
+      return { result: { isDelivered: false, reason: 'dns', durationMs: 0 }, body: '' };
+    });
+    expect(shown).toEqual([isShown ? certificate : undefined]);
+  });
+
   const long = 'x'.repeat(20_000);
   test.each<[string, object, string, number]>([
     ['in lower case', { ...bearer, token_type: 'bearer', expires_in: 1 }, TOKEN, 1_000],
