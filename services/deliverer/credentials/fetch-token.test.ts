@@ -186,6 +186,7 @@ describe('a token URL that refuses', () => {
       expect(body).toMatch(/^The token URL answered 401: {"error":"invalid_client"/);
       expect(body).not.toContain('hush');
       expect(body).not.toContain('4711');
+      expect(body).not.toContain(btoa('us%3Atwo:').slice(0, 8));
       expect(fetched).not.toHaveProperty('failure.status');
       expect(fetched).not.toHaveProperty('failure.isHung');
     }
