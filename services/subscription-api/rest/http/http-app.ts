@@ -65,6 +65,8 @@ const requireOneHost: RequestHandler = ({ headersDistinct: { host = [] }, httpVe
 
 // Belongs into a header or a body; who puts it into a path is told so, and the log is not told what it is.
 const TOKEN = new RegExp(String.raw`${TOKEN_PREFIX}[\w-]+`, 'g');
+/** A URL in the place of the host that credentials are for: its user info and its query are nothing for the log. */
+const HOST_URL = /^(\/v1\/credentials\/).*(?:@|%40|%3f|%2f|\/\/).*/i;
 
 /** One log line and one measurement per request. */
 function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHandler {
@@ -76,7 +78,7 @@ function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHand
       const { requestId } = response.locals;
       const [method, status] = [request.method, response.statusCode];
       requestSeconds.observe({ method, route, status }, tookMs / 1_000);
-      const path = request.path.replaceAll(TOKEN, `${TOKEN_PREFIX}***`);
+      const path = request.path.replaceAll(TOKEN, `${TOKEN_PREFIX}***`).replace(HOST_URL, '$1***');
       log.info({ requestId, method, path, status, ms: Math.round(tookMs) }, 'request.answered');
     });
     next();
