@@ -15,10 +15,10 @@ const client = between.issue({ name: 'client.example', notAfter: inDays(90) });
 const renewed = between.issue({ name: 'client.example' });
 
 const read = (given: { chain: string; key: string }, nowMs = now) => readCertificate(given, nowMs);
-const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 const rsa = (modulusLength: number) => generateKeyPairSync('rsa', { modulusLength });
 const locked = (type: 'pkcs1' | 'pkcs8') =>
-  rsa(2_048).privateKey.export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'p4ss' }).toString();
+  rsa(2_048).privateKey.export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'p4ss' });
 
 /** One of the authority, with its key. */
 function issued(subject: Omit<Parameters<typeof between.issue>[0], 'name'>): { chain: string; key: string } {

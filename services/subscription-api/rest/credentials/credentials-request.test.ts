@@ -165,21 +165,13 @@ describe('what is put in', () => {
     for (const fault of faults) expect(found).toContainEqual(expect.stringContaining(fault));
   });
 
-  test.each([
-    ...['X-Service-Verification-Token', 'webhook-id', 'Webhook-Signature', 'webhook-anything', 'X-Webhook-Attempt'],
-    ...[
-      'Content-Type',
-      'content-length',
-      'Content-Encoding',
-      'User-Agent',
-      'traceparent',
-      'tracestate',
-      'Host',
-      'Date',
-    ],
-    ...['Connection', 'Keep-Alive', 'Proxy-Authorization', 'proxy-connection', 'TE', 'Trailer', 'Transfer-Encoding'],
-    ...['Upgrade', 'Expect', 'Accept-Encoding', '__proto__'],
-  ])('is no header %s', async (name) => {
+  const OWN_NAMES = [
+    'X-Service-Verification-Token webhook-id Webhook-Signature webhook-anything X-Webhook-Attempt User-Agent Host Date',
+    'Content-Type content-length Content-Encoding traceparent tracestate Connection Keep-Alive Proxy-Authorization TE',
+    'proxy-connection Trailer Transfer-Encoding Upgrade Expect Accept-Encoding __proto__',
+  ];
+
+  test.each(OWN_NAMES.flatMap((names) => names.split(' ')))('is no header %s', async (name) => {
     const body: unknown = JSON.parse(`{"headers": {"${name}": "${SECRET}"}}`);
     expect(await faultsOf(body)).toEqual([`#/headers/${name} ${OWN}`]);
   });
