@@ -8,7 +8,10 @@ import { runEvery } from '@waybell/runtime/run-every';
 const SOON = "interval '30 days'";
 
 const TELL = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
-const COUNT = { name: 'count-certificates', text: `select valid, ending, over from waybell.count_certificates(${SOON})` };
+const COUNT = {
+  name: 'count-certificates',
+  text: `select valid, ending, over from waybell.count_certificates(${SOON})`,
+};
 
 export type TellCertificatesOptions = { intervalMs: number; log: Log; metrics: Metrics };
 

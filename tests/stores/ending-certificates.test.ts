@@ -153,5 +153,7 @@ test('a process that runs tells of them and shows how many there are, by state',
     { host: 'd.test' },
   ]);
   await putIn('60 days', { host: 'c.test' });
-  await until('it counts again', async () => (await metrics.metrics()).includes('state="ending",service="deactivator"} 0'));
+  await until('it counts again', async () =>
+    (await metrics.metrics()).includes('state="ending",service="deactivator"} 0'),
+  );
 });
