@@ -35,7 +35,7 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
     ],
     [
       'Signatures',
-      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. An address tells who carried a request, the signature who sent it: check it, and refuse a time that is five minutes off.`,
+      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. An address tells who carried a request, the signature who sent it: check it, and refuse a time more than five minutes off.`,
     ],
     [
       'A gateway may ask for',
