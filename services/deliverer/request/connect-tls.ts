@@ -1,6 +1,7 @@
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { Connector } from './connection.ts';
 
@@ -31,7 +32,7 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
     allowH2: false,
     maxCachedSessions: 0,
     // One for all: undici would make one for each connection.
-    secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+    secureContext: createSecureContext({ minVersion: LEAST_TLS }),
     // Explicit, so that no environment variable of Node can turn it off.
     rejectUnauthorized: true,
   };
