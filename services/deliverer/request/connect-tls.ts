@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
 import { MIN_TLS_VERSION } from '@waybell/runtime/callback-tls';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import type { Connector } from './connection.ts';
+import type { Connection, Connector } from './connection.ts';
+import { isAlert } from './failure-reason.ts';
 
 /** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
 export type Handshake = 'none' | 'full' | 'resumed';
@@ -79,12 +80,24 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
         } else if (socket instanceof TLSSocket) {
           connection.securedAt = connection.clock.now();
           connected(socket.isSessionReused() ? 'resumed' : 'full');
+          if (identity !== undefined) connection.forgetSession = () => sessions.delete(key);
+          destroyAtAlert(socket, connection);
           keepSessions(socket, (next) => sessions.set(key, next));
         }
         done(...made);
       });
     });
   };
+}
+
+/** Of an alert after the handshake Node.js only tells, and then lets the end that follows it pass for the error. */
+function destroyAtAlert(socket: TLSSocket, { forgetSession }: Connection): void {
+  socket.once('error', (error) => {
+    // Not undici's, which closes idle connections so.
+    if (!isAlert(error)) return;
+    forgetSession?.();
+    socket.destroy(error);
+  });
 }
 
 function keepSessions(socket: TLSSocket, keep: (session: Buffer) => void): void {

@@ -15,6 +15,8 @@ export type Connection = {
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
+  /** Has the next connection make a whole handshake. Present if it authenticates by a certificate. */
+  forgetSession?: () => void;
   /** Whether the receiver had shown a certificate, not checked yet, when the handshake failed. */
   hasShownItself?: boolean;
   /** The socket beneath TLS, and how many bytes had come over it when the last request began. */

@@ -160,6 +160,8 @@ class HttpExchange implements ConnectionObserver {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     if (status < 200 || this.#isOver) return;
     if (status === REQUEST_TIMEOUT && this.#isOverKept()) return controller.abort(new ConnectionWasIdle());
+    // A resumed session keeps what the receiver found of the certificate when it was begun.
+    if (this.certificate !== undefined && status >= 400) this.#connection()?.forgetSession?.();
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();

@@ -67,6 +67,9 @@ const ABOUT_CERTIFICATE =
 /** Sent by TLS 1.2 to a client without a certificate, and for much else. */
 const HANDSHAKE_FAILURE = /^ERR_SSL_.*_ALERT_HANDSHAKE_FAILURE$/;
 
+/** Whether TLS failed for what the receiver said. */
+export const isAlert = (error: Error): boolean => /^ERR_SSL_.*_ALERT_/.test(codeOf(error));
+
 /** Whether a receiver failed the handshake as one does that asks for a certificate. */
 export const mayAskForCertificate = (error: Error): boolean =>
   ABOUT_CERTIFICATE.test(codeOf(error)) || HANDSHAKE_FAILURE.test(codeOf(error));
