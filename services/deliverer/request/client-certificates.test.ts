@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import tls, { type SecureVersion, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -43,25 +44,26 @@ const plain: Credentials = { guid: 'guid of none', headers: { 'x-name': 'none' }
 /** A request as a receiver saw it: who its certificate and its header say that it is of. */
 type Seen = { certificate: string; header: unknown; isResumed: boolean };
 
-type Receiving = tls.TlsOptions & { answer?: (each: number, end: () => void) => void; closesEach?: number };
+type Receiving = tls.TlsOptions & { answer?: (response: ServerResponse, each: number) => unknown; closesEach?: number };
 
 /** Asks for certificates and requires them, unless said otherwise. Closes each `closesEach`th connection after its request. */
-async function receiver({ answer = (_, end) => end(), closesEach = Infinity, ...options }: Receiving = {}) {
+async function receiver({ answer = (response) => response.end(), closesEach = Infinity, ...options }: Receiving = {}) {
   const seen: Seen[] = [];
+  const open = new Set<Socket>();
   const asked = { ...ofReceiver, ca: [clients.cert], requestCert: true, rejectUnauthorized: true, ...options };
   const server = await tlsServer(asked, (request, response) => {
     const socket = request.socket as TLSSocket;
+    if (!open.has(socket)) socket.once('close', () => open.delete(socket));
+    open.add(socket);
     const subject = socket.getPeerX509Certificate()?.subject ?? 'CN=none';
-    seen.push({
-      certificate: subject.slice('CN='.length),
-      header: request.headers['x-name'],
-      isResumed: socket.isSessionReused(),
-    });
+    const isResumed = socket.isSessionReused();
+    seen.push({ certificate: subject.slice('CN='.length), header: request.headers['x-name'], isResumed });
     if (seen.length % closesEach === 0) response.setHeader('connection', 'close');
-    request.resume().on('end', () => answer(seen.length, () => response.end()));
+    const each = seen.length;
+    request.resume().on('end', () => answer(response, each));
   });
   opened.push(server);
-  return { ...server, seen };
+  return { ...server, seen, open };
 }
 
 function caller(url: string, { body, ...options }: Partial<EndpointOptions> & { body?: Buffer } = {}) {
@@ -153,15 +155,37 @@ describe.each(versions)('a certificate of a client (%s)', (version) => {
       expect(seen.filter(({ header, isResumed }) => header === name && isResumed).length).toBeGreaterThan(5);
   });
 
-  test('that replaces one is shown at once, and what is under way ends with the one before', async () => {
-    const ends: (() => void)[] = [];
-    const { url, seen } = await receiver({ ...only, answer: (each, end) => (each === 1 ? ends.push(end) : end()) });
+  test('has its session resumed once its connection was closed as idle', async () => {
+    const { url, seen, open } = await receiver(only);
+    const { call } = caller(url, { keepAliveMs: 20 });
+    const one = certified('one');
+    for (let each = 0; each < 3; each += 1) {
+      expect(await call(one)).toMatchObject({ isDelivered: true });
+      await until('its connection is closed', () => open.size === 0);
+    }
+    expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true, true]);
+  });
+
+  test('that was refused has no session resumed', async () => {
+    const answer: Receiving['answer'] = (response, each) => response.writeHead(each === 2 ? 403 : 200).end();
+    const { url, seen } = await receiver({ ...only, closesEach: 1, answer });
     const { call } = caller(url);
+    const one = certified('one');
+    for (let each = 0; each < 4; each += 1) await call(one);
+    expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true, false, true]);
+  });
+
+  test('that replaces one is shown at once, and what is under way ends with the one before', async () => {
+    const held: ServerResponse[] = [];
+    const answer: Receiving['answer'] = (response, each) => (each === 1 ? held.push(response) : response.end());
+    const { url, seen, open } = await receiver({ ...only, answer });
+    const { call } = caller(url, { keepAliveMs: 20 });
     const before = call(certified('before'));
-    await until('it is asked', () => seen.length === 1);
+    await until('it is asked', () => held.length === 1);
     expect(await call(certified('after'))).toMatchObject({ isDelivered: true });
-    ends.forEach((end) => end());
+    for (const response of held) response.end();
     expect(await before).toMatchObject({ isDelivered: true });
+    await until('both connections are closed', () => open.size === 0);
     expect(seen.map(({ certificate }) => certificate)).toEqual(['before', 'after']);
   });
 
