@@ -11,6 +11,7 @@ import type { Credentials } from '../credentials/credentials.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import type { OwnRoutes } from '../egress/own-routes.ts';
 import type { AttemptResult } from './attempt.ts';
+import type { Connection } from './connection.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
@@ -56,7 +57,8 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
   const { url, trace } = sent;
   const result: AttemptResult = { isDelivered: false, reason: reasonOfError(error), durationMs: 0 };
   noteTimes(result, trace, observing.clock.now());
-  const lostAt = await whereLost(error, trace, observing.routes);
+  const isRefusal = result.reason === 'tls_certificate_required' && isOfReceiver(trace.connection);
+  const lostAt = isRefusal ? undefined : await whereLost(error, trace, observing.routes);
   return {
     ...result,
     ...(url !== null && { url: shownUrl(url) }),
@@ -75,6 +77,11 @@ async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promi
   if (trace.isUnderWay) return 'sent';
   if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
+}
+
+/** Whether an alert is the receiver's: one that comes before its certificate may be of what stands in between. */
+function isOfReceiver(connection: Connection | undefined): boolean {
+  return connection?.securedAt !== undefined || connection?.hasShownItself === true;
 }
 
 /** Resolves when a file descriptor is free. */

@@ -105,6 +105,7 @@ export function openEndpoints(
       trace,
       clock,
       credentials,
+      certificate: credentials?.certificate,
     };
     dispatchByAxios(throughUndici(pools, sent)).then(
       (response) => onEnd(resultOf(response, sent, observing)),
