@@ -1,6 +1,7 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
 import { gaugeHeld } from '@waybell/deactivator/sweep';
 import { gaugeCertificates } from '@waybell/deactivator/tell-certificates';
+import { countFetches } from '@waybell/deliverer/credentials/watch-fetches';
 import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
@@ -37,6 +38,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, { now: neverAsked }) },
   { by: 'event-router, deliverer', register: (metrics) => new WaitingMetrics(metrics) },
   { by: 'deliverer', register: countCallbacks },
+  { by: 'deliverer', register: countFetches },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: (metrics) => watchDeliverers({ deliverers: 1 }, metrics) },
   { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },

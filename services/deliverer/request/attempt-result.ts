@@ -23,12 +23,13 @@ import { noteTimes, type Trace } from './trace.ts';
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
 export type RequestMade = {
   url: URL | null;
-  headers: CallbackHeaders;
-  credentials?: Credentials | undefined;
+  headers: Partial<CallbackHeaders>;
+  credentials?: Pick<Credentials, 'secrets'> | undefined;
+  accessToken?: string | undefined;
   trace: Trace;
 };
 
-type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
+export type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
 /** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
 export function resultOf(
@@ -96,11 +97,11 @@ export function judge(status: number): AttemptResult {
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
-function secretsIn({ headers, url, credentials }: RequestMade): string[] {
-  const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
+function secretsIn({ headers, url, credentials, accessToken = '' }: RequestMade): string[] {
+  const { 'x-service-verification-token': token = '', 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
-  secrets.push(token);
+  secrets.push(token, accessToken);
   if (credentials !== undefined) secrets.push(...credentials.secrets);
   return url === null || url.search === '' ? secrets : secrets.concat(secretsOfQuery(url.search));
 }
