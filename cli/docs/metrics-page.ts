@@ -1,5 +1,6 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
 import { gaugeHeld } from '@waybell/deactivator/sweep';
+import { gaugeCertificates } from '@waybell/deactivator/tell-certificates';
 import { countFetches } from '@waybell/deliverer/credentials/watch-fetches';
 import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
@@ -45,6 +46,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },
   { by: 'deactivator', register: gaugeHeld },
+  { by: 'deactivator', register: gaugeCertificates },
   { by: 'subscription-api', register: httpMetrics },
   { by: 'every service that sends traces', register: countSpans },
 ];

@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import type { AxiosResponse } from 'axios';
 import type { Answer } from '@waybell/line/outcomes';
 import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -10,12 +11,12 @@ import type { Credentials } from '../credentials/credentials.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import type { OwnRoutes } from '../egress/own-routes.ts';
 import type { AttemptResult } from './attempt.ts';
+import type { Connection } from './connection.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { maskedHead } from './masked-head.ts';
 import { BlockedAddress } from './safe-address.ts';
-import { shownUrl } from './shown-url.ts';
 import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 
@@ -57,7 +58,8 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
   const { url, trace } = sent;
   const result: AttemptResult = { isDelivered: false, reason: reasonOfError(error), durationMs: 0 };
   noteTimes(result, trace, observing.clock.now());
-  const lostAt = await whereLost(error, trace, observing.routes);
+  const isRefusal = result.reason === 'tls_certificate_required' && isOfReceiver(trace.connection);
+  const lostAt = isRefusal ? undefined : await whereLost(error, trace, observing.routes);
   return {
     ...result,
     ...(url !== null && { url: shownUrl(url) }),
@@ -76,6 +78,11 @@ async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promi
   if (trace.isUnderWay) return 'sent';
   if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
+}
+
+/** Whether an alert is the receiver's: one that comes before its certificate may be of what stands in between. */
+function isOfReceiver(connection: Connection | undefined): boolean {
+  return connection?.securedAt !== undefined || connection?.hasShownItself === true;
 }
 
 /** Resolves when a file descriptor is free. */

@@ -23,7 +23,7 @@ export type AttemptResult = Answer & {
   tooMuch?: TooMuch;
   /**
    * The place where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
-   * `sent`: the request may have arrived. Absent if it must not be sent, and once `isOurs` is judged.
+   * `sent`: the request may have arrived. Absent if it must not be sent or its certificate was refused, and once `isOurs` is judged.
    */
   lostAt?: 'here' | 'connecting' | 'sent';
   /** The request failed for a fault of our own, and says nothing about the receiver. */

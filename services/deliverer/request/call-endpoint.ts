@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { ANSWER_LIMIT_BYTES } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import type { AttemptRequest, OnAttempted } from './attempt.ts';
@@ -69,7 +70,7 @@ const MAX_ORIGINS = 1_024;
 const REACH_LIMIT_MS = 3_000;
 /** A connection closes so long before a receiver says that it does (`Keep-Alive: timeout=5`). */
 const CLOSED_BEFORE_MS = 1_000;
-const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
+const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: ANSWER_LIMIT_BYTES, keptBytes: 4 * 1024 };
 
 /** What makes requests; disposing cuts those under way. */
 type Endpoints = AsyncDisposable & {
@@ -111,6 +112,7 @@ export function openEndpoints(options: EndpointOptions): Endpoints {
       trace,
       clock,
       credentials,
+      certificate: credentials?.certificate,
       accessToken,
     };
     dispatchByAxios(throughUndici(pools, sent)).then(
