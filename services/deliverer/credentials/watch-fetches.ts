@@ -8,7 +8,7 @@ import type { FetchedToken } from './fetch-token.ts';
 
 type Fetch = AccessTokensOptions['fetch'];
 type FetchResult = FetchedToken['kind'] | 'failed';
-type Watching = { metrics: Metrics; log: Log; clock: Pick<Clock, 'now'> };
+type FetchWatch = { metrics: Metrics; log: Log; clock: Pick<Clock, 'now'> };
 
 /** Returns what counts a fetch by its result. */
 export function countFetches(metrics: Metrics): (result: FetchResult) => void {
@@ -21,7 +21,7 @@ export function countFetches(metrics: Metrics): (result: FetchResult) => void {
 }
 
 /** Counts fetches. Logs, at most once a minute, the host of a token URL that gave no token. */
-export function watchFetches(fetch: Fetch, { metrics, log, clock }: Watching): Fetch {
+export function watchFetches(fetch: Fetch, { metrics, log, clock }: FetchWatch): Fetch {
   const count = countFetches(metrics);
   const complain = throttledWarning(log, 'token.missing: deliveries that need it fail', clock);
   return async (need) => {

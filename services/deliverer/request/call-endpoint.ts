@@ -73,7 +73,7 @@ const CLOSED_BEFORE_MS = 1_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: ANSWER_LIMIT_BYTES, keptBytes: 4 * 1024 };
 
 /** What makes requests; disposing cuts those under way. */
-type Endpoints = AsyncDisposable & {
+type OpenedEndpoints = AsyncDisposable & {
   callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void;
   callTokenUrl: CallTokenUrl;
   reach: Reach;
@@ -83,7 +83,7 @@ type Endpoints = AsyncDisposable & {
  * Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and
  * never followed.
  */
-export function openEndpoints(options: EndpointOptions): Endpoints {
+export function openEndpoints(options: EndpointOptions): OpenedEndpoints {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
   const searches = allowsAny(options.networks);
