@@ -38,14 +38,14 @@ const basic = closed(['username', 'password'], {
   username: {
     type: 'string',
     maxLength: 1_024,
-    pattern: String.raw`^[^:\p{Cc}\p{Cs}]*$`,
+    pattern: String.raw`^[^:\u0000-\u001f\u007f-\u009f]*$`,
     description: 'a text of at most 1,024 characters without a colon and control characters',
     examples: ['waybell'],
   },
   password: {
     ...secret,
     maxLength: 1_024,
-    pattern: String.raw`^[^\p{Cc}\p{Cs}]*$`,
+    pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`,
     description: 'a text of at most 1,024 characters without control characters',
     examples: ['p4ssw0rd'],
   },
