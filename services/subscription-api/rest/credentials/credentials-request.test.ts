@@ -100,6 +100,7 @@ describe('what is put in', () => {
     ['a tabulator', header('x-key', `${SECRET}\t1`), ['#/headers/x-key must be visible ASCII characters']],
     ['another alphabet', header('x-key', `${SECRET}ä`), ['#/headers/x-key must be visible ASCII characters']],
     ['a value for a name', header(`Bearer ${SECRET}`, 'Authorization'), ['#/headers has a name, number 1, that']],
+    ['a value for a name of a number', header(`Bearer ${SECRET}`, 4711), ['#/headers has a name, number 1, that']],
     ['a name without a letter', header(''), ['#/headers has a name, number 1, that no header can have']],
     ['a long name', header('x'.repeat(101)), ['#/headers has a name, number 1, that no header can have']],
     [
