@@ -194,7 +194,7 @@ export const credentialsSchemas: Record<string, JsonNode> = {
   Credentials: {
     ...object(['host', 'headers', 'basic', 'oauth2', 'certificate', 'changed_at', 'subscriptions'], {
       host: { ...text, examples: ['receiver.example.com'] },
-      headers: { type: ['array', 'null'], items: text, description: 'Their names.', examples: [['X-Api-Key']] },
+      headers: { type: ['array', 'null'], items: { ...text, examples: ['X-Api-Key'] }, description: 'Their names.' },
       basic: orNull(object(['username'], { username: text })),
       oauth2: orNull(
         object(['token_url', 'client_id', 'secret_in'], {
