@@ -4,8 +4,10 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 /** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
 export const failureReasons = {
   credentials_unavailable: {
-    meaning: 'What the callback authenticates with could not be had or used, so nothing was sent.',
-    remedy: 'Put it in anew: `PUT /v1/credentials/{host}` checks it at once.',
+    meaning:
+      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made; of a token URL, the attempt says what it answered.',
+    remedy:
+      'Look at that answer: put the credentials in again if it refuses them, else have the token URL answer in time.',
   },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",

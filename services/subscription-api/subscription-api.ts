@@ -10,12 +10,14 @@ import { authenticateBearer } from './rest/authentication/authenticate.ts';
 import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
 import { adminDocuments, publicDocuments } from './rest/documents/documents.ts';
+import { sourceNetworks } from './rest/documents/source-networks.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
 import { serveListeners } from './rest/listeners/serve-listeners.ts';
 import { openLive } from './rest/live/live.ts';
 import { streamRoom } from './rest/live/stream-room.ts';
 import { createAdminApi } from './rest/operators/admin-api.ts';
+import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 
@@ -45,14 +47,20 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   const listenerSettings = closing.use(serveListeners({ ...config, database, redis, hearing, room, until, log }));
   const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(metrics) };
   const jwt = config.jwt && byJwt(database, config.jwt);
+  const interfaces = interfacesOf(config.interfaces);
   const api = createApi({
     ...common,
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
     subscriptions: keepSubscriptions({ database, keyRing: config.keyRing }),
     signingSecrets: keepSigningSecrets({ database, ...config }),
+    credentials: keepCredentials({ database, keyRing: config.keyRing }),
     database,
     catalog,
-    documents: publicDocuments({ interfaces: interfacesOf(config.interfaces), catalog }),
+    documents: publicDocuments({
+      interfaces,
+      catalog,
+      sourceNetworks: sourceNetworks(config.callbackTerms, interfaces),
+    }),
     live,
     awaiting,
     listenerSettings,

@@ -3,6 +3,7 @@ import type { SentExamples } from '../sent-examples.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
+import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { describe } from './description.ts';
 import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
@@ -13,6 +14,7 @@ import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { sourceNetworkPaths, sourceNetworkSchemas } from './source-network-paths.ts';
 import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
@@ -51,6 +53,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       { name: 'Access token', description: 'Whose it is.' },
       { name: 'Subscriptions', description: 'All that a client has, on either interface.' },
       { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
+      { name: 'Credentials', description: 'What callbacks to a host authenticate with there.' },
       { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
       { name: 'Sending by hand', description: 'Again what did not arrive, or an example.' },
       { name: 'Listeners', description: 'Callbacks over a stream, for a machine that has no address.' },
@@ -61,6 +64,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...ownTokenPaths(interfaces),
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
+      ...credentialsPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
       ...listenerPaths(interfaces),
@@ -68,6 +72,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...byHandPaths(interfaces),
       ...triggerPaths(interfaces),
       ...documentPaths,
+      ...sourceNetworkPaths,
     },
     webhooks: webhooks(catalog, sentExamples),
     components: {
@@ -76,12 +81,14 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
         ...ownTokenSchemas,
         ...subscriptionSchemas,
+        ...credentialsSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
         ...listenerSchemas,
         ...statisticsSchemas,
         ...byHandSchemas,
         ...triggerSchemas,
+        ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },
       headers,

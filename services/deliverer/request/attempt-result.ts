@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import type { AxiosResponse } from 'axios';
 import type { Answer } from '@waybell/line/outcomes';
 import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -16,19 +17,19 @@ import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { maskedHead } from './masked-head.ts';
 import { BlockedAddress } from './safe-address.ts';
-import { shownUrl } from './shown-url.ts';
 import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
 export type RequestMade = {
   url: URL | null;
-  headers: CallbackHeaders;
-  credentials?: Credentials | undefined;
+  headers: Partial<CallbackHeaders>;
+  credentials?: Pick<Credentials, 'secrets'> | undefined;
+  accessToken?: string | undefined;
   trace: Trace;
 };
 
-type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
+export type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
 /** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
 export function resultOf(
@@ -96,11 +97,11 @@ export function judge(status: number): AttemptResult {
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
-function secretsIn({ headers, url, credentials }: RequestMade): string[] {
-  const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
+function secretsIn({ headers, url, credentials, accessToken = '' }: RequestMade): string[] {
+  const { 'x-service-verification-token': token = '', 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
-  secrets.push(token);
+  secrets.push(token, accessToken);
   if (credentials !== undefined) secrets.push(...credentials.secrets);
   return url === null || url.search === '' ? secrets : secrets.concat(secretsOfQuery(url.search));
 }

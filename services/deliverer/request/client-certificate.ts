@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { MIN_TLS_VERSION } from '@waybell/runtime/callback-tls';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 
 /** Authenticates this side of TLS connections. `guid`: of the credentials that it is of, another with each change of them. */
 export type ClientCertificate = {
@@ -25,7 +25,7 @@ export class UnusableCertificate extends Error {
 /** Reads certificate and key. Throws UnusableCertificate. */
 export function identityOf({ guid, chain, key }: ClientCertificate): Identity {
   try {
-    return { guid, secureContext: createSecureContext({ minVersion: MIN_TLS_VERSION, cert: chain, key }) };
+    return { guid, secureContext: createSecureContext({ minVersion: LEAST_TLS, cert: chain, key }) };
   } catch (error) {
     throw new UnusableCertificate(error);
   }

@@ -1,7 +1,7 @@
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
-import { MIN_TLS_VERSION } from '@waybell/runtime/callback-tls';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { Connection, Connector } from './connection.ts';
 import { isAlert } from './failure-reason.ts';
@@ -34,7 +34,7 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
     allowH2: false,
     maxCachedSessions: 0,
     // One for all: undici would make one for each connection.
-    secureContext: createSecureContext({ minVersion: MIN_TLS_VERSION }),
+    secureContext: createSecureContext({ minVersion: LEAST_TLS }),
     // Explicit, so that no environment variable of Node can turn it off.
     rejectUnauthorized: true,
   };

@@ -36,12 +36,14 @@ create table waybell.credentials (
   sealed bytea not null,
   key_id text not null,
   certificate_ends_at timestamptz,
-  -- When the platform was told that the certificate ends soon.
-  ending_told_at timestamptz,
+  -- The end of a certificate that the platform was told of: another is told anew.
+  ending_told timestamptz,
   changed_at timestamptz not null default clock_timestamp(),
   unique (account_guid, client_id, host)
 );
 create index credentials_ending on waybell.credentials (certificate_ends_at) where certificate_ends_at is not null;
+create index credentials_untold on waybell.credentials (certificate_ends_at)
+  where certificate_ends_at is not null and ending_told is distinct from certificate_ends_at;
 grant select (guid, sealed, key_id) on waybell.credentials to waybell_deliverer;
 
 -- Host and port of a callback URL, which is stored as it was parsed.
@@ -78,12 +80,9 @@ const TARGETS = TARGETS_BEFORE.replace(
     as credentials_guid\n`,
 );
 
-/** Which kinds there are, and for which host. What is encrypted anew is no change. */
+/** Which kinds there are, and for which host. A change takes one row away and makes another; what is encrypted anew is none. */
 const NOTED = `
 create trigger noted_made after insert or delete on waybell.credentials for each row
-  execute function waybell.note_change('credentials', 'account_guid', 'client_id', 'host', 'kinds', 'certificate_ends_at');
-create trigger noted_changed after update on waybell.credentials for each row
-  when (old.guid is distinct from new.guid)
   execute function waybell.note_change('credentials', 'account_guid', 'client_id', 'host', 'kinds', 'certificate_ends_at')`;
 
 /** Of a certificate: the host that it is for, and when it ends. */
