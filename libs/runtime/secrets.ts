@@ -39,6 +39,8 @@ export type KeyRing = {
    * another error if the secret was made for something else, or with another key of that id.
    */
   open(secret: Sealed<Buffer | string>, boundTo: string): string;
+  /** As `open`, and remembers nothing: for what is large, or opened once. */
+  openAfresh(secret: Sealed<Buffer | string>, boundTo: string): string;
 };
 
 /**
@@ -53,6 +55,11 @@ export function readKeyRing(setting: string, clock?: Pick<Clock, 'now' | 'after'
   const [newestId, newestKey] = newest;
   const opened = forgettingCache<Opened>({ max: MAX_OPENED, unusedMs: UNUSED_MS, ...(clock && { clock }) });
   const [, ...olderIds] = keys.keys();
+  const keyNamed = (keyId: string): Buffer => {
+    const key = keys.get(keyId);
+    if (key === undefined) throw new KeyMissing(keyId);
+    return key;
+  };
   return {
     keyIds: [newestId, ...olderIds],
     seal(secret, boundTo) {
@@ -62,27 +69,27 @@ export function readKeyRing(setting: string, clock?: Pick<Clock, 'now' | 'after'
       return { sealed: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]), keyId: newestId };
     },
     open({ sealed, keyId }, boundTo) {
-      const key = keys.get(keyId);
-      if (key === undefined) throw new KeyMissing(keyId);
+      const key = keyNamed(keyId);
       const known = opened.get(boundTo);
       // A buffer would keep all of Postgres' answer that it is a part of.
       const text = typeof sealed === 'string' ? sealed : sealed.toString('base64');
       if (known?.key === key && known.sealed === text) return known.secret;
-      const bytes = typeof sealed === 'string' ? Buffer.from(sealed, 'base64') : sealed;
-      const secret = decrypt(bytes, key, boundTo);
+      const secret = decrypt(sealed, key, boundTo);
       opened.set(boundTo, { secret, sealed: text, key });
       return secret;
     },
+    openAfresh: ({ sealed, keyId }, boundTo) => decrypt(sealed, keyNamed(keyId), boundTo),
   };
 }
 
-function decrypt(sealed: Buffer, key: Buffer, boundTo: string): string {
-  const nonce = sealed.subarray(0, NONCE_BYTES);
-  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+function decrypt(sealed: Buffer | string, key: Buffer, boundTo: string): string {
+  const bytes = typeof sealed === 'string' ? Buffer.from(sealed, 'base64') : sealed;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
   // Not as text by the decipher, which makes a decoder for that.
-  const secret = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+  const secret = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
   decipher.final();
   return secret.toString();
 }

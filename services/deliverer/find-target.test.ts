@@ -7,6 +7,7 @@ const target: Required<DeliveryTarget> = {
   isGone: true,
   held: { why: 'paused', until: 1 },
   signingSecrets: ['one', 'two'],
+  credentials: { guid: 'one', headers: {}, secrets: [] },
   missingKey: 'k',
 };
 const others: DeliveryTarget = {
@@ -18,6 +19,7 @@ const others: DeliveryTarget = {
   callbackUrl: 'https://another.test',
   verificationToken: 'another',
   signingSecrets: ['one', 'three'],
+  credentials: { guid: 'another', headers: {}, secrets: [] },
   missingKey: 'another',
 };
 

@@ -1,6 +1,7 @@
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { hostOf, type Hold } from './endpoints/endpoint.ts';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { OpenedCredentials, type Credentials } from './credentials/credentials.ts';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {
@@ -17,6 +18,8 @@ export type DeliveryTarget = {
   verificationToken: string;
   /** The client's valid signing secrets, `whsec_…`, the newest first; empty if it never requested one. */
   signingSecrets: readonly string[];
+  /** What requests authenticate with at its host; absent for most. */
+  credentials?: Credentials;
   /** The key that this process lacks to decrypt the secrets, which are then empty: the target cannot be called. */
   missingKey?: string;
 };
@@ -39,23 +42,37 @@ type TargetRow = {
   signing_guids: string | null;
   signing_sealed: string | null;
   signing_key_ids: string | null;
+  /** Null for a host without credentials. */
+  credentials_guid: string | null;
+  /** Only where asked for, as they may be long. */
+  credentials_sealed?: string | null;
+  credentials_key_id?: string | null;
 };
 
-const TARGETS = {
-  name: 'delivery-targets',
-  // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
-  // string, that it cuts, and a buffer.
-  text: `select subscription_guid, state, ended_reason, held, (1000 * extract(epoch from held_until))::float8 as held_until,
+// Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
+// string, that it cuts, and a buffer.
+const targetsWith = ({ more, from }: { more: string; from: string }) => `
+         select subscription_guid, state, ended_reason, held, (1000 * extract(epoch from held_until))::float8 as held_until,
            feature_on, tells_success, account_guid, callback_url,
            encode(verification_token_sealed, 'base64') as verification_token_sealed, verification_token_key_id,
-           signing_guids, signing_sealed, signing_key_ids
+           signing_guids, signing_sealed, signing_key_ids, t.credentials_guid${more}
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
            select string_agg(v.guid::text, ' ' order by created_at desc, v.guid) as signing_guids,
              string_agg(encode(sealed, 'base64'), ' ' order by created_at desc, v.guid) as signing_sealed,
              string_agg(key_id, ' ' order by created_at desc, v.guid) as signing_key_ids
            from waybell.valid_signing_secrets v
-           where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
+           where v.account_guid = t.account_guid and v.client_id = t.client_id) signing${from}`;
+
+const TARGETS = { name: 'delivery-targets', text: targetsWith({ more: '', from: '' }) };
+
+/** Of one moment with its target: between two statements credentials may be replaced. */
+const TARGETS_WITH_CREDENTIALS = {
+  name: 'delivery-targets-with-credentials',
+  text: targetsWith({
+    more: `, encode(c.sealed, 'base64') as credentials_sealed, c.key_id as credentials_key_id`,
+    from: ' left join waybell.credentials c on c.guid = t.credentials_guid',
+  }),
 };
 
 /**
@@ -67,14 +84,24 @@ export type KnownTarget = DeliveryTarget | undefined | Error;
 /** Finds the targets of subscriptions by their guids, each at the place of its guid. May throw `Unavailable` for all. */
 export type FindTargets = (subscriptions: readonly string[]) => Promise<readonly KnownTarget[]>;
 
-/** Finds them with one statement. */
+/** Finds them with one statement, and those whose credentials are not known yet with another. */
 export function findTargetsIn(postgres: Postgres, keyRing: KeyRing): FindTargets {
-  return async (subscriptions) => {
+  const opening = { keyRing, credentials: new OpenedCredentials(keyRing) };
+  const ask = async (statement: typeof TARGETS, subscriptions: Iterable<string>) => {
     // As Postgres reads an array: pg would look for what to escape in each guid.
-    const values = [`{${[...new Set(subscriptions)].join()}}`];
-    const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values }));
+    const values = [`{${[...subscriptions].join()}}`];
+    return (await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...statement, values }))).rows;
+  };
+  return async (subscriptions) => {
     const found = new Map<string, KnownTarget>();
-    for (const row of rows) found.set(row.subscription_guid, targetOf(row, keyRing));
+    const take = (row: TargetRow) => found.set(row.subscription_guid, targetOf(row, opening));
+    const unopened: string[] = [];
+    for (const row of await ask(TARGETS, new Set(subscriptions))) {
+      const { credentials_guid: guid, subscription_guid: subscription } = row;
+      if (guid === null || opening.credentials.get(guid) !== undefined) take(row);
+      else unopened.push(subscription);
+    }
+    if (unopened.length > 0) for (const row of await ask(TARGETS_WITH_CREDENTIALS, unopened)) take(row);
     return subscriptions.map((guid) => found.get(guid));
   };
 }
@@ -115,14 +142,17 @@ export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTar
     one.account === other.account &&
     one.callbackUrl === other.callbackUrl &&
     one.verificationToken === other.verificationToken &&
+    one.credentials?.guid === other.credentials?.guid &&
     one.missingKey === other.missingKey &&
     one.signingSecrets.length === other.signingSecrets.length &&
     one.signingSecrets.every((secret, place) => secret === other.signingSecrets[place])
   );
 }
 
+type Opening = { keyRing: KeyRing; credentials: OpenedCredentials };
+
 /** Opens the secrets of each row by itself: one that cannot be opened fails no other subscription. */
-function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
+function targetOf(row: TargetRow, { keyRing, credentials: opened }: Opening): DeliveryTarget | Error {
   const target: DeliveryTarget = {
     state: row.state,
     isFeatureOn: row.feature_on,
@@ -137,6 +167,8 @@ function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
   try {
     const { verification_token_sealed: sealed, verification_token_key_id: keyId } = row;
     const token = keyRing.open({ sealed, keyId }, row.subscription_guid);
+    const credentials = openCredentials(row, opened);
+    if (credentials !== undefined) target.credentials = credentials;
     target.signingSecrets = openSigning(row, keyRing);
     target.verificationToken = token;
   } catch (error) {
@@ -144,6 +176,16 @@ function targetOf(row: TargetRow, keyRing: KeyRing): DeliveryTarget | Error {
     target.missingKey = error.keyId;
   }
   return target;
+}
+
+/** Throws if it was to be opened and came without its ciphertext. */
+function openCredentials(row: TargetRow, opened: OpenedCredentials): Credentials | undefined {
+  const { credentials_guid: guid, credentials_sealed: sealed, credentials_key_id: keyId } = row;
+  if (guid === null) return undefined;
+  const known = opened.get(guid);
+  if (known !== undefined) return known;
+  if (typeof sealed !== 'string' || typeof keyId !== 'string') throw new Error('credentials came without their key');
+  return opened.open(guid, { sealed, keyId });
 }
 
 const NO_SECRETS: readonly string[] = [];

@@ -41,13 +41,13 @@ type Begun = Attempting & { beganAt: number };
 export function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
   const { delivery, target, admission, end } = attempting;
   const { callEndpoint, schedule, slowMs, now } = options;
-  const { callbackUrl, verificationToken, signingSecrets } = target;
+  const { callbackUrl, verificationToken, signingSecrets, credentials } = target;
   const retryMs = retryDelayMs(schedule, delivery);
   const isFirst = delivery.attempt === firstAttempt(delivery);
   const begun = { ...attempting, beganAt: isFirst ? now() : delivery.beganAt };
   const isLast = retryMs === undefined;
   try {
-    callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, isLast }, (result) => {
+    callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, credentials, isLast }, (result) => {
       if (result instanceof Error) return fail(attempting, result);
       const { tooMuch } = result;
       admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });

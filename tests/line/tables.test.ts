@@ -10,6 +10,7 @@ import { findTargetsIn, recentlyWellIn, type DeliveryTarget } from '@waybell/del
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
+import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
@@ -285,6 +286,37 @@ describe('findTargets', () => {
     }
     const found = await targetOf(keyRing, subscription);
     expect(found?.signingSecrets).toEqual(['whsec_now', 'whsec_before']);
+  });
+
+  test('finds what its client authenticates with at its host and port, and what takes its place', async () => {
+    const account = await anAccount('carrier');
+    const [here, elsewhere] = [await aSubscription({ account }), await aSubscription({ account })];
+    const ofAnother = await aSubscription({ account, client: 'another' });
+    await change(here, `callback_url = 'https://gate.test:8443/hook?a=b'`);
+    await change(elsewhere, `callback_url = 'https://gate.test/hook'`);
+    await change(ofAnother, `callback_url = 'https://gate.test:8443/hook?a=b'`);
+    const put = async (credentials: ReceiverCredentials) => {
+      const guid = randomUUID();
+      const { sealed, keyId } = keyRing.seal(writeCredentials(credentials), guid);
+      await store.postgres.query(
+        `insert into waybell.credentials (guid, account_guid, client_id, host, kinds, shown, sealed, key_id)
+         values ($1, $2, 'default', 'gate.test:8443', '{}', '{}', $3, $4)
+         on conflict (account_guid, client_id, host) do update set (guid, sealed, key_id) = ($1, $3, $4)`,
+        [guid, account, sealed, keyId],
+      );
+    };
+    const find = findTargetsIn(deliverer, keyRing);
+    const found = async () =>
+      (await find([here, elsewhere, ofAnother])).map((target) =>
+        target instanceof Error ? target : target?.credentials?.headers,
+      );
+    expect(await found()).toEqual([undefined, undefined, undefined]);
+    await put({ headers: { 'X-Key': 'one' } });
+    expect(await found()).toEqual([{ 'X-Key': 'one' }, undefined, undefined]);
+    expect(await found()).toEqual([{ 'X-Key': 'one' }, undefined, undefined]);
+    await put({ basic: { username: 'us', password: 'pässword' } });
+    const pair = Buffer.from('us:pässword').toString('base64');
+    expect(await found()).toEqual([{ authorization: `Basic ${pair}` }, undefined, undefined]);
   });
 
   test('names the key that the token of one needs, and holds up no other asked for with it', async () => {

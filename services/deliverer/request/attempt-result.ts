@@ -6,6 +6,7 @@ import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
 import type { Clock } from '@waybell/runtime/clock';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Credentials } from '../credentials/credentials.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import type { OwnRoutes } from '../egress/own-routes.ts';
 import type { AttemptResult } from './attempt.ts';
@@ -19,7 +20,12 @@ import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
-export type RequestMade = { url: URL | null; headers: CallbackHeaders; trace: Trace };
+export type RequestMade = {
+  url: URL | null;
+  headers: CallbackHeaders;
+  credentials?: Credentials | undefined;
+  trace: Trace;
+};
 
 type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
@@ -83,10 +89,11 @@ export function judge(status: number): AttemptResult {
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
-function secretsIn({ headers, url }: RequestMade): string[] {
+function secretsIn({ headers, url, credentials }: RequestMade): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   secrets.push(token);
+  if (credentials !== undefined) secrets.push(...credentials.secrets);
   return url === null || url.search === '' ? secrets : secrets.concat(secretsOfQuery(url.search));
 }

@@ -1,5 +1,6 @@
 import type { Delivery } from '@waybell/line/delivery';
 import type { Answer } from '@waybell/line/outcomes';
+import type { Credentials } from '../credentials/credentials.ts';
 import type { TooMuch } from '../endpoints/endpoint.ts';
 
 /** One request to a receiver. */
@@ -9,6 +10,8 @@ export type AttemptRequest = {
   verificationToken: string;
   /** Sign the request, `whsec_…`; without one it is not signed. */
   signingSecrets: readonly string[];
+  /** What it authenticates with; absent for most. */
+  credentials?: Credentials | undefined;
 };
 
 /** The result of one request. */

@@ -91,18 +91,19 @@ export function openEndpoints(
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
   const callOnce: CallOnce = (request, trace, onEnd) => {
-    const { delivery, callbackUrl } = request;
+    const { delivery, callbackUrl, credentials } = request;
     observe.requested(delivery.interface);
     const headers = requestHeaders(request, now);
     headers['user-agent'] = options.userAgent;
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const sent: RequestMade & RequestTerms = {
       url: URL.parse(callbackUrl),
-      headers,
+      headers: credentials === undefined ? headers : Object.assign(headers, credentials.headers),
       body: delivery.body,
       limits: limitsFor[delivery.interface],
       trace,
       clock,
+      credentials,
     };
     dispatchByAxios(throughUndici(pools, sent)).then(
       (response) => onEnd(resultOf(response, sent, observing)),
