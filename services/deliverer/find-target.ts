@@ -51,7 +51,7 @@ type TargetRow = {
 
 // Strings, not arrays: pg reads those with an object for each character, 13 KB for one secret. Nor bytes, which it reads as a
 // string, that it cuts, and a buffer.
-const targetsWith = ({ more, from }: { more: string; from: string }) => `
+const targetsWith = (more: string) => `
          select subscription_guid, state, ended_reason, held, (1000 * extract(epoch from held_until))::float8 as held_until,
            feature_on, tells_success, account_guid, callback_url,
            encode(verification_token_sealed, 'base64') as verification_token_sealed, verification_token_key_id,
@@ -62,17 +62,15 @@ const targetsWith = ({ more, from }: { more: string; from: string }) => `
              string_agg(encode(sealed, 'base64'), ' ' order by created_at desc, v.guid) as signing_sealed,
              string_agg(key_id, ' ' order by created_at desc, v.guid) as signing_key_ids
            from waybell.valid_signing_secrets v
-           where v.account_guid = t.account_guid and v.client_id = t.client_id) signing${from}`;
+           where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`;
 
-const TARGETS = { name: 'delivery-targets', text: targetsWith({ more: '', from: '' }) };
+const TARGETS = { name: 'delivery-targets', text: targetsWith('') };
 
 /** Of one moment with its target: between two statements credentials may be replaced. */
 const TARGETS_WITH_CREDENTIALS = {
   name: 'delivery-targets-with-credentials',
-  text: targetsWith({
-    more: `, encode(c.sealed, 'base64') as credentials_sealed, c.key_id as credentials_key_id`,
-    from: ' left join waybell.credentials c on c.guid = t.credentials_guid',
-  }),
+  text: targetsWith(`, (select encode(sealed, 'base64') from waybell.credentials where guid = t.credentials_guid)
+             as credentials_sealed, (select key_id from waybell.credentials where guid = t.credentials_guid) as credentials_key_id`),
 };
 
 /**

@@ -290,7 +290,10 @@ describe('findTargets', () => {
 
   test('finds what its client authenticates with at its host and port, and what takes its place', async () => {
     const account = await anAccount('carrier');
-    const [here, elsewhere] = [await aSubscription({ account }), await aSubscription({ account })];
+    const [here, elsewhere] = [
+      await aSubscription({ account }),
+      await aSubscription({ account, action: 'order.delivered' }),
+    ];
     const ofAnother = await aSubscription({ account, client: 'another' });
     await change(here, `callback_url = 'https://gate.test:8443/hook?a=b'`);
     await change(elsewhere, `callback_url = 'https://gate.test/hook'`);
