@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readEnvironment, str } from '@waybell/runtime/environment';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { replaceSecrets } from '@waybell/subscription-api/replace-secrets';
+import { replaceSecrets, type LostCredentials } from '@waybell/subscription-api/replace-secrets';
 import { rotateSecrets, type SecretsRotation } from '@waybell/subscription-api/rotate-secrets';
 import { report } from '../report.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
@@ -40,6 +40,8 @@ function replaceCommand(): Command {
       '\nFor a key that is lost for good, or a token that somebody overwrote. What was sealed is gone: the clients that are' +
         '\nlisted have to give their receivers the new verification token (the list of their subscriptions) or signing secret' +
         '\n(GET /v1/signing-secrets). What waits for them is then sent with the new ones. A key that is only missing: put it back instead.' +
+        '\nCredentials for a host cannot be made anew: their clients, which are listed too, have to put them in again' +
+        '\n(PUT /v1/credentials/{host}). Until then they stay as they are, and what is due to that host waits.' +
         '\n\nDATABASE_URL and SECRET_KEYS as for rotate.\n\nExample:\n  ./waybell secrets replace --yes\n',
     )
     .action(replace);
@@ -47,7 +49,7 @@ function replaceCommand(): Command {
 
 async function replace({ yes }: { yes?: true }): Promise<void> {
   const keyRing = readKeyRing(secretKeys(process.env));
-  const { replaced, left } = await withDatabase(process.env, async (postgres) => {
+  const { replaced, left, lost } = await withDatabase(process.env, async (postgres) => {
     // All of them or none: none is replaced that is not listed.
     await postgres.query('begin');
     const found = await replaceSecrets(postgres, { keyRing });
@@ -56,16 +58,26 @@ async function replace({ yes }: { yes?: true }): Promise<void> {
   });
   for (const { what, account_guid: account, client_id: client, action } of replaced.filter((each) => each.isCurrent))
     print(`${account}  ${client}  ${what === 'subscription' ? `verification token of ${action}` : 'signing secret'}`);
+  explainLost(lost);
   if (left > 0) {
     report(`${secrets(left)} that no key opens, being changed by somebody else: left. Run this again`);
     process.exitCode = 1;
   }
-  if (replaced.length + left === 0) return report('every secret opens');
+  if (replaced.length + left + lost.length === 0) return report('every secret opens');
   if (replaced.length === 0) return;
   if (!yes) throw new Error(`${secrets(replaced.length)} would be made anew: add --yes to do it`);
   report(
     `made ${secrets(replaced.length)} anew, those of ended subscriptions included: tell the clients that are listed`,
   );
+}
+
+function explainLost(lost: readonly LostCredentials[]): void {
+  for (const { account_guid: account, client_id: client, host } of lost)
+    print(`${account}  ${client}  credentials for ${host}`);
+  if (lost.length > 0)
+    report(
+      `no key opens ${lost.length} of the credentials that clients put in: they have to put them in again (PUT /v1/credentials/{host})`,
+    );
 }
 
 async function rotate(): Promise<void> {

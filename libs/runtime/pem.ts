@@ -28,8 +28,16 @@ export const privateKey = makeValidator<string>((text) => readPem(text, PRIVATE_
 
 /** Throws like `readPem` if the file contains anything but readable certificates. */
 export function requireCertificates(path: string): void {
-  blocksIn(readTextFile(path), CERTIFICATE);
+  blocksIn(readTextFile(path), CERTIFICATE, OR_PATH);
 }
+
+/** The certificates in a text that is PEM however it is written, each by itself. Throws like `readPem`; never reads a file. */
+export const certificatesIn = (text: string): string[] => blocksIn(text, CERTIFICATE);
+
+/** The private keys, in the same way. */
+export const privateKeysIn = (text: string): string[] => blocksIn(text, PRIVATE_KEY);
+
+const OR_PATH = ', or the absolute path of a file with it';
 
 /**
  * Returns the PEM in `text`, in lines. Platforms write line ends as `\n`, `\r\n` or spaces, add quotes, encode it in base64, or
@@ -42,7 +50,7 @@ function readPem(text: string, kind: PemKind): string {
     .replace(/^(["'])(.*)\1$/s, '$2')
     .trim();
   const path = pathIn(given);
-  return blocksIn(path === undefined ? given : readTextFile(path), kind);
+  return blocksIn(path === undefined ? given : readTextFile(path), kind, OR_PATH).join('');
 }
 
 function pathIn(text: string): string | undefined {
@@ -51,15 +59,15 @@ function pathIn(text: string): string | undefined {
   return url?.protocol === 'file:' && url.host === '' ? fileURLToPath(url) : undefined;
 }
 
-function blocksIn(text: string, kind: PemKind): string {
+function blocksIn(text: string, kind: PemKind, instead = ''): string[] {
   const pem = fromBase64(text);
   const parts = pem.split('-----BEGIN ').map((part) => part.split('-----'));
   const blocks = parts.flatMap(([label = '', body = '', end]) =>
     end === `END ${label}` && kind.label.test(label) ? [blockOf(label, body)] : [],
   );
-  if (blocks.length === 0) throw new Error(whatInstead(pem, kind));
+  if (blocks.length === 0) throw new Error(whatInstead(pem, kind, instead));
   for (const [index, block] of blocks.entries()) requireReadable(block, kind, `${index + 1} of ${blocks.length}`);
-  return blocks.join('');
+  return blocks;
 }
 
 function fromBase64(text: string): string {
@@ -92,11 +100,11 @@ function requireReadable(block: string, { what, check }: PemKind, which: string)
   }
 }
 
-function whatInstead(text: string, { what, label, convert }: PemKind): string {
+function whatInstead(text: string, { what, label, convert }: PemKind, instead: string): string {
   const [, other] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
   // DER begins with a sequence: 0x30, and bytes that are no text.
   if (/^0.?[^\s!-~]/s.test(text)) return `holds DER: convert it to PEM (${convert})`;
   if (other !== undefined && label.test(other)) return `holds a ${what} that is cut or damaged: give it whole`;
   const found = text.trim() === '' ? 'is empty' : `holds ${other ?? 'something else'}`;
-  return `${found}: give a ${what} in PEM (-----BEGIN …), or the absolute path of a file with it`;
+  return `${found}: give a ${what} in PEM (-----BEGIN …)${instead}`;
 }

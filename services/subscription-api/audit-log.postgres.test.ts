@@ -138,6 +138,30 @@ describe('the audit log', () => {
     for (const secret of secrets) expect(JSON.stringify(notes)).not.toContain(secret);
   });
 
+  test('has a row for each of credentials that was put in or is gone, and holds none of them', async () => {
+    const { guid, token } = await signUp(api, { interface: 'carrier' });
+    const path = '/v1/credentials/hooks.test:8443';
+    const basic = { username: 'secret-user', password: 'secret-password' };
+    const puts = [{ headers: { 'X-Api-Key': 'secret-key' } }, { headers: { 'X-Api-Key': 'secret-key' }, basic }];
+    for (const given of puts) expect((await api.ask('PUT', path, { token, body: given })).body.host).toBeDefined();
+    expect((await api.ask('PUT', path, { token, body: { basic: { username: ':', password: '' } } })).status).toBe(422);
+    const { headers } = await api.ask('DELETE', path, { token });
+    const notes = about('credentials', await notesOf(guid));
+    const [first, , , second] = notes.map(({ subject_guid }) => subject_guid);
+    const made = (kinds: string[]) => ({
+      what: 'credentials.created',
+      details: { client_id: 'default', host: 'hooks.test:8443', kinds, certificate_ends_at: null },
+    });
+    expect(notes).toMatchObject([
+      { ...made(['headers']), who: expect.stringMatching(/^token /), origin: '127.0.0.1' },
+      { what: 'credentials.deleted', subject_guid: first },
+      { ...made(['headers', 'basic']), subject_guid: second },
+      { what: 'credentials.deleted', subject_guid: second, request_id: headers.get('x-request-id') },
+    ]);
+    expect(second).not.toBe(first);
+    expect(JSON.stringify(notes)).not.toMatch(/secret/i);
+  });
+
   test('says where callbacks lead to when that changes, and holds no secret of any kind', async () => {
     const { guid, token } = await signUp(api, { interface: 'shipper' });
     const { body: made } = await api.ask('POST', `${base}/order.paid/subscribe`, { token, body });

@@ -4,7 +4,7 @@ import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
-import { readCallbackUrl, resolveWithin } from './callback-url.ts';
+import { readCallbackHost, readCallbackUrl, resolveWithin } from './callback-url.ts';
 
 const known: Record<string, string[]> = {
   'hooks.example.com': ['93.184.215.14'],
@@ -137,5 +137,56 @@ describe('resolveWithin', () => {
   test('waits no longer than it may', async () => {
     const never = resolveWithin(1, () => () => new Promise(() => undefined));
     expect(await never('there.test')).toBeUndefined();
+  });
+});
+
+describe('readCallbackHost', () => {
+  test.each([
+    ['hooks.example.com', 'hooks.example.com'],
+    ['HOOKS.Example.com', 'hooks.example.com'],
+    ['hooks.example.com:443', 'hooks.example.com'],
+    ['hooks.example.com:8443', 'hooks.example.com:8443'],
+    ['hooks.example.com.', 'hooks.example.com'],
+    ['hooks.example.com.:8443', 'hooks.example.com:8443'],
+    ['münchen.example', 'xn--mnchen-3ya.example'],
+    ['hооks.example.com', 'xn--hks-seda.example.com'],
+    ['93.184.215.14', '93.184.215.14'],
+    ['0x5db8d70e:8443', '93.184.215.14:8443'],
+    ['[2606:2800:21F:CB07:6820:80DA:AF6B:8B2C]:8443', '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8443'],
+    ['gone.example.com', 'gone.example.com'],
+    ['inside.example.com', 'inside.example.com'],
+  ])('reads %s as %s, as callback URLs have it', async (text, host) => {
+    expect(readCallbackHost(text, rules)).toEqual({ host });
+    expect(readCallbackHost(host, rules)).toEqual({ host });
+    expect(new URL(`https://${text.replace('.:', ':').replace(/\.$/, '')}/`).host).toBe(host);
+  });
+
+  test.each([
+    ['', 'must be a host such as'],
+    ['::1', 'must be a host such as'],
+    ['hooks.example.com:99999', 'must be a host such as'],
+    ['hooks.example.com/a', 'must be a host such as'],
+    ['hooks.example.com?s3cret', 'must be a host such as'],
+    ['//hooks.example.com', 'must be a host such as'],
+    [`${'a.'.repeat(130)}example.com`, 'must be a host such as'],
+    ['https://u:s3cret@hooks.example.com:8443/s3cret?s3cret', 'give its host alone, which is hooks.example.com:8443'],
+    ['http://hooks.example.com', 'is a URL: give its host alone, which is hooks.example.com'],
+    ['u:s3cret@hooks.example.com', 'contains user info: take it out'],
+    ['hooks.example.com#s3cret', 'contains a fragment: take it out'],
+    [String.raw`hooks.example.com\s3cret`, 'contains a space, a backslash'],
+    ['hooks.exam\u200bple.com', 'contains a space, a backslash, or a control or invisible character'],
+    ['hooks.example.com:6379', 'names port 6379, where callbacks never go'],
+    ['127.0.0.1:8443', 'points to 127.0.0.1, where callbacks never go'],
+    ['2130706433', 'points to 127.0.0.1, where callbacks never go'],
+    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, where callbacks never go'],
+  ])('refuses %s, which it %s', (text, fault) => {
+    const read = readCallbackHost(text, rules);
+    expect(read).toEqual({ fault: expect.stringContaining(fault) });
+    expect(JSON.stringify(read)).not.toContain('s3cret');
+  });
+
+  test('takes addresses inside that a setting allows', () => {
+    const networks = readNetworks(['127.0.0.0/8']);
+    expect(readCallbackHost('127.0.0.1:8443', { ...rules, networks })).toEqual({ host: '127.0.0.1:8443' });
   });
 });

@@ -54,7 +54,28 @@ export function hostNamed(text: string): string | undefined {
   return isHost && text.length <= HOST_LIMIT ? url.hostname : undefined;
 }
 
-function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {
+/** A host as callback URLs have it, with its port where that is not 443; or what is wrong with it. */
+export type CallbackHost = { host: string } | { fault: string };
+
+/**
+ * Reads the host that callbacks go to, as they are by the rules for callback URLs: `host`, `host:8443`. Whether its name has an address is
+ * not asked.
+ */
+export function readCallbackHost(text: string, rules: Omit<CallbackRules, 'resolve'>): CallbackHost {
+  const whole = text.includes('://') ? URL.parse(text) : null;
+  if (whole?.host) return { fault: `is a URL: give its host alone, which is ${whole.host}` };
+  const url = URL.parse(`https://${text}`);
+  if (url?.hostname.endsWith('.')) dropRootDot(url);
+  const isTooLong = Math.max(text.length, url?.host.length ?? 0) > HOST_LIMIT + ':65535'.length;
+  if (url === null || isTooLong || /[/?]/.test(text)) return { fault: `must be ${HOST_FORM}` };
+  const fault = findFault(`https://${text}`, url, { ...rules, isHttpAllowed: false });
+  const ofAddress = findAddressFault(url.hostname, rules);
+  return fault === null && ofAddress === null ? { host: url.host } : { fault: fault ?? ofAddress ?? '' };
+}
+
+const HOST_FORM = 'a host such as receiver.example.com, with its port where that is not 443: receiver.example.com:8443';
+
+function findFault(text: string, url: URL | null, rules: Omit<CallbackRules, 'resolve'>): string | null {
   if (Math.max(text.length, url?.href.length ?? 0) > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
   const schemes = rules.isHttpAllowed ? 'https or http' : 'https';
   // The URL standard would correct these silently; another reader of the same text might correct them differently.
@@ -74,15 +95,23 @@ function findFault(text: string, url: URL | null, rules: CallbackRules): string 
 const INSIDE_NAME = /^[^.]+\.?$|(^|\.)(localhost|local|internal|home\.arpa)\.?$/;
 
 async function findHostFault(hostname: string, rules: CallbackRules): Promise<string | null> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = unbracketed(hostname);
   const isForbidden = (address: string) => isForbiddenAddress(address, rules.networks);
-  if (isIP(host) !== 0) return isForbidden(host) ? `points to ${host}, where callbacks never go` : null;
+  if (isIP(host) !== 0) return findAddressFault(hostname, rules);
   const addresses = await rules.resolve(host);
   if (addresses === undefined) return INSIDE_NAME.test(host) ? `names ${host}, which no public address can have` : null;
   if (addresses.length === 0) return `names ${host}, which does not exist`;
   if (!addresses.every(isForbidden)) return null;
   return `points to ${host}, which resolves only to addresses where callbacks never go`;
 }
+
+/** Of a host that is an address. */
+function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'networks'>): string | null {
+  const host = unbracketed(hostname);
+  return isIP(host) !== 0 && isForbiddenAddress(host, networks) ? `points to ${host}, where callbacks never go` : null;
+}
+
+const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Asks as a deliverer would, for at most `timeoutMs`. */
 export function resolveWithin(timeoutMs: number, open: () => ResolveHost): Resolve {

@@ -1,46 +1,72 @@
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { openRow, resealRows, SEALED_COLUMNS, type SealedColumns } from './sealed-rows.ts';
+import { openRow, resealRows, SEALED_COLUMNS, type SealedColumns, type SealedRow } from './sealed-rows.ts';
 
 /** A secret that was made anew, and whose it is; `action` is null for a signing secret, `isCurrent` false for one that is over. */
 export type ReplacedSecret = {
-  what: SealedColumns['what'];
+  what: ReplaceableColumns['what'];
   account_guid: string;
   client_id: string;
   action: string | null;
   isCurrent: boolean;
 };
 
+/** Credentials that no key opens: only their client can put them in again. */
+export type LostCredentials = { account_guid: string; client_id: string; host: string };
+
+type ReplaceableColumns = Exclude<SealedColumns, { make: null }>;
+type Replacing = { keyRing: KeyRing; batchSize?: number };
+
 /**
  * Makes new secrets in the place of those that no key of the ring opens: they are lost, and what was to be sent with them
  * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; `left` is how
- * many do not open and were locked, or changed meanwhile, by somebody else.
+ * many do not open and were locked, or changed meanwhile, by somebody else. `lost` are the credentials that do not open, which
+ * stay, and what waits for them waits on, until their client puts them in again.
  */
 export async function replaceSecrets(
   postgres: Queryable,
-  { keyRing, batchSize = 500 }: { keyRing: KeyRing; batchSize?: number },
-): Promise<{ replaced: ReplacedSecret[]; left: number }> {
+  { keyRing, batchSize = 500 }: Replacing,
+): Promise<{ replaced: ReplacedSecret[]; left: number; lost: LostCredentials[] }> {
   const replaced: ReplacedSecret[] = [];
-  let lost = 0;
+  let unopened = 0;
   for (const columns of SEALED_COLUMNS) {
+    if (columns.make === null) continue;
+    const { make } = columns;
     const rows = await resealRows<ReplacedSecret>(postgres, {
       columns,
       keys: null,
       batchSize,
       reseal: (row) => {
         if (openRow(row, keyRing) !== undefined) return undefined;
-        lost += 1;
-        return keyRing.seal(columns.make(), row.guid);
+        unopened += 1;
+        return keyRing.seal(make(), row.guid);
       },
       ending: noted(columns),
     });
     replaced.push(...rows);
   }
-  return { replaced, left: lost - replaced.length };
+  return { replaced, left: unopened - replaced.length, lost: await findLost(postgres, { keyRing, batchSize }) };
+}
+
+async function findLost(postgres: Queryable, { keyRing, batchSize }: Required<Replacing>): Promise<LostCredentials[]> {
+  const guids: string[] = [];
+  const reseal = (row: SealedRow) => {
+    if (openRow(row, keyRing) === undefined) guids.push(row.guid);
+    return undefined;
+  };
+  for (const columns of SEALED_COLUMNS)
+    if (columns.make === null)
+      await resealRows(postgres, { columns, keys: null, batchSize, reseal, ending: 'select guid from changed' });
+  const { rows } = await postgres.query<LostCredentials>(
+    `select account_guid, client_id, host from waybell.credentials where guid = any ($1)
+     order by account_guid, client_id, host`,
+    [guids],
+  );
+  return rows;
 }
 
 // In the statement that changes them: none is replaced without its line in the audit log.
-const noted = ({ what, action, isCurrent }: SealedColumns): string => `
+const noted = ({ what, action, isCurrent }: ReplaceableColumns): string => `
   , noted as (
     insert into waybell.audit_log (who, origin, what, account_guid, subject_guid, details)
     select coalesce(actor ->> 'who', session_user), actor ->> 'origin', '${what}.changed', account_guid, guid,

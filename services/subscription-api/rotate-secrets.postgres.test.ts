@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readCredentials } from '@waybell/notifications/receiver-credentials';
 import { until } from '@waybell/runtime/testing/until';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from './accounts.ts';
@@ -8,6 +9,7 @@ import { openDatabase, type Database } from './database.ts';
 import { replaceSecrets } from './replace-secrets.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { SEALED_COLUMNS } from './sealed-rows.ts';
+import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
@@ -45,7 +47,22 @@ async function aClient(keyRing: KeyRing, actions: number) {
     subscriptions.subscribeOrReplace(client, { ...wish, action: `action.${action}` });
   for (let action = 0; action < actions; action += 1) await subscribe(action);
   return {
+    accountGuid,
     subscribe,
+    putCredentials: (host: string) =>
+      keepCredentials({ database, keyRing }).put(client, {
+        host,
+        credentials: { headers: { host } },
+        shown: { headers: ['host'] },
+      }),
+    /** What it put in, as these keys open it. */
+    async credentials(keys: KeyRing) {
+      const { rows } = await store.postgres.query(
+        'select * from waybell.credentials where account_guid = $1 order by host',
+        [accountGuid],
+      );
+      return rows.map(({ guid, sealed, key_id: keyId }) => readCredentials(keys.openAfresh({ sealed, keyId }, guid)));
+    },
     end: (action: number) => subscriptions.end(client, `action.${action}`),
     rotate: () => secrets.rotate(client, { endsEarlier: true }),
     /** What its receivers know, as these keys open it. */
@@ -82,16 +99,24 @@ describe('rotateSecrets', () => {
     const client = await aClient(before, 7);
     await client.rotate();
     await client.end(3);
+    for (const host of ['a.test', 'b.test', 'c.test']) await client.putCredentials(host);
     const known = await client.known(before);
+    const guids = async () => (await store.postgres.query('select guid from waybell.credentials order by host')).rows;
+    const guidsBefore = await guids();
     expect(await rotateSecrets(store.postgres, { keyRing: during, batchSize: 2 })).toEqual({
-      rotated: 9,
+      rotated: 12,
       unopened: [],
       inUse: new Map([
-        ['newer', 9],
+        ['newer', 12],
         ['older', 0],
       ]),
     });
     expect(await client.known(after)).toEqual(known);
+    expect(await client.credentials(after)).toEqual(
+      ['a.test', 'b.test', 'c.test'].map((host) => ({ headers: { host } })),
+    );
+    // What deliverers know of a guid stays true.
+    expect(await guids()).toEqual(guidsBefore);
     expect(await rotateSecrets(store.postgres, { keyRing: during })).toMatchObject({ rotated: 0 });
   });
 
@@ -101,7 +126,8 @@ describe('rotateSecrets', () => {
     const changing = clients.map(async (client) => {
       let round = 0;
       for (; !isOver || round < 5; round += 1) {
-        await Promise.all([client.end(round % 25), client.subscribe((round + 7) % 25), client.rotate()]);
+        const changed = [client.end(round % 25), client.subscribe((round + 7) % 25), client.rotate()];
+        await Promise.all([...changed, client.putCredentials(`h${round % 3}.test`)]);
       }
     });
     const rotations = [2, 3].map((batchSize) => rotateSecrets(store.postgres, { keyRing: during, batchSize }));
@@ -112,6 +138,7 @@ describe('rotateSecrets', () => {
     const { inUse } = await rotateSecrets(store.postgres, { keyRing: during });
     expect(inUse.get('older')).toBe(0);
     expect(await Promise.all(clients.map((client) => client.known(after)))).toEqual(known);
+    for (const client of clients) expect(await client.credentials(after)).toHaveLength(3);
   });
 
   test('does not overwrite what another process wrote since it was read', async () => {
@@ -140,7 +167,7 @@ describe('rotateSecrets', () => {
   });
 
   test('waits for no locked row, and leaves no trace in the audit log', async () => {
-    await aClient(before, 2);
+    await (await aClient(before, 2)).putCredentials('a.test');
     const noted = async () => (await store.postgres.query('select count(*)::int as rows from waybell.audit_log')).rows;
     const notedBefore = await noted();
     const { inUse } = await locked('action.0', () => rotateSecrets(store.postgres, { keyRing: during }));
@@ -205,7 +232,28 @@ describe('replaceSecrets', () => {
     expect(signing).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
     const subscriptions = [1, 2, 3].map(() => ({ what: 'subscription.changed' }));
     expect(await noted()).toEqual([...subscriptions, { what: 'signing-secret.changed' }]);
-    expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual({ replaced: [], left: 0 });
+    expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual({ replaced: [], left: 0, lost: [] });
+  });
+
+  test('names the credentials that no key opens, and leaves them: only their client has others', async () => {
+    const well = await aClient(after, 0);
+    const client = await aClient(before, 0);
+    for (const host of ['a.test', 'b.test:8443', 'c.test']) {
+      await client.putCredentials(host);
+      await well.putCredentials(host);
+    }
+    const sealed = async () => (await store.postgres.query('select * from waybell.credentials order by guid')).rows;
+    const [sealedBefore, notedBefore] = [await sealed(), await noted()];
+    const found = await replaceSecrets(store.postgres, { keyRing: after, batchSize: 2 });
+    const lostOf = (host: string) => ({ account_guid: client.accountGuid, client_id: 'default', host });
+    expect(found).toEqual({ replaced: [], left: 0, lost: ['a.test', 'b.test:8443', 'c.test'].map(lostOf) });
+    expect([await sealed(), await noted()]).toEqual([sealedBefore, notedBefore]);
+    expect(await client.credentials(before)).toHaveLength(3);
+    // Put in again, they are as others are.
+    const again = keepCredentials({ database, keyRing: after });
+    const owner = { accountGuid: client.accountGuid, clientId: 'default', actor };
+    await again.put(owner, { host: 'a.test', credentials: { headers: { a: 'b' } }, shown: { headers: ['a'] } });
+    expect((await replaceSecrets(store.postgres, { keyRing: after })).lost).toHaveLength(2);
   });
 
   test('counts what it leaves because somebody has it locked', async () => {

@@ -3,7 +3,7 @@ import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
 import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Every table with secrets at rest; `guid` is what each secret is bound to, `make` makes such
- * a secret; `action` and `isCurrent` are expressions of the table. */
+ * a secret, null where only its client has another; `action` and `isCurrent` are expressions of the table. */
 export const SEALED_COLUMNS = [
   {
     table: 'subscriptions',
@@ -23,6 +23,15 @@ export const SEALED_COLUMNS = [
     isCurrent: '(expires_at is null or expires_at > now())',
     make: newSigningSecret,
   },
+  {
+    table: 'credentials',
+    what: 'credentials',
+    sealed: 'sealed',
+    keyId: 'key_id',
+    action: 'null::text',
+    isCurrent: 'true',
+    make: null,
+  },
 ] as const;
 
 export type SealedColumns = (typeof SEALED_COLUMNS)[number];
@@ -40,7 +49,7 @@ export function newSigningSecret(): string {
 /** Opens a row; undefined where no key of the ring opens it. */
 export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: KeyRing): string | undefined {
   try {
-    return keyRing.open({ sealed, keyId }, guid);
+    return keyRing.openAfresh({ sealed, keyId }, guid);
   } catch {
     return undefined;
   }

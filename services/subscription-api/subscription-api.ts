@@ -16,6 +16,7 @@ import { serveListeners } from './rest/listeners/serve-listeners.ts';
 import { openLive } from './rest/live/live.ts';
 import { streamRoom } from './rest/live/stream-room.ts';
 import { createAdminApi } from './rest/operators/admin-api.ts';
+import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 
@@ -50,6 +51,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
     subscriptions: keepSubscriptions({ database, keyRing: config.keyRing }),
     signingSecrets: keepSigningSecrets({ database, ...config }),
+    credentials: keepCredentials({ database, keyRing: config.keyRing }),
     database,
     catalog,
     documents: publicDocuments({ interfaces: interfacesOf(config.interfaces), catalog }),

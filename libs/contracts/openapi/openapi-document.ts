@@ -3,6 +3,7 @@ import type { SentExamples } from '../sent-examples.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
+import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { describe } from './description.ts';
 import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
@@ -51,6 +52,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       { name: 'Access token', description: 'Whose it is.' },
       { name: 'Subscriptions', description: 'All that a client has, on either interface.' },
       { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
+      { name: 'Credentials', description: 'What callbacks to a host authenticate with there.' },
       { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
       { name: 'Sending by hand', description: 'Again what did not arrive, or an example.' },
       { name: 'Listeners', description: 'Callbacks over a stream, for a machine that has no address.' },
@@ -61,6 +63,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...ownTokenPaths(interfaces),
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
+      ...credentialsPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
       ...listenerPaths(interfaces),
@@ -76,6 +79,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
         ...ownTokenSchemas,
         ...subscriptionSchemas,
+        ...credentialsSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
         ...listenerSchemas,

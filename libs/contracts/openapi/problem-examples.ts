@@ -39,6 +39,9 @@ const DETAILS: Record<ProblemKind, string> = {
   'rotation-under-way':
     'The secret before the last rotation is valid until 2026-11-21T09:30:00.000Z: rotate after that, or end it at once with {"force": true}.',
   'account-exists': 'account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11 exists already: update it, or choose another guid',
+  'unknown-credentials':
+    'This client has none for receiver.example.com: GET /v1/credentials has the hosts that it has some for.',
+  'too-many-credentials': 'A client has credentials for at most 100 hosts: DELETE those that are no longer used.',
   'unknown-listener': 'There is no listener of this guid that belongs to this client.',
   'answered-too-late': 'Nobody waits for the answer to it any more.',
   'already-listening':

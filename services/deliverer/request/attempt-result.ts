@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import type { AxiosResponse } from 'axios';
 import type { Answer } from '@waybell/line/outcomes';
 import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -15,7 +16,6 @@ import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { maskedHead } from './masked-head.ts';
 import { BlockedAddress } from './safe-address.ts';
-import { shownUrl } from './shown-url.ts';
 import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 

@@ -3,21 +3,35 @@ import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:cry
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 export type Certificate = { cert: string; key: string };
-export type Authority = Certificate & { issue(what: Subject): Certificate };
-export type Subject = { name: string; notAfter?: Date };
+export type Authority = Certificate & {
+  issue(what: Subject): Certificate;
+  /** An authority below this one. */
+  authority(name: string): Authority;
+};
+export type Subject = {
+  name: string;
+  notBefore?: Date;
+  notAfter?: Date;
+  /** What the certificate is for, where it says so: `clientAuth` or `serverAuth`. */
+  purpose?: keyof typeof PURPOSES;
+  pair?: KeyPair;
+};
+type KeyPair = { publicKey: KeyObject; privateKey: KeyObject };
 
 const DAY_MS = 86_400_000;
 
 /** An authority of its own, whose certificates hold for a DNS name and, unless said otherwise, from now on. */
-export function anAuthority(name: string): Authority {
+export function anAuthority(name: string, above?: { name: string; signer: KeyObject }): Authority {
   const { publicKey, privateKey } = aKeyPair();
-  const cert = write({ name, publicKey, extensions: [IS_AUTHORITY], issuer: name, signer: privateKey });
+  const [issuer, signer] = [above?.name ?? name, above?.signer ?? privateKey];
+  const cert = write({ name, publicKey, extensions: [IS_AUTHORITY], issuer, signer });
   return {
     cert,
     key: pemOf(privateKey),
+    authority: (below) => anAuthority(below, { name, signer: privateKey }),
     issue(subject) {
-      const pair = aKeyPair();
-      const extensions = [validFor(subject.name)];
+      const pair = subject.pair ?? aKeyPair();
+      const extensions = [validFor(subject.name), ...(subject.purpose ? [onlyFor(subject.purpose)] : [])];
       const issued = write({ ...subject, publicKey: pair.publicKey, extensions, issuer: name, signer: privateKey });
       return { cert: issued, key: pemOf(pair.privateKey) };
     },
@@ -37,8 +51,8 @@ const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 
 type Contents = Subject & { publicKey: KeyObject; extensions: Buffer[]; issuer: string; signer: KeyObject };
 
-function write({ name, notAfter, publicKey, extensions, issuer, signer }: Contents): string {
-  const from = new Date(Math.min(wallClockMs(), notAfter?.getTime() ?? Infinity) - DAY_MS);
+function write({ name, notBefore, notAfter, publicKey, extensions, issuer, signer }: Contents): string {
+  const from = notBefore ?? new Date(Math.min(wallClockMs(), notAfter?.getTime() ?? Infinity) - DAY_MS);
   const until = notAfter ?? new Date(wallClockMs() + DAY_MS);
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -67,10 +81,14 @@ const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
 const COMMON_NAME = oid('550403');
 const SUBJECT_ALT_NAME = oid('551d11');
+const EXTENDED_KEY_USAGE = oid('551d25');
+const PURPOSES = { serverAuth: oid('2b06010505070301'), clientAuth: oid('2b06010505070302') };
 const BASIC_CONSTRAINTS = oid('551d13');
 const TRUE = der(0x01, Buffer.from([0xff]));
 const IS_AUTHORITY = sequence(BASIC_CONSTRAINTS, TRUE, der(0x04, sequence(TRUE)));
 const validFor = (name: string) => sequence(SUBJECT_ALT_NAME, der(0x04, sequence(der(0x82, Buffer.from(name)))));
+const onlyFor = (purpose: keyof typeof PURPOSES) =>
+  sequence(EXTENDED_KEY_USAGE, der(0x04, sequence(PURPOSES[purpose])));
 const distinguished = (name: string) => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name)))));
 
 function utcTime(at: Date): Buffer {

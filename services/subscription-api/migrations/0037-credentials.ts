@@ -78,12 +78,9 @@ const TARGETS = TARGETS_BEFORE.replace(
     as credentials_guid\n`,
 );
 
-/** Which kinds there are, and for which host. What is encrypted anew is no change. */
+/** Which kinds there are, and for which host. A change takes one row away and makes another; what is encrypted anew is none. */
 const NOTED = `
 create trigger noted_made after insert or delete on waybell.credentials for each row
-  execute function waybell.note_change('credentials', 'account_guid', 'client_id', 'host', 'kinds', 'certificate_ends_at');
-create trigger noted_changed after update on waybell.credentials for each row
-  when (old.guid is distinct from new.guid)
   execute function waybell.note_change('credentials', 'account_guid', 'client_id', 'host', 'kinds', 'certificate_ends_at')`;
 
 /** Of a certificate: the host that it is for, and when it ends. */

@@ -5,6 +5,7 @@ import { byHandRoutes } from './deliveries/by-hand.ts';
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
+import { credentialsRoutes } from './credentials/credentials.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
@@ -39,6 +40,7 @@ export function createApi(options: ApiOptions): Express {
     ownTokenRoutes({ authenticate }),
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
+    credentialsRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
     statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),

@@ -16,6 +16,7 @@ const base = '/v1/public/webhooks';
 type Ask = { name: string; method: string; path: string; body?: object };
 
 const GUID = 'a3e0b6c4-6f5e-4a3f-9a55-0c8f2f0f7d11';
+const HOST = 'hooks.test';
 const asks: Ask[] = [
   { name: 'listShipperActions', method: 'GET', path: `${base}/action_types` },
   { name: 'listShipperActionsUnprefixed', method: 'GET', path: '/webhooks/action_types' },
@@ -44,6 +45,15 @@ const asks: Ask[] = [
   { name: 'resumeSubscription', method: 'POST', path: `/v1/subscriptions/${GUID}/resume`, body: {} },
   { name: 'listSigningSecrets', method: 'GET', path: '/v1/signing-secrets' },
   { name: 'rotateSigningSecret', method: 'POST', path: '/v1/signing-secrets/rotate', body: {} },
+  { name: 'listCredentials', method: 'GET', path: '/v1/credentials' },
+  {
+    name: 'putCredentials',
+    method: 'PUT',
+    path: `/v1/credentials/${HOST}`,
+    body: { headers: { 'X-Api-Key': 'p4ssw0rd' } },
+  },
+  { name: 'getCredentials', method: 'GET', path: `/v1/credentials/${HOST}` },
+  { name: 'deleteCredentials', method: 'DELETE', path: `/v1/credentials/${HOST}`, body: {} },
   { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
   { name: 'listDeliveries', method: 'GET', path: '/v1/deliveries' },
   { name: 'getStatistics', method: 'GET', path: '/v1/statistics' },
@@ -115,6 +125,8 @@ async function provoke(each: Ask): Promise<void> {
   if (name === 'trigger') await api.ask(method, path, { token, body: { action: 'order.nope' } });
   if (path.includes(GUID))
     for (const wrong of ['x', '%zz']) await api.ask(method, path.replace(GUID, wrong), { token, body });
+  if (path.includes(HOST))
+    for (const wrong of ['-_-%2F', '%zz']) await api.ask(method, path.replace(HOST, wrong), { token, body });
   if (body !== undefined) {
     await api.ask(method, path, { token, raw: '{', headers: json });
     await api.ask(method, path, { token, raw: '{}', headers: { ...json, 'content-encoding': 'gzip' } });
@@ -122,6 +134,17 @@ async function provoke(each: Ask): Promise<void> {
     await api.ask(method, path, { token, raw: ' '.repeat(65_537), headers: json });
     await api.ask(method, path, { token, body: { unknown: 1 } });
   }
+}
+
+/** As many as there may be. */
+async function fillCredentials(): Promise<void> {
+  const { account, all: token } = tokens.carrier;
+  await api.store.postgres.query(
+    `insert into waybell.credentials (guid, account_guid, client_id, host, kinds, shown, sealed, key_id)
+     select gen_random_uuid(), $1, 'default', n || '.test', '{}', '{}', '', 'test' from generate_series(1, 100) n`,
+    [account],
+  );
+  await api.ask('PUT', `/v1/credentials/${HOST}`, { token, body: { headers: { 'X-Api-Key': 'p4ssw0rd' } } });
 }
 
 /** What a client can have sent by hand, and why it is refused. */
@@ -251,6 +274,7 @@ describe('openapi.json', () => {
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });
     await sendByHand();
+    await fillCredentials();
     await listen();
     for (const path of [
       '/openapi.json',

@@ -15,9 +15,11 @@ let logged: string[];
 
 type Owner = { guid: string; token: string };
 
-/** What is an owner's alone, row by row: its subscriptions, and with its other clients its signing secrets. */
+/** What is an owner's alone, row by row: its subscriptions and credentials, and with its other clients its signing secrets. */
 async function ownedRows(withSecrets: Owner[]): Promise<Record<string, unknown>[]> {
   const subscriptions = `select * from waybell.subscriptions
+    where account_guid = any($1) and client_id = 'default' order by guid`;
+  const credentials = `select * from waybell.credentials
     where account_guid = any($1) and client_id = 'default' order by guid`;
   const signingSecrets = 'select * from waybell.signing_secrets where account_guid = any($1) order by guid';
   const read = async (sql: string, from: Owner[]) =>
@@ -25,6 +27,7 @@ async function ownedRows(withSecrets: Owner[]): Promise<Record<string, unknown>[
   const sendings = 'select * from delivery_log.sendings where account = any($1) order by guid';
   return [
     ...(await read(subscriptions, owners)),
+    ...(await read(credentials, owners)),
     ...(await read(signingSecrets, withSecrets)),
     ...(await read(sendings, owners)),
   ];
@@ -38,6 +41,8 @@ beforeAll(async () => {
   await api.ask('POST', `${base}/order.created/subscribe`, { token: shipper.token, body });
   await api.ask('POST', `${base}/order.paid/subscribe`, { token: shipper.token, body });
   await api.ask('POST', '/v1/webhooks/order.created/subscriptions', { token: carrier.token, body });
+  for (const { token } of owners)
+    for (const host of HOSTS) await api.ask('PUT', `/v1/credentials/${host}`, { token, body: CREDENTIALS });
   const entries = [
     await logDelivery(api.store.postgres, { account: shipper.guid, interface: 'shipper', mark: 'of-the-owner' }),
     await logDelivery(api.store.postgres, { account: carrier.guid, interface: 'carrier', mark: 'of-the-owner' }),
@@ -51,8 +56,20 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+/** For which the owners have credentials: where their callbacks go, and where no others do. */
+const HOSTS = ['hooks.test', 'host.of-the-owner.test:8443'];
+const CREDENTIALS = {
+  headers: { 'X-Of-The-Owner': 'of-the-owner' },
+  oauth2: { token_url: 'https://hooks.test/of-the-owner', client_id: 'of-the-owner', client_secret: 'of-the-owner' },
+};
+
 /** What is taken as a body: were it refused, nothing would be seen of what it is refused after. */
 const TAKEN = { required: { callback_url: 'https://hooks.test/of-a-stranger' }, optional: {}, none: undefined };
+
+const BODIES: Record<string, object> = {
+  putSubscriptions: { ...TAKEN.required, actions: ['*'] },
+  putCredentials: { headers: { 'X-Api-Key': 'of-a-stranger' } },
+};
 
 /** All of the delivery log that may be read on, with what was sent. */
 const ALL_SENT = '/v1/deliveries?after=oldest&include=body&limit=200';
@@ -60,10 +77,11 @@ const ALL_SENT = '/v1/deliveries?after=oldest&include=body&limit=200';
 /** Ways to name what is another's: by everything that is the owners' in the path, by the owners in the query, headers and the body. */
 function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscription: string) {
   const at = (action: string) => path.replace(/\{\w+\}/, action);
-  const takes = name === 'putSubscriptions' ? { ...TAKEN.required, actions: ['*'] } : TAKEN[body];
+  const takes = BODIES[name] ?? TAKEN[body];
   const accounts = owners.map(({ guid }) => guid);
   if (path.includes('{'))
-    for (const guid of [...accounts, subscription, ...logged]) yield { method, path: at(guid), body: takes };
+    for (const named of [...accounts, subscription, ...HOSTS, ...logged])
+      yield { method, path: at(named), body: takes };
   for (const guid of accounts) {
     const named = { guid, account_guid: guid, client_id: 'default' };
     const headers = { 'x-account': guid, 'x-account-guid': guid, 'x-client-id': 'default', from: guid };
@@ -78,6 +96,12 @@ function* waysToAsk({ name, method, path, body }: DocumentedOperation, subscript
 }
 
 describe('every endpoint', () => {
+  test('tells the owner what it has credentials for', async () => {
+    for (const { token } of owners)
+      for (const path of ['/v1/credentials', ...HOSTS.map((host) => `/v1/credentials/${host}`)])
+        expect((await api.ask('GET', path, { token })).text).toContain('"client_id":"of-the-owner"');
+  });
+
   test('tells the owner what is in the delivery log', async () => {
     const [subject, , delivery] = logged;
     for (const path of [`/v1/timeline/${subject}`, `/v1/deliveries/${delivery}`, ALL_SENT])
@@ -97,19 +121,27 @@ describe('every endpoint', () => {
       const before = await ownedRows(others);
       const [tokens, signingSecrets] = [await verificationTokens(), await signingSecretsOf(others)];
       expect([tokens.length, new Set(signingSecrets).size]).toEqual([3, others.length]);
+      const seen: string[] = [];
       for (const operation of operations) {
         const ways = [...waysToAsk(operation, String(before[0]?.['guid']))];
         const answers = await Promise.all(
           ways.map(({ method, path, ...more }) => api.ask(method, path, { token, ...more })),
         );
         // Whether they are refused or answered with what is the stranger's own: the owners' is not in them.
-        const texts = answers.map(({ text }) => text).join('\n');
+        const texts = answers.map(({ text }) => text.replaceAll(HOST_NAMED, '')).join('\n');
+        seen.push(...answers.map(({ status }) => `${operation.name} ${status}`));
         for (const secret of [...tokens, ...signingSecrets, 'of-the-owner']) expect(texts).not.toContain(secret);
       }
       expect(await ownedRows(others)).toEqual(before);
+      // Of the same hosts it has had its own.
+      for (const answer of ['getCredentials 404', 'putCredentials 201', 'deleteCredentials 204'])
+        expect(seen).toContain(answer);
     },
   );
 });
+
+/** The stranger itself names it. */
+const HOST_NAMED = /host\.of-the-owner\.test/g;
 
 async function verificationTokens(): Promise<string[]> {
   const [shipper, carrier] = owners.map(({ token }) => token);

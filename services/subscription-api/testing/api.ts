@@ -20,6 +20,7 @@ import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
 import type { Limits } from '../rest/limits/limits.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
+import { keepCredentials } from '../receiver-credentials.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
@@ -105,6 +106,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
     subscriptions: keepSubscriptions({ database, keyRing }),
     signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
+    credentials: keepCredentials({ database, keyRing }),
     database,
     callbackRules,
     maxAgeMs: 86_400_000,

@@ -60,5 +60,24 @@ export function secrets(): void {
       const after = await waybell('secrets replace --yes', { env });
       expect(after).toMatchObject({ code: 0, stdout: '' });
     });
+
+    test('lists the credentials that no key opens, for their clients to put in again, and leaves them', async () => {
+      const carrier = await stack.client('carrier');
+      const put = () =>
+        carrier.call('PUT', '/v1/credentials/receiver.example.com', { basic: { username: 'a', password: 's3cret' } });
+      await put();
+      await stack.postgres.query(`update waybell.credentials set key_id = 'lost' where account_guid = $1`, [
+        carrier.account,
+      ]);
+      const env = { SECRET_KEYS: `${newerKey},${olderKey}` };
+      const line = `${carrier.account}  default  credentials for receiver.example.com\n`;
+      for (const command of ['secrets replace', 'secrets replace --yes']) {
+        const { code, stdout, stderr } = await waybell(command, { env });
+        expect([code, stdout]).toEqual([0, line]);
+        expect(stderr).toContain('they have to put them in again (PUT /v1/credentials/{host})');
+      }
+      await put();
+      expect(await waybell('secrets replace', { env })).toMatchObject({ code: 0, stdout: '' });
+    });
   });
 }

@@ -106,6 +106,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See for which hosts there are credentials
+         * @description Those of the client, by host, without anything that is secret.
+         */
+        get: operations["listCredentials"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credentials/{host}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of callback URLs, with its port where that is not 443: `receiver.example.com:8443`. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * See what there is for a host
+         * @description Without anything that is secret.
+         */
+        get: operations["getCredentials"];
+        /**
+         * Put in what callbacks to a host authenticate with
+         * @description All of the client's callbacks to the host and port, from the next attempt on, those that wait included. What was there before is gone, kinds that are left out too: there is no way to change a part, so that a token that was stolen cannot point a secret elsewhere. It is encrypted, never shown again, and masked in the delivery log. A client has credentials for at most 100 hosts.
+         */
+        put: operations["putCredentials"];
+        post?: never;
+        /**
+         * Have callbacks to a host without credentials
+         * @description From the next attempt on.
+         */
+        delete: operations["deleteCredentials"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deliveries": {
         parameters: {
             query?: never;
@@ -824,6 +875,56 @@ export interface components {
              * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
              */
             verification_token?: string;
+        };
+        /** @description Kinds that are not there are null. */
+        Credentials: {
+            basic: {
+                username: string;
+            } | null;
+            certificate: {
+                /** @description SHA-256. */
+                fingerprint: string;
+                issuer: string;
+                /**
+                 * Format: date-time
+                 * @description Put in another before.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                not_after: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                not_before: string;
+                subject: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            changed_at: string;
+            /**
+             * @description Their names.
+             * @example [
+             *       "X-Api-Key"
+             *     ]
+             */
+            headers: string[] | null;
+            /** @example receiver.example.com */
+            host: string;
+            oauth2: {
+                /** @description Only where one is asked for. */
+                audience?: string;
+                client_id: string;
+                /** @description Only where one is asked for. */
+                scope?: string;
+                /** @enum {unknown} */
+                secret_in: "header" | "body";
+                /** @description Values in its query are `***`. */
+                token_url: string;
+            } | null;
+            /** @description How many of the client's current subscriptions have their callbacks go there. */
+            subscriptions: number;
         };
         Delivery: {
             action: string;
@@ -1750,6 +1851,226 @@ export interface operations {
                 content: {
                     "application/schema+json": Record<string, never>;
                 };
+            };
+        };
+    };
+    listCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credentials. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["Credentials"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: components["schemas"]["Credentials"][];
+                    };
+                };
+            };
+        };
+    };
+    getCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of callback URLs, with its port where that is not 443: `receiver.example.com:8443`. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credentials. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Credentials"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Credentials"];
+                };
+            };
+        };
+    };
+    putCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of callback URLs, with its port where that is not 443: `receiver.example.com:8443`. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    basic?: {
+                        /**
+                         * Format: password
+                         * @description a text of at most 1,024 characters without control characters
+                         * @example p4ssw0rd
+                         */
+                        password: string;
+                        /**
+                         * @description a text of at most 1,024 characters without a colon and control characters
+                         * @example waybell
+                         */
+                        username: string;
+                    };
+                    certificate?: {
+                        /**
+                         * @description In PEM: first the certificate of the key, then each that issued the one before, at most ten.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MII…
+                         *     -----END CERTIFICATE-----
+                         */
+                        chain: string;
+                        /**
+                         * Format: password
+                         * @description In PEM, without a passphrase: RSA with 2,048 bits or more, P-256, P-384, P-521 or Ed25519.
+                         * @example -----BEGIN PRIVATE KEY-----
+                         *     MII…
+                         *     -----END PRIVATE KEY-----
+                         */
+                        key: string;
+                    };
+                    /**
+                     * @description Sent with each request, in names as they are written here: not those that callbacks have already (`webhook-…`, `X-Webhook-…`, `X-Service-Verification-Token`, `User-Agent`, `Content-…`, `traceparent`), nor those that are about the connection.
+                     * @example {
+                     *       "X-Api-Key": "p4ssw0rd"
+                     *     }
+                     */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    oauth2?: {
+                        /**
+                         * @description a text of 1 to 2,048 visible ASCII characters and blanks
+                         * @example https://receiver.example.com
+                         */
+                        audience?: string;
+                        /**
+                         * @description a text of 1 to 2,048 visible ASCII characters and blanks
+                         * @example waybell
+                         */
+                        client_id: string;
+                        /**
+                         * Format: password
+                         * @description a text of 1 to 2,048 visible ASCII characters and blanks
+                         * @example p4ssw0rd
+                         */
+                        client_secret: string;
+                        /**
+                         * @description scopes with one blank between them, at most 2,048 characters: visible ASCII without " and \
+                         * @example notifications.write
+                         */
+                        scope?: string;
+                        /**
+                         * @description Where a token request has id and secret: in a header, as Basic, or in its body.
+                         * @default header
+                         * @enum {unknown}
+                         */
+                        secret_in?: "header" | "body";
+                        /**
+                         * Format: uri
+                         * @description Where access tokens are asked for: by the rules for a `callback_url`.
+                         * @example https://login.example.com/oauth2/token
+                         */
+                        token_url: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description They are in the place of others. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Credentials"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Credentials"];
+                };
+            };
+            /** @description They are there. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Credentials"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Credentials"];
+                };
+            };
+        };
+    };
+    deleteCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of callback URLs, with its port where that is not 443: `receiver.example.com:8443`. */
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description There are none any more. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -3,11 +3,11 @@ import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
-import { TOKEN_PREFIX } from '../../tokens.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { clientAddressBy } from './client-address.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { limiting, type Limits } from '../limits/limits.ts';
+import { loggedPath } from './logged-path.ts';
 import { answerProblems, Problem } from './problem.ts';
 
 export type HttpAppOptions = {
@@ -63,9 +63,6 @@ const requireOneHost: RequestHandler = ({ headersDistinct: { host = [] }, httpVe
   next();
 };
 
-// Belongs into a header or a body; who puts it into a path is told so, and the log is not told what it is.
-const TOKEN = new RegExp(String.raw`${TOKEN_PREFIX}[\w-]+`, 'g');
-
 /** One log line and one measurement per request. */
 function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHandler {
   return (request, response, next) => {
@@ -76,7 +73,7 @@ function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHand
       const { requestId } = response.locals;
       const [method, status] = [request.method, response.statusCode];
       requestSeconds.observe({ method, route, status }, tookMs / 1_000);
-      const path = request.path.replaceAll(TOKEN, `${TOKEN_PREFIX}***`);
+      const path = loggedPath(request.path);
       log.info({ requestId, method, path, status, ms: Math.round(tookMs) }, 'request.answered');
     });
     next();

@@ -19,6 +19,8 @@ const ajv = new Ajv2020({
 ajv.addVocabulary(['components']);
 ajv.addFormat('uuid', isGuid);
 ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
+// It says how a field is shown to people.
+ajv.addFormat('password', true);
 // The rules for callback URLs say more (decisions R11).
 ajv.addFormat('uri', true);
 

@@ -1,0 +1,78 @@
+import { Router, type Request } from 'express';
+import { readCallbackHost, type CallbackRules } from '../../callback-url.ts';
+import { MOST_HOSTS, type HostCredentials } from '../../receiver-credentials.ts';
+import type { Scope } from '../../tokens.ts';
+import { requireScope } from '../authentication/authenticate.ts';
+import { answerFor, answerObject } from '../http/answer-for.ts';
+import { readJson, readNothing } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { invalidParameters } from '../http/read-query.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { readCredentialsRequest } from './credentials-request.ts';
+
+type HostParams = { host: string };
+
+/** What a client's callbacks authenticate with at a host, the same on either interface. Nothing of it that is secret is ever answered. */
+export function credentialsRoutes({ authenticate, credentials, callbackRules: rules }: RouteOptions): Router {
+  const router = Router({ caseSensitive: true });
+
+  async function admit(request: Request<HostParams>, scope: Scope) {
+    const caller = await authenticate(request);
+    requireScope(caller, scope);
+    return { caller, host: requireCallbackHost(request.params.host, rules) };
+  }
+
+  addPath(router, ['/v1/credentials'], {
+    async get(request, response) {
+      const caller = await authenticate(request);
+      requireScope(caller, 'webhooks:read');
+      answerFor(caller, response, { objects: (await credentials.list(caller)).map(view) });
+    },
+  });
+
+  addPath<HostParams>(router, ['/v1/credentials/:host'], {
+    async get(request, response) {
+      const { caller, host } = await admit(request, 'webhooks:read');
+      const found = await credentials.find(caller, host);
+      if (found === undefined) throw unknown(host);
+      answerObject(caller, response, view(found));
+    },
+
+    async put(request, response) {
+      const { caller, host } = await admit(request, 'webhooks:write');
+      const body = await readJson(request, response);
+      const given = await readCredentialsRequest(body, { rules, nowMs: Date.now() });
+      const done = await credentials.put(caller, { host, ...given });
+      if (done === undefined) throw new Problem('too-many-credentials', TOO_MANY);
+      answerObject(caller, response.status(done.isNew ? 201 : 200), view(done.put));
+    },
+
+    async delete(request, response) {
+      const { caller, host } = await admit(request, 'webhooks:write');
+      await readNothing(request, response);
+      if (!(await credentials.remove(caller, host))) throw unknown(host);
+      response.status(204).end();
+    },
+  });
+
+  return router;
+}
+
+const TOO_MANY = `A client has credentials for at most ${MOST_HOSTS} hosts: DELETE those that are no longer used.`;
+
+function requireCallbackHost(text: string, rules: CallbackRules): string {
+  const read = readCallbackHost(text, rules);
+  if ('host' in read) return read.host;
+  throw invalidParameters([{ parameter: 'host', detail: read.fault }]);
+}
+
+const unknown = (host: string): Problem =>
+  new Problem(
+    'unknown-credentials',
+    `This client has none for ${host}: GET /v1/credentials has the hosts that it has some for.`,
+  );
+
+function view({ host, shown, changedAt, subscriptions }: HostCredentials) {
+  const { headers = null, basic = null, oauth2 = null, certificate = null } = shown;
+  return { host, headers, basic, oauth2, certificate, changed_at: changedAt.toISOString(), subscriptions };
+}

@@ -1,0 +1,137 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { codeOf } from '@waybell/runtime/error-codes';
+import { certificatesIn, privateKeysIn } from '@waybell/runtime/pem';
+import type { ShownCertificate } from '../../receiver-credentials.ts';
+import { pointTo } from '../http/body.ts';
+import type { Fault } from '../http/problem.ts';
+
+type Pem = { chain: string; key: string };
+
+/** A certificate as it is kept, and what may be told of it; or what is wrong with it. */
+export type ReadCertificate = { certificate: Pem; shown: ShownCertificate } | { faults: Fault[] };
+
+const MOST_CERTIFICATES = 10;
+const LEAST_RSA_BITS = 2_048;
+const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+const OTHER_KEYS = new Set(['ed25519', 'ed448']);
+/** RFC 5280, 4.2.1.12: for clients of TLS, and for anything. */
+const CLIENT_PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+/** Clocks differ. */
+const EARLY_MS = 3_600_000;
+
+/**
+ * Reads a certificate for TLS client authentication, with those that issued it, and its key: such that receivers can take it now. No fault
+ * has anything of either.
+ */
+export function readCertificate(given: Pem, nowMs: number): ReadCertificate {
+  const chain = reading(() => certificatesIn(given.chain).map((pem) => new X509Certificate(pem)));
+  const key = reading(() => oneOf(privateKeysIn(given.key)));
+  const ofChain = chain.fault ?? chainFault(chain.value, nowMs);
+  const [leaf] = chain.value ?? [];
+  const certificate = { chain: (chain.value ?? []).map(String).join(''), key: key.value ?? '' };
+  const ofKey = key.fault ?? (ofChain === null ? keyFault(certificate, chain.value ?? []) : null);
+  if (leaf !== undefined && ofChain === null && ofKey === null) return { certificate, shown: shownOf(leaf) };
+  return { faults: [...faultsAt('chain', ofChain), ...faultsAt('key', ofKey)] };
+}
+
+const faultsAt = (member: keyof Pem, detail: string | null): Fault[] =>
+  detail === null ? [] : [{ pointer: pointTo('certificate', member), detail }];
+
+type Reading<T> = { value: T; fault?: undefined } | { value?: undefined; fault: string };
+
+/** What is thrown says what is wrong, and nothing of the text. */
+function reading<T>(read: () => T): Reading<T> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : 'cannot be read' };
+  }
+}
+
+function oneOf([key, ...others]: string[]): string {
+  if (key === undefined || others.length > 0)
+    throw new Error('holds several private keys: give that of the certificate');
+  return key;
+}
+
+function chainFault(chain: readonly X509Certificate[], nowMs: number): string | null {
+  const [leaf] = chain;
+  if (leaf === undefined || chain.length > MOST_CERTIFICATES)
+    return `holds more than ${MOST_CERTIFICATES} certificates: give that of the key, and those that lead to its authority`;
+  return timeFault(chain, nowMs) ?? orderFault(chain) ?? purposeFault(leaf) ?? strengthFault(leaf);
+}
+
+function timeFault(chain: readonly X509Certificate[], nowMs: number): string | null {
+  for (const [index, { validFromDate, validToDate }] of chain.entries()) {
+    const which = nameOf(index, chain.length);
+    if (Number.isNaN(validFromDate.getTime() + validToDate.getTime())) return `${which} has no time that can be read`;
+    if (validToDate.getTime() <= nowMs) return `${which} ended at ${validToDate.toISOString()}: give one that is valid`;
+    if (validFromDate.getTime() > nowMs + EARLY_MS)
+      return `${which} is valid from ${validFromDate.toISOString()} on: put it in then`;
+  }
+  return null;
+}
+
+const nameOf = (index: number, count: number): string =>
+  count === 1 ? 'holds a certificate that' : `holds a certificate, number ${index + 1} of ${count}, that`;
+
+/** RFC 8446, 4.4.2. */
+function orderFault(chain: readonly X509Certificate[]): string | null {
+  const broken = chain.findIndex((each, index) => index > 0 && !isIssuedBy(chain[index - 1], each));
+  if (broken === -1) return null;
+  return `is not in order: certificate ${broken + 1} did not issue certificate ${broken}. Begin with that of the key, then each that issued the one before`;
+}
+
+function isIssuedBy(certificate: X509Certificate | undefined, issuer: X509Certificate): boolean {
+  return certificate?.checkIssued(issuer) === true && isTrue(() => certificate.verify(issuer.publicKey));
+}
+
+function purposeFault({ keyUsage: purposes }: { keyUsage: string[] | undefined }): string | null {
+  const isForClients = purposes?.some((each) => CLIENT_PURPOSES.includes(each)) ?? true;
+  return isForClients
+    ? null
+    : 'is not for TLS client authentication, but for other purposes alone: have one issued with the extended key usage clientAuth';
+}
+
+function strengthFault(leaf: X509Certificate): string | null {
+  const { value: key } = reading(() => leaf.publicKey);
+  return key !== undefined && isStrong(key)
+    ? null
+    : `is of a key that is too weak, or of a kind that receivers do not take: use RSA with ${LEAST_RSA_BITS} bits or more, or P-256`;
+}
+
+function isStrong({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): boolean {
+  if (type === 'rsa' || type === 'rsa-pss') return (details.modulusLength ?? 0) >= LEAST_RSA_BITS;
+  return type === 'ec' ? CURVES.has(details.namedCurve ?? '') : OTHER_KEYS.has(type ?? '');
+}
+
+function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[]): string | null {
+  const privateKey = createPrivateKey(key);
+  const fitting = certificates.findIndex((each) => isTrue(() => each.checkPrivateKey(privateKey)));
+  if (fitting === -1) return 'is not the key of the certificate: give both as they were made together';
+  if (fitting > 0) return `is that of certificate ${fitting + 1} of the chain: put that certificate first`;
+  try {
+    createSecureContext({ cert: chain, key });
+    return null;
+  } catch (error) {
+    return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate issued anew`;
+  }
+}
+
+function isTrue(check: () => boolean): boolean {
+  return reading(check).value === true;
+}
+
+function shownOf({ subject, issuer, validFromDate, validToDate, fingerprint256 }: X509Certificate): ShownCertificate {
+  return {
+    subject: inOneLine(subject),
+    issuer: inOneLine(issuer),
+    not_before: validFromDate.toISOString(),
+    not_after: validToDate.toISOString(),
+    fingerprint: fingerprint256,
+  };
+}
+
+/** Node has each part of a name in a line of its own. */
+const inOneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');
