@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
-import { runWaybell } from '../testing/run-waybell.ts';
 import { startWaybell } from '../testing/start-waybell.ts';
 import type { Client } from '../testing/test-stack.ts';
 import { receiver, SHIPPER_ATTEMPTS, stack } from './stand.ts';
@@ -140,17 +139,18 @@ export function credentials(): void {
       );
     });
 
-    test('go to no listener', async () => {
+    // The API passes on to a listener what it knows alone, so that it shows in no request.
+    test('are not used where a deliverer calls a listener of their client', async () => {
       const client = await stack.client('carrier');
-      const path = `/${randomUUID()}`;
       const env = { API_URL: stack.stack.addresses['API_URL'] ?? '', WAYBELL_TOKEN: client.token };
-      // That to which a deliverer calls a listener, and that to which the listener forwards.
-      for (const url of [env.API_URL, receiver.url(path)]) await put(client, url, newCredentials());
-      await using listener = startWaybell(['listen', '--forward-to', receiver.url(path), '--json'], env);
+      await put(client, env.API_URL, newCredentials());
+      await using listener = startWaybell(['listen', '--forward-to', receiver.url('/listener')], env);
       await until('it listens', () => /to try it/.test(listener.stderr()));
-      await runWaybell(stack, ['trigger', ACTIONS.carrier], { env });
-      await receiver.untilReceived(path, 1);
-      expect(cameTo(path).map((each) => each.slice(0, 2))).toEqual([[undefined, undefined]]);
+      const { rows } = await stack.postgres.query(
+        'select distinct credentials_guid, waybell.authority_of(callback_url) as host from waybell.delivery_targets where account_guid = $1',
+        [client.account],
+      );
+      expect(rows).toEqual([{ credentials_guid: null, host: new URL(env.API_URL).host }]);
     });
   });
 }
