@@ -47,7 +47,7 @@ export async function putCredentials(witness: Witness, planted: Planted, parts: 
   const oauth2 = (tokenUrl: string, secretIn: string) => ({
     token_url: `${tokenUrl}?key=${planted.plant('query of a token URL')}`,
     client_id: 'waybell',
-    client_secret: `ü ${planted.plant('client secret')}+/&"`,
+    client_secret: `a ${planted.plant('client secret')}+/&%"`,
     secret_in: secretIn,
   });
   const certificate = () => {
@@ -68,7 +68,7 @@ export async function putCredentials(witness: Witness, planted: Planted, parts: 
   for (const [name, body] of Object.entries(given)) {
     const client = clients[name];
     if (client === undefined) throw new Error(`nobody is called ${name}`);
-    await ask(witness, client, body);
+    await put(witness, client, { body: JSON.stringify(body), status: 201 });
     const { token } = client.subscribed;
     for (const path of ['/v1/credentials', pathOf(client.url)]) await witness.ask('GET', path, { token });
   }
@@ -87,7 +87,7 @@ async function putWrongly(witness: Witness, planted: Planted, { client, right }:
     { headers: { Host: secret() } },
     { headers: secret() },
     { basic: { username: `me:${secret()}`, password: [secret()] } },
-    { basic: { username: 'me', password: secret() }, [secret()]: secret() },
+    { basic: { username: 'me', password: secret(), other: secret() }, other: secret() },
     { oauth2: { token_url: `https://me:${secret()}@login.example.com/`, client_id: '', client_secret: secret() } },
     { oauth2: { token_url: secret(), client_secret: secret(), scope: ` ${secret()}` } },
     { certificate: { ...right, key: right.key.replace('PRIVATE KEY', `PRIVATE KEY ${secret()}`) } },
@@ -95,15 +95,17 @@ async function putWrongly(witness: Witness, planted: Planted, { client, right }:
     { certificate: { chain: `${right.chain}${secret()}`, key: secret() } },
     secret(),
   ];
-  for (const body of wrong) await ask(witness, client, body);
-  await witness.ask('PUT', '/v1/credentials/receiver.example.com', {
-    token: client.subscribed.token,
-    body: `{"headers":{"X-Api-Key":"${secret()}`,
-  });
+  for (const body of wrong) await put(witness, client, { body: JSON.stringify(body), status: 422 });
+  await put(witness, client, { body: `{"headers":{"X-Api-Key":"${secret()}`, status: 400 });
 }
 
-const ask = (witness: Witness, { subscribed: { token }, url }: Client, body: unknown) =>
-  witness.ask('PUT', pathOf(url), { token, body: JSON.stringify(body) });
+/** Throws where it is answered with another status. */
+async function put(witness: Witness, { subscribed: { token }, url }: Client, { body, status }: Put): Promise<void> {
+  const answer = await witness.ask('PUT', pathOf(url), { token, body });
+  if (answer.status !== status) throw new Error(`${answer.status} in the place of ${status}: ${answer.text}`);
+}
+
+type Put = { body: string; status: number };
 
 const pathOf = (url: string): string => `/v1/credentials/${new URL(url).host}`;
 
