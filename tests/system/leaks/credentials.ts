@@ -10,7 +10,9 @@ import type { Subscribed, Witness } from './witness.ts';
 export function authorizationOf({ headers }: IncomingMessage): string {
   const { authorization = '' } = headers;
   const [, pair = ''] = authorization.split('Basic ').map((each) => Buffer.from(each, 'base64').toString());
-  return [authorization, encodeURIComponent(authorization), pair, decodeURIComponent(pair)].join(' ');
+  return [authorization, encodeURIComponent(authorization), pair, decodeURIComponent(pair.replaceAll('+', ' '))].join(
+    ' ',
+  );
 }
 
 /** Token endpoints that send back what they were sent: one whose tokens are planted, and one that has none. */
@@ -19,7 +21,7 @@ export async function startTokenEndpoints(
 ): Promise<AsyncDisposable & { granting: string; refusing: string }> {
   const server = await httpServer(async (request, response) => {
     const asked = `${authorizationOf(request)} ${await text(request)}`;
-    const isGranting = request.url === '/granting';
+    const isGranting = request.url?.startsWith('/granting?');
     response.writeHead(isGranting ? 200 : 401, { 'content-type': 'application/json' });
     const granted = () => ({ access_token: planted.plant('token of a receiver'), token_type: 'Bearer', asked });
     response.end(JSON.stringify(isGranting ? granted() : { error: 'invalid_client', error_description: asked }));
