@@ -9,10 +9,13 @@ import type { Subscribed, Witness } from './witness.ts';
 /** What a request authenticates with, as servers write it that tell too much. */
 export function authorizationOf({ headers }: IncomingMessage): string {
   const { authorization = '' } = headers;
-  const [, pair = ''] = authorization.split('Basic ').map((each) => Buffer.from(each, 'base64').toString());
-  return [authorization, encodeURIComponent(authorization), pair, decodeURIComponent(pair.replaceAll('+', ' '))].join(
-    ' ',
-  );
+  return [authorization, encodeURIComponent(authorization), pairIn(authorization)].join(' ');
+}
+
+/** Username and password of Basic; empty for another scheme. */
+function pairIn(authorization: string): string {
+  const [, pair = ''] = authorization.split('Basic ');
+  return Buffer.from(pair, 'base64').toString();
 }
 
 /** Token endpoints that send back what they were sent: one whose tokens are planted, and one that has none. */
@@ -20,7 +23,9 @@ export async function startTokenEndpoints(
   planted: Planted,
 ): Promise<AsyncDisposable & { granting: string; refusing: string }> {
   const server = await httpServer(async (request, response) => {
-    const asked = `${authorizationOf(request)} ${await text(request)}`;
+    // A client's id and secret are encoded as in a form.
+    const client = new URLSearchParams(`is=${pairIn(request.headers.authorization ?? '')}`).get('is');
+    const asked = [authorizationOf(request), client, await text(request)].join(' ');
     const isGranting = request.url?.startsWith('/granting?');
     response.writeHead(isGranting ? 200 : 401, { 'content-type': 'application/json' });
     const granted = () => ({ access_token: planted.plant('token of a receiver'), token_type: 'Bearer', asked });
