@@ -106,6 +106,7 @@ function describeInterrupted(
 
 function describeNotice({ at, kind, reason, count, ...about }: OperationsNotice): string {
   const whose = about.account_name ?? about.account_guid;
+  if (about.host !== null) return [at, kind, about.host, `ends ${about.ends_at}`, whose].join('  ');
   const what = [kind, reason ?? '', count === null ? '' : `(${count})`].filter((word) => word !== '').join(' ');
   return [at, what, about.action ?? 'several actions', about.callback_url ?? '', whose].join('  ');
 }

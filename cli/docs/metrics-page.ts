@@ -1,5 +1,7 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
 import { gaugeHeld } from '@waybell/deactivator/sweep';
+import { gaugeCertificates } from '@waybell/deactivator/tell-certificates';
+import { countFetches } from '@waybell/deliverer/credentials/watch-fetches';
 import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
@@ -36,6 +38,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, { now: neverAsked }) },
   { by: 'event-router, deliverer', register: (metrics) => new WaitingMetrics(metrics) },
   { by: 'deliverer', register: countCallbacks },
+  { by: 'deliverer', register: countFetches },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: (metrics) => watchDeliverers({ deliverers: 1 }, metrics) },
   { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
@@ -43,6 +46,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },
   { by: 'deactivator', register: gaugeHeld },
+  { by: 'deactivator', register: gaugeCertificates },
   { by: 'subscription-api', register: httpMetrics },
   { by: 'every service that sends traces', register: countSpans },
 ];

@@ -16,7 +16,7 @@ export const noticeProperties = {
   account_guid: guid,
   account_name: known('What operators call the account.'),
   client_id: { type: 'string' },
-  action: known('Null where deliveries of several subscriptions wait for one endpoint.'),
+  action: known('Null where deliveries of several subscriptions wait for one endpoint, and of a certificate.'),
   subscription_guid: { ...known('Null where `action` is.'), format: 'uuid' },
   callback_url: known('Without its query.'),
   reason: known(
@@ -39,6 +39,8 @@ export const noticeProperties = {
     },
     required: ['since', 'until', 'count'],
   },
+  host: known('Of `certificate.ending`: the host, and port, at which the client has us show this certificate.'),
+  ends_at: momentOrNull('Of `certificate.ending`: when it ends, or ended.'),
 } satisfies Record<keyof OperationsNotice, object>;
 
 const common = {
@@ -53,6 +55,8 @@ const common = {
   status: null,
   count: null,
   missed: null,
+  host: null,
+  ends_at: null,
 } as const;
 const DELIVERY = 'a3e0b6c4-6f5e-4a3f-9a55-0c8f2f0f7d11';
 const OFF_AT = '2026-11-20T09:30:07.412Z';
@@ -118,6 +122,19 @@ const examples: Record<NoticeKind, OperationsNotice> = {
     since: '2026-11-20T09:30:02.771Z',
     count: 730,
   },
+  'certificate.ending': {
+    ...common,
+    guid: '1f0c9a52-3f4e-4a0e-9d3b-0c5a6b7c8d07',
+    kind: 'certificate.ending',
+    at: '2026-11-20T09:30:10.120Z',
+    action: null,
+    subscription_guid: null,
+    callback_url: null,
+    reason: null,
+    since: null,
+    host: 'receiver.example',
+    ends_at: '2026-12-20T09:30:06.000Z',
+  },
 };
 
 export const operationsChannel = {
@@ -127,7 +144,7 @@ export const operationsChannel = {
   messages: {
     notice: {
       name: 'notice',
-      title: 'What became of a subscription, or that deliveries fail or wait',
+      title: 'What became of a subscription, that deliveries fail or wait, or that a certificate ends',
       contentType: 'application/json',
       payload: { type: 'object', properties: noticeProperties, required: Object.keys(noticeProperties) },
       examples: noticeKinds.map((kind) => ({ name: kind, payload: examples[kind] })),

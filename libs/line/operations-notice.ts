@@ -1,4 +1,4 @@
-/** What the platform is told of its clients' subscriptions: rows of `waybell.notices`, as they are published. */
+/** What the platform is told of its clients: rows of `waybell.notices`, as they are published. */
 export const noticeKinds = [
   'subscription.switched_off',
   'subscription.switched_on',
@@ -6,6 +6,7 @@ export const noticeKinds = [
   'subscription.held',
   'delivery.exhausted',
   'endpoint.waiting',
+  'certificate.ending',
 ] as const;
 
 export type NoticeKind = (typeof noticeKinds)[number];
@@ -22,7 +23,7 @@ export type OperationsNotice = {
   account_guid: string;
   account_name: string | null;
   client_id: string;
-  /** Null with `subscription_guid` where several subscriptions wait for one endpoint. */
+  /** Null with `subscription_guid` where several subscriptions wait for one endpoint, and of a certificate. */
   action: string | null;
   subscription_guid: string | null;
   /** Without its query, which may hold secrets. */
@@ -36,6 +37,9 @@ export type OperationsNotice = {
   /** Deliveries that failed or wait. */
   count: number | null;
   missed: { since: string; until: string | null; count: number | null } | null;
+  /** And port, that a certificate is for, and when it ends. */
+  host: string | null;
+  ends_at: string | null;
 };
 
 const iso = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -45,4 +49,4 @@ export const noticeAsJson = `json_build_object('guid', guid, 'kind', kind, 'at',
   'account_guid', account, 'account_name', account_name, 'client_id', client, 'action', action, 'subscription_guid', subscription,
   'callback_url', callback_url, 'reason', reason, 'since', ${iso('since')}, 'delivery_guid', delivery, 'status', status,
   'count', count, 'missed', case when missed_since is not null then json_build_object('since', ${iso('missed_since')},
-    'until', ${iso('missed_until')}, 'count', missed_count) end)`;
+    'until', ${iso('missed_until')}, 'count', missed_count) end, 'host', host, 'ends_at', ${iso('ends_at')})`;

@@ -3,6 +3,12 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 
 /** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
 export const failureReasons = {
+  credentials_unavailable: {
+    meaning:
+      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made; of a token URL, the attempt says what it answered.',
+    remedy:
+      'Look at that answer: put the credentials in again if it refuses them, else have the token URL answer in time.',
+  },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",
     remedy: 'Publish an A or AAAA record for the name, or subscribe with a name that has one.',
@@ -38,8 +44,15 @@ export const failureReasons = {
   },
   tls_failed: {
     meaning:
-      'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a certificate asked for.',
-    remedy: 'Offer TLS 1.2 or newer and HTTP/1.1 on that port, without asking for a client certificate.',
+      'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a client certificate asked for by TLS 1.2, where that cannot be told apart.',
+    remedy:
+      'Offer TLS 1.2 or newer and HTTP/1.1 on that port. If it asks for a client certificate, put one in: `PUT /v1/credentials/{host}`.',
+  },
+  tls_certificate_required: {
+    meaning:
+      'The receiver asks for a client certificate: the callback showed none, or one that is not accepted, as of another authority, expired or revoked.',
+    remedy:
+      'Put one in that the receiver accepts: `PUT /v1/credentials/{host}`. If it is there already, look in its log for what it refused.',
   },
   handover_timeout: {
     meaning: 'The receiver did not take the whole request within the limit.',
@@ -52,7 +65,8 @@ export const failureReasons = {
   reset: {
     meaning:
       'The connection ended before the status and headers were complete. Where it had been kept from an earlier request, and nothing came, the request was sent again over a new one first.',
-    remedy: 'Look for crashes, limits and idle timeouts in the receiver and in what stands before it.',
+    remedy:
+      'Look for crashes, limits and idle timeouts in the receiver and in what stands before it. Some servers end the connection so where they do not accept a client certificate.',
   },
   invalid_response: {
     meaning:

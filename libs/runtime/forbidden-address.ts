@@ -18,7 +18,7 @@ export type CallbackNetworks = {
 type Networks = Record<AddressFamily, BlockList>;
 
 // IANA special-purpose registry (IPv4), and the address of a cloud's metadata and wire service.
-const FORBIDDEN_IPV4 = networksOf([
+const FORBIDDEN_IPV4_NETWORKS = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -38,11 +38,13 @@ const FORBIDDEN_IPV4 = networksOf([
   '224.0.0.0/4',
   '240.0.0.0/4',
   '168.63.129.16/32',
-]);
+];
+const FORBIDDEN_IPV4 = networksOf(FORBIDDEN_IPV4_NETWORKS);
 
 // For IPv6 the reverse: only global unicast is allowed, without what the registry sets aside within it.
 const GLOBAL_IPV6 = networksOf(['2000::/3']);
-const FORBIDDEN_IPV6 = networksOf(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
+const FORBIDDEN_IPV6_NETWORKS = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
+const FORBIDDEN_IPV6 = networksOf(FORBIDDEN_IPV6_NETWORKS);
 
 /**
  * Reads networks in CIDR form, and prefixes of a NAT64 besides the well-known one. Throws, naming the entry, if one is invalid.
@@ -94,6 +96,17 @@ function isForbidden(address: string, family: AddressFamily, { allowed, own }: C
   );
 }
 
+/** Whether every address of a network, written with its first address, can be seen on the public internet. */
+export function isPublicNetwork(cidr: string): boolean {
+  const [address = ''] = cidr.split('/');
+  const family = familyOf(address);
+  if (family === undefined || isForbidden(address, family, ANYWHERE)) return false;
+  const forbidden = family === 'ipv4' ? FORBIDDEN_IPV4_NETWORKS : FORBIDDEN_IPV6_NETWORKS;
+  const network = networksOf([cidr])[family];
+  // Of two networks that have an address in common one has the other's first.
+  return !forbidden.some((each) => network.check(each.split('/')[0] ?? '', family));
+}
+
 /** Whether a setting allows the address. */
 export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
   const family = familyOf(address);
@@ -104,6 +117,8 @@ export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetw
 export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
 
 type AddressFamily = 'ipv4' | 'ipv6';
+
+const ANYWHERE = { ...readNetworks([]), own: new BlockList() };
 
 function familyOf(address: string): AddressFamily | undefined {
   if (isIP(address) === 0) return undefined;

@@ -1,6 +1,7 @@
 import { readPorts } from './callback-ports.ts';
 import { readNetworks } from './forbidden-address.ts';
 import type { ProcessSettings } from './process-parts.ts';
+import type { requestLimitSettings } from './settings.ts';
 import {
   brokerAddress,
   postgresAddress,
@@ -49,6 +50,14 @@ export function brokerConfig(settings: BrokerAddressSettings & BrokerSettings) {
       confirmTimeoutMs: settings.CONFIRM_TIMEOUT,
       unconfirmedLimit: settings.UNCONFIRMED_LIMIT,
     },
+  };
+}
+
+/** Limits of a request from its start: until it is handed over, and until the status line. */
+export function requestLimits(settings: Record<keyof typeof requestLimitSettings, number>) {
+  return {
+    shipper: { handoverMs: settings.SHIPPER_HANDOVER_LIMIT, responseMs: settings.SHIPPER_RESPONSE_LIMIT },
+    carrier: { responseMs: settings.CARRIER_RESPONSE_LIMIT },
   };
 }
 

@@ -159,6 +159,23 @@ export const patienceSettings = {
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
 };
 
+/** Settings of the limits of a request, which subscription-api tells. */
+export const requestLimitSettings = {
+  // shipper-webhooks and carrier-webhooks, Limits.
+  SHIPPER_HANDOVER_LIMIT: wait({
+    default: 10_000,
+    desc: 'limit for connecting and handing a shipper request over',
+  }),
+  SHIPPER_RESPONSE_LIMIT: wait({
+    default: 60_000,
+    desc: 'limit from the start of a shipper request to the status line',
+  }),
+  CARRIER_RESPONSE_LIMIT: wait({
+    default: 3_000,
+    desc: 'limit from the start of a carrier request to the status line',
+  }),
+};
+
 /** Settings of processes that read events. */
 export const eventSettings = {
   EVENT_MAX_SIZE: bytes({ per: 'event', default: 2 ** 20, desc: 'largest event, after decompression' }),

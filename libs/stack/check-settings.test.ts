@@ -7,6 +7,10 @@ test('what no service and no declaration refuses passes, without an address of a
   await expect(checkSettings(services, right)).resolves.toBeUndefined();
 });
 
+test('what a receiver on this machine allows is taken as the services of the stack take it', async () => {
+  await expect(checkSettings(services, { CALLBACK_SOURCE_NETWORKS: '127.0.0.1' })).resolves.toBeUndefined();
+});
+
 test('all that is wrong is named at once, each once, whichever service reads it', async () => {
   const wrong = {
     LOG_LEVEL: 'loud',

@@ -1,6 +1,7 @@
 import { InvalidEnvironment } from '@waybell/runtime/environment';
 import type { StackService } from './services.ts';
 import { topologyOf } from './prepare.ts';
+import { RECEIVERS_HERE } from './service-process.ts';
 
 /** In the place of what the stack chooses only once it runs. */
 const CHOSEN = {
@@ -17,7 +18,7 @@ const CHOSEN = {
 export async function checkSettings(services: readonly StackService[], env: NodeJS.ProcessEnv): Promise<void> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   // The stack gives each service a port of its own for health.
-  const settings = { ...CHOSEN, ...given, HEALTH_PORT: undefined };
+  const settings = { ...CHOSEN, ...RECEIVERS_HERE, ...given, HEALTH_PORT: undefined };
   const configs = await Promise.all(services.map(({ config }) => config()));
   const problems = [...configs.map(({ readConfig }) => readConfig), topologyOf].flatMap((read) =>
     problemsOf(() => read(settings)),

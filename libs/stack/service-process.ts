@@ -81,15 +81,16 @@ function entryPoint(service: StackService): string {
   return join(repository, 'services', service.name, 'main.ts');
 }
 
+/** A receiver on this machine is what one tries first; the caller may forbid it again. */
+export const RECEIVERS_HERE = { CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128', CALLBACK_ALLOW_HTTP: 'true' };
+
 function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.ProcessEnv {
   const { env, addresses, record, managementUrl } = setup;
   const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
   return {
     // As ./waybell chose it: the caller's settings may be of a stack of their own.
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-    // A receiver on this machine is what one tries first; the caller may forbid it again.
-    CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
-    CALLBACK_ALLOW_HTTP: 'true',
+    ...RECEIVERS_HERE,
     ...MALLOC,
     ...(service.needs.includes('AMQP_URL') && { AMQP_MANAGEMENT_URL: managementUrl }),
     ...env,

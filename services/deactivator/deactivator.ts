@@ -10,6 +10,7 @@ import { noteEndsIn } from './note-ends.ts';
 import { noticesIn } from './notices.ts';
 import { startSweep } from './sweep.ts';
 import { switchOffIn } from './switch-off.ts';
+import { startTellingCertificates } from './tell-certificates.ts';
 import { startTellingTrouble } from './tell-trouble.ts';
 
 /** Looking at each room costs a tenth of a second where there are ten thousand. */
@@ -39,6 +40,7 @@ export function openDeactivator(service: Service<Config>): Deactivator {
       announcing.use(service.publishRepeatedly('deactivations', deactivations, how));
       announcing.use(service.publishRepeatedly('notices', noticesIn(postgres, { claimMs }), how));
       announcing.use(startTellingTrouble(postgres, { intervalMs: TROUBLE_EVERY_MS, log }));
+      announcing.use(startTellingCertificates(postgres, { intervalMs: TROUBLE_EVERY_MS, log, metrics }));
       return announcing;
     },
     sweep: () => startSweep({ switchOff: switchOffIn(postgres, rules), intervalMs, log, metrics }),

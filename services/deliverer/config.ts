@@ -10,6 +10,7 @@ import {
   wait,
   words,
 } from '@waybell/runtime/environment';
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
@@ -21,6 +22,7 @@ import {
   postgresSettings,
   processSettings,
   redisSettings,
+  requestLimitSettings,
   secretSettings,
 } from '@waybell/runtime/settings';
 import {
@@ -29,6 +31,7 @@ import {
   postgresConfig,
   processConfig,
   redisConfig,
+  requestLimits,
 } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
@@ -36,7 +39,6 @@ import { readProxy } from './request/proxy-tunnel.ts';
 import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { readWaitingOfAccounts, waitingOfAccounts } from './waiting/account-limits.ts';
-import manifest from './package.json' with { type: 'json' };
 
 export const delivererSettings = {
   ...processSettings,
@@ -67,19 +69,7 @@ export const delivererSettings = {
   ),
   ...waitingOfAccounts,
   ...patienceSettings,
-  // shipper-webhooks and carrier-webhooks, Limits.
-  SHIPPER_HANDOVER_LIMIT: wait({
-    default: 10_000,
-    desc: 'limit for connecting and handing a shipper request over',
-  }),
-  SHIPPER_RESPONSE_LIMIT: wait({
-    default: 60_000,
-    desc: 'limit from the start of a shipper request to the status line',
-  }),
-  CARRIER_RESPONSE_LIMIT: wait({
-    default: 3_000,
-    desc: 'limit from the start of a carrier request to the status line',
-  }),
+  ...requestLimitSettings,
   SHUTDOWN_ALLOW_SHORT: bool({
     default: false,
     desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
@@ -132,11 +122,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       connectTimeoutMs: settings.CONNECT_LIMIT,
       keepAliveMs: settings.KEEP_ALIVE,
       passesTraceparent: settings.PASS_TRACEPARENT,
-      userAgent: `Waybell/${manifest.version}`,
-      limits: {
-        shipper: { handoverMs: settings.SHIPPER_HANDOVER_LIMIT, responseMs: settings.SHIPPER_RESPONSE_LIMIT },
-        carrier: { responseMs: settings.CARRIER_RESPONSE_LIMIT },
-      },
+      userAgent: USER_AGENT,
+      limits: requestLimits(settings),
     },
   };
 }

@@ -10,6 +10,7 @@ import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
+import { NO_TOKENS } from './testing/no-tokens.ts';
 import { roomOf, SUBSCRIPTION, TARGET } from './testing/waiting.ts';
 
 const delivery: Delivery = {
@@ -39,6 +40,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
   const step = deliverStep({
     findTargets: async () => [TARGET],
     admit: (_, __, onAdmitted) => onAdmitted({ kind: 'granted', end: () => undefined }),
+    tokens: NO_TOKENS,
     callEndpoint: (_, onEnd) => {
       made.requests += 1;
       onEnd({ isDelivered: false, durationMs: 1 });

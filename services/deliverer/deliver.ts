@@ -2,7 +2,9 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
-import { makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
+import type { AccessTokens } from './credentials/access-tokens.ts';
+import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
+import { fail, failAttempt, makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
 import { dropReason, holdOf, tooOldAt, whatIsOver, type OverOptions } from './what-is-over.ts';
@@ -12,6 +14,8 @@ export type DeliverOptions = AttemptOptions &
     findTargets: FindTargets;
     /** Decides whether a request to an endpoint may begin now. */
     admit: Admit;
+    /** What requests authenticate with, where their receiver asks for a token. */
+    tokens: Pick<AccessTokens, 'atHand' | 'ask'>;
     /** Whether the delivery waits in a room already; then it stays there. */
     retain: (key: RowKey) => Promise<boolean>;
     /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
@@ -102,19 +106,48 @@ class DeliveryHandler {
       if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
       else if (options.clock.now() - requestedAt > OLD_MS)
         void this.#decideAgain({ delivery, target, askedAt, end, admission });
-      else this.#attempt({ delivery, target, askedAt, end, admission });
+      else this.#authorize({ delivery, target, askedAt, end, admission });
     });
+  }
+
+  /** Waits for an access token if the request needs one and there is none. */
+  #authorize(attempting: Attempting): void {
+    const need = tokenNeedOf(attempting.target);
+    if (need === undefined) return this.#attempt(attempting);
+    const accessToken = this.#options.tokens.atHand(need);
+    if (accessToken === undefined) void this.#awaitToken(attempting, need);
+    else this.#attempt({ ...attempting, accessToken });
+  }
+
+  /** Never rejects. */
+  async #awaitToken(waiting: Attempting, need: TokenNeed): Promise<void> {
+    const { delivery, admission, end } = waiting;
+    const { tokens, clock } = this.#options;
+    const askedAt = clock.now();
+    const given = await tokens.ask(need);
+    if (given.kind === 'failed') return failAttempt(waiting, given.result, this.#options);
+    if (given.kind === 'error') return fail(waiting, given.error);
+    if (given.kind === 'closing') {
+      admission.end('unused');
+      return endWith(end, [wait(delivery, { why: 'full' })]);
+    }
+    const authorized = { ...waiting, accessToken: given.token };
+    if (clock.now() - askedAt > OLD_MS) await this.#decideAgain(authorized);
+    else this.#attempt(authorized);
   }
 
   /** The subscription may have ended, or lead elsewhere, while the delivery waited in hand. Never rejects. */
   async #decideAgain(waited: Attempting): Promise<void> {
-    const { delivery, admission, end } = waited;
+    const { delivery, admission, end, accessToken } = waited;
     const { clock, now } = this.#options;
     const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
     if (isSame && target.missingKey === undefined && whatIsOver(delivery, target, this.#options) === undefined) {
-      return this.#attempt({ delivery, target, askedAt, end, admission });
+      const attempting = { delivery, target, askedAt, end, admission };
+      const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
+      if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...attempting, accessToken });
+      return this.#authorize(attempting);
     }
     admission.end('unused');
     this.decide({ delivery, target, askedAt, end });

@@ -7,6 +7,11 @@ import { allowsAny } from '@waybell/runtime/forbidden-address';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
+import { AccessTokens } from './credentials/access-tokens.ts';
+import { fetchToken } from './credentials/fetch-token.ts';
+import { renewingRefused } from './credentials/renew-refused.ts';
+import { sharedTokensIn } from './credentials/shared-tokens.ts';
+import { watchFetches } from './credentials/watch-fetches.ts';
 import type { DeliverOptions } from './deliver.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
@@ -17,7 +22,8 @@ import { asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find
 import { MissingKeys } from './missing-keys.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
-import { judgeOwnFault } from './request/judge-own-fault.ts';
+import type { CallTokenUrl } from './request/call-token-url.ts';
+import { judgeOwnFault, judgeTokenUrl } from './request/judge-own-fault.ts';
 import { deliverersIn, watchDeliverers } from './waiting/deliverers.ts';
 import { Flow, type FlowOptions } from './waiting/flow.ts';
 import { OpenRequests } from './waiting/open-requests.ts';
@@ -25,18 +31,24 @@ import { OpenRequests } from './waiting/open-requests.ts';
 type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
 
 export type DelivererPorts = FlowPorts &
-  Pick<DeliverOptions, 'callEndpoint'> & {
+  Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
     /** Defaults to doing nothing. */
     onKeyMissing?: DeliverOptions['onKeyMissing'];
     config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
   };
 
 /** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
-export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undefined, ...ports }: DelivererPorts) {
+export function makeDeliverer({
+  config,
+  callEndpoint,
+  tokens,
+  onKeyMissing = () => undefined,
+  ...ports
+}: DelivererPorts) {
   const { waiting, maxAgeMs } = config;
   const flow = new Flow({ ...ports, endpoints: config.flow, held: waiting.held, limits: waiting, maxAgeMs });
   const { findTargets, clock, now } = ports;
-  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, onKeyMissing, config, clock, now });
+  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, tokens, onKeyMissing, config, clock, now });
   return { flow, step };
 }
 
@@ -44,7 +56,7 @@ export function makeDeliverer({ config, callEndpoint, onKeyMissing = () => undef
 export type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
   tools: Partial<StepTools<Delivery>>;
-  /** Dispose of it before the step: deliveries that wait in hand for their endpoint then wait no more. */
+  /** Dispose of it before the step: deliveries that wait in hand for their endpoint, or a token, then wait no more. */
   turns: Disposable;
 };
 
@@ -60,6 +72,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const asking = { reach: requests.reach, probes: config.probes, recentlyWell: recentlyWellIn(postgres) };
   const egress = closing.use(new Egress({ ...asking, clock, log }));
   watchEgress(egress, metrics);
+  const tokens = openTokens(service, judgeTokenUrl({ ...requests, egress, clock }));
   const missingKeys = new MissingKeys({ log, clock });
   readiness.watch(() => missingKeys.waitingFor());
 
@@ -72,7 +85,8 @@ export function openDeliverer(service: Service<Config>): Deliverer {
     onTaken: (rows) => waiting.metrics.countTaken('endpoints', rows),
     // With a wrong clock, deliveries would be too old, and receivers would refuse the signatures.
     findTargets: clocks.guard(withLastKnown(findTargetsIn(postgres, config.keyRing), lastKnown)),
-    callEndpoint: clocks.guard(judgeOwnFault({ callEndpoint: requests.callEndpoint, egress, clock })),
+    callEndpoint: renewingRefused(clocks.guard(judgeOwnFault({ ...requests, egress, clock })), tokens),
+    tokens,
     onKeyMissing: missingKeys.asked,
     broker,
     log,
@@ -90,7 +104,22 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   return {
     step: deliveryMetrics.watch(step),
     tools: { ...flow.tools, lease: openRequests.hold, cut: () => requests[Symbol.asyncDispose]() },
-    turns: flow,
+    turns: endingTurns(flow, tokens),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}
+
+function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenUrl: CallTokenUrl): AccessTokens {
+  const clock = systemClock;
+  const fetch = watchFetches((need) => fetchToken(need, callTokenUrl), { metrics, log, clock });
+  return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
+}
+
+/** Nothing waits for a token any more, nor for its endpoint. */
+function endingTurns(...all: readonly Disposable[]): Disposable {
+  return {
+    [Symbol.dispose]() {
+      for (const each of all) each[Symbol.dispose]();
+    },
   };
 }

@@ -29,6 +29,8 @@ const EGRESS_PAUSE_MS = 1_000;
 export type Attempting = {
   delivery: Delivery;
   target: DeliveryTarget;
+  /** Present if its credentials need one. */
+  accessToken?: string;
   askedAt: number;
   admission: GrantedRequest;
   end: End;
@@ -39,27 +41,41 @@ type Begun = Attempting & { beganAt: number };
 
 /** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
 export function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
-  const { delivery, target, admission, end } = attempting;
-  const { callEndpoint, schedule, slowMs, now } = options;
+  const { delivery, target, accessToken } = attempting;
   const { callbackUrl, verificationToken, signingSecrets, credentials } = target;
-  const retryMs = retryDelayMs(schedule, delivery);
-  const isFirst = delivery.attempt === firstAttempt(delivery);
-  const begun = { ...attempting, beganAt: isFirst ? now() : delivery.beganAt };
-  const isLast = retryMs === undefined;
+  const isLast = retryDelayMs(options.schedule, delivery) === undefined;
+  const begun = begin(attempting, options);
+  const request = { delivery, callbackUrl, verificationToken, signingSecrets, credentials, accessToken, isLast };
   try {
-    callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets, credentials, isLast }, (result) => {
-      if (result instanceof Error) return fail(attempting, result);
-      const { tooMuch } = result;
-      admission.end(result.isOurs ? 'hung' : responseSpeed(result, slowMs), tooMuch && { ...tooMuch, retryMs });
-      end(fateOf(result, begun, options));
+    options.callEndpoint(request, (result) => {
+      if (result instanceof Error) fail(attempting, result);
+      else endAttempt(begun, result, options);
     });
   } catch (error) {
     fail(attempting, error);
   }
 }
 
+/** Ends an attempt whose request cannot be made, as its receiver could not be authenticated to. */
+export function failAttempt(attempting: Attempting, result: AttemptResult, options: AttemptOptions): void {
+  endAttempt(begin(attempting, options), result, options);
+}
+
+function begin(attempting: Attempting, { now }: AttemptOptions): Begun {
+  const { delivery } = attempting;
+  return { ...attempting, beganAt: delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt };
+}
+
+function endAttempt(begun: Begun, result: AttemptResult, options: AttemptOptions): void {
+  const { delivery, admission, end } = begun;
+  const { tooMuch } = result;
+  const speed = result.isOurs ? 'hung' : responseSpeed(result, options.slowMs);
+  admission.end(speed, tooMuch && { ...tooMuch, retryMs: retryDelayMs(options.schedule, delivery) });
+  end(fateOf(result, begun, options));
+}
+
 /** An error says nothing about the receiver. */
-function fail({ admission, end }: Attempting, error: unknown): void {
+export function fail({ admission, end }: Attempting, error: unknown): void {
   admission.end('unused');
   end({ kind: 'failed', error });
 }
@@ -78,7 +94,7 @@ function causedBy(
   { delivery, target, askedAt, beganAt }: Begun,
   options: AttemptOptions,
 ): Outgoing[] {
-  const { isDelivered, isOurs, lostAt: _, tooMuch: __, ...answer } = result;
+  const { isDelivered, isOurs, isHung: _, lostAt: __, tooMuch: ___, ...answer } = result;
   const { clock, now } = options;
   // It waits as for a hung endpoint, which gets single requests; a test reports the failure as it is.
   if (isOurs && delivery.byHand?.why !== 'test') {

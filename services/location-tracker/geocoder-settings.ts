@@ -1,6 +1,6 @@
 import { count, str, wait } from '@waybell/runtime/environment';
 import type { GeocoderOptions } from './find-address.ts';
-import manifest from './package.json' with { type: 'json' };
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
 
 export const geocoderSettings = {
   GEOCODER_URL: str({
@@ -34,6 +34,6 @@ export function readGeocoder(settings: GeocoderSettings): GeocoderOptions | unde
     limitMs: settings.GEOCODER_LIMIT,
     perSecond: settings.GEOCODER_RATE,
     cacheEntries: settings.GEOCODER_CACHE,
-    userAgent: `Waybell/${manifest.version}`,
+    userAgent: USER_AGENT,
   };
 }

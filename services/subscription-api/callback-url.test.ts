@@ -155,6 +155,8 @@ describe('readCallbackHost', () => {
     ['[2606:2800:21F:CB07:6820:80DA:AF6B:8B2C]:8443', '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8443'],
     ['gone.example.com', 'gone.example.com'],
     ['inside.example.com', 'inside.example.com'],
+    ['a_b.example.com', 'a_b.example.com'],
+    ['localhost:8443', 'localhost:8443'],
   ])('reads %s as %s, as callback URLs have it', async (text, host) => {
     expect(readCallbackHost(text, rules)).toEqual({ host });
     expect(readCallbackHost(host, rules)).toEqual({ host });
@@ -169,6 +171,10 @@ describe('readCallbackHost', () => {
     ['hooks.example.com?s3cret', 'must be a host such as'],
     ['//hooks.example.com', 'must be a host such as'],
     [`${'a.'.repeat(130)}example.com`, 'must be a host such as'],
+    ['*.example.com', 'is no name of one host'],
+    ['*', 'is no name of one host'],
+    ['hooks..example.com', 'is no name of one host'],
+    [`${'a'.repeat(64)}.example.com`, 'is no name of one host'],
     ['https://u:s3cret@hooks.example.com:8443/s3cret?s3cret', 'give its host alone, which is hooks.example.com:8443'],
     ['http://hooks.example.com', 'is a URL: give its host alone, which is hooks.example.com'],
     ['u:s3cret@hooks.example.com', 'contains user info: take it out'],

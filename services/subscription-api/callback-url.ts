@@ -68,9 +68,20 @@ export function readCallbackHost(text: string, rules: Omit<CallbackRules, 'resol
   if (url?.hostname.endsWith('.')) dropRootDot(url);
   const isTooLong = Math.max(text.length, url?.host.length ?? 0) > HOST_LIMIT + ':65535'.length;
   if (url === null || isTooLong || /[/?]/.test(text)) return { fault: `must be ${HOST_FORM}` };
-  const fault = findFault(`https://${text}`, url, { ...rules, isHttpAllowed: false });
-  const ofAddress = findAddressFault(url.hostname, rules);
-  return fault === null && ofAddress === null ? { host: url.host } : { fault: fault ?? ofAddress ?? '' };
+  const fault =
+    findFault(`https://${text}`, url, { ...rules, isHttpAllowed: false }) ?? findNameFault(url.hostname, rules);
+  return fault === null ? { host: url.host } : { fault };
+}
+
+/** RFC 1035, 2.3.4; with the underscore that some names have. */
+const NAME = /^([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
+
+/** Of a host that is an address, or can be no name. */
+function findNameFault(hostname: string, rules: Pick<CallbackRules, 'networks'>): string | null {
+  if (isIP(unbracketed(hostname)) !== 0) return findAddressFault(hostname, rules);
+  return NAME.test(hostname)
+    ? null
+    : 'is no name of one host: it has letters, digits and hyphens with dots between them';
 }
 
 const HOST_FORM = 'a host such as receiver.example.com, with its port where that is not 443: receiver.example.com:8443';

@@ -36,6 +36,20 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...env, ADMIN_AMQP_URL: 'http://rabbitmq' })).toThrow(/ADMIN_AMQP_URL/);
   });
 
+  test('tells of callbacks what settings say, and refuses source networks that receivers cannot see', () => {
+    expect(readConfig(env).callbackTerms).toMatchObject({ networks: [], isHttpAllowed: false, eventBytes: 2 ** 20 });
+    const set = { CALLBACK_SOURCE_NETWORKS: '8.8.8.0/28, 2a00:1450::7', CARRIER_RESPONSE_LIMIT: '5s' };
+    expect(readConfig({ ...env, ...set }).callbackTerms).toMatchObject({
+      networks: ['8.8.8.0/28', '2a00:1450::7/128'],
+      limits: { carrier: { responseMs: 5_000 } },
+    });
+    const inside = { CALLBACK_SOURCE_NETWORKS: '10.0.0.0/8' };
+    expect(() => readConfig({ ...env, ...inside })).toThrow(/CALLBACK_SOURCE_NETWORKS: "10.0.0.0\/8" is, or holds/);
+    const closed = readConfig({ ...env, ...inside, CALLBACK_ALLOW_NETWORKS: '10.20.0.0/16' });
+    expect(closed.callbackTerms.networks).toEqual(['10.0.0.0/8']);
+    expect(() => readConfig({ ...env, CALLBACK_SOURCE_NETWORKS: 'nat.example' })).toThrow(/"nat.example" is neither/);
+  });
+
   test('has a listener live without its stream for as long as is set', () => {
     expect(readConfig({ ...env, LISTENER_LIFE: '5s' }).listening).toMatchObject({ lifeMs: 5_000 });
   });

@@ -30,6 +30,7 @@ import {
 import { resolveWithin } from './callback-url.ts';
 import { consoleSettings, readConsole } from './console-settings.ts';
 import { jwtSettings, readJwtRules } from './jwt-settings.ts';
+import { readCallbackTerms, sourceNetworkSettings } from './source-network-settings.ts';
 
 /** The settings of subscription-api. DATABASE_ROLE is best left empty: this service owns the tables. */
 export const subscriptionApiSettings = {
@@ -73,6 +74,7 @@ export const subscriptionApiSettings = {
   }),
   ...jwtSettings,
   ...consoleSettings,
+  ...sourceNetworkSettings,
   SIGNING_SECRET_OVERLAP: duration({
     default: 86_400_000,
     desc: 'how long the signing secret before a rotation stays valid beside the new one',
@@ -188,6 +190,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     keyRing: readKeyRing(settings.SECRET_KEYS),
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     overlapMs: settings.SIGNING_SECRET_OVERLAP,
+    callbackTerms: readCallbackTerms(settings),
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
       ...callbacks,

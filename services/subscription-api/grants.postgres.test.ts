@@ -43,6 +43,8 @@ const GRANTS: Record<string, Record<string, string>> = {
     'note_exhausted()': 'EXECUTE',
     'tell_exhausted()': 'EXECUTE',
     'tell_late_endpoints()': 'EXECUTE',
+    'tell_ending_certificates()': 'EXECUTE',
+    'count_certificates()': 'EXECUTE',
     'count_missed()': 'EXECUTE',
     notices: 'DELETE, SELECT, UPDATE (claimed_until, missed_count, published_at)',
   },
@@ -158,6 +160,7 @@ describe('functions that act as the owner of the tables', () => {
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
     expect(rows.map(({ name }) => name)).toEqual([
+      'count_certificates',
       'count_missed',
       'end_gone',
       'follow_account',
@@ -172,6 +175,7 @@ describe('functions that act as the owner of the tables', () => {
       'notice_held',
       'notice_subscription',
       'switch_off',
+      'tell_ending_certificates',
       'tell_exhausted',
       'tell_late_endpoints',
     ]);

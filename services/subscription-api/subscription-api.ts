@@ -10,6 +10,7 @@ import { authenticateBearer } from './rest/authentication/authenticate.ts';
 import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
 import { adminDocuments, publicDocuments } from './rest/documents/documents.ts';
+import { sourceNetworks } from './rest/documents/source-networks.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
 import { serveListeners } from './rest/listeners/serve-listeners.ts';
@@ -46,6 +47,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   const listenerSettings = closing.use(serveListeners({ ...config, database, redis, hearing, room, until, log }));
   const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(metrics) };
   const jwt = config.jwt && byJwt(database, config.jwt);
+  const interfaces = interfacesOf(config.interfaces);
   const api = createApi({
     ...common,
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
@@ -54,7 +56,11 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
     credentials: keepCredentials({ database, keyRing: config.keyRing }),
     database,
     catalog,
-    documents: publicDocuments({ interfaces: interfacesOf(config.interfaces), catalog }),
+    documents: publicDocuments({
+      interfaces,
+      catalog,
+      sourceNetworks: sourceNetworks(config.callbackTerms, interfaces),
+    }),
     live,
     awaiting,
     listenerSettings,

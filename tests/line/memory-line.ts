@@ -7,6 +7,7 @@ import { judge } from '@waybell/deliverer/request/attempt-result';
 import { requestHeaders } from '@waybell/deliverer/request/call-endpoint';
 import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { makeDeliverer } from '@waybell/deliverer/deliverer';
+import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import type { FindSubscriptions } from '@waybell/event-router/find-subscriptions';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { readOutcomes } from '@waybell/line/outcome-batch';
@@ -197,6 +198,7 @@ export class MemoryLine {
         // Whoever lives is counted while something waits: else that would fill days.
         deliverers: { live: () => this.waiting.untilFilled().then(() => 1), leave: async () => undefined },
         findTargets: async (guids) => this.#ask(() => guids.map((guid) => this.subscriptions.target(guid))),
+        tokens: NO_TOKENS,
         callEndpoint: (call, onEnd) => this.#answer(call, process, onEnd),
         broker: tools.broker,
         log: tools.log,

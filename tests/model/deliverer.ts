@@ -1,6 +1,7 @@
 import type { CallEndpoint } from '@waybell/deliverer/request/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
+import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { StepRules } from '@waybell/line/hand-over/state';
@@ -87,6 +88,7 @@ function configWith(retries: number): Config {
 function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoint): Step<Delivery> {
   const { hasTarget = true, hasRoom = true, isWaiting = false } = around;
   return deliverStep({
+    tokens: NO_TOKENS,
     callEndpoint,
     findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
     admit: (_key, _origin, onAdmitted) =>

@@ -46,12 +46,16 @@ const subscribe = (url: string, names: string[]) => {
 
 type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL };
 
-/** One attempt, where names mean these addresses. */
-async function deliver(url: string, { names, networks = nothing, proxy }: Circumstances): Promise<string | undefined> {
+function open({ names, networks = nothing, proxy }: Circumstances) {
   const resolveHost: ResolveHost = async () => names.map((address) => ({ address, family: isIP(address) }));
   const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
   const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: LIMIT_MS, userAgent: 'Waybell' };
-  await using endpoints = openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
+  return openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
+}
+
+/** One attempt, where names mean these addresses. */
+async function deliver(url: string, circumstances: Circumstances): Promise<string | undefined> {
+  await using endpoints = open(circumstances);
   const { reason } = await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
     callbackUrl: url,
@@ -59,6 +63,18 @@ async function deliver(url: string, { names, networks = nothing, proxy }: Circum
     signingSecrets: [],
   });
   return reason;
+}
+
+/** One request for an access token, at a token URL. */
+async function askForToken(url: string, circumstances: Circumstances): Promise<string | undefined> {
+  await using endpoints = open(circumstances);
+  const { result } = await endpoints.callTokenUrl({
+    url,
+    headers: {},
+    body: 'grant_type=client_credentials',
+    secrets: [],
+  });
+  return result.reason;
 }
 
 let listener: Server;
@@ -97,10 +113,13 @@ function atListener(text: string): string {
 /** What was seen so far: connections begun to whatever address, those that arrived, and what the proxy was asked for. */
 const seen = () => ({ begun: connections.begun(), arrived, asked: proxy.asked.length });
 
-/** How attempts at it end, directly and through a proxy, and whether anything was seen of them. */
+/** How attempts at it, and requests for a token, end, directly and through a proxy, and whether anything was seen of them. */
 async function attempts(url: string, names: string[]): Promise<{ reasons: (string | undefined)[]; wasSeen: boolean }> {
   const before = seen();
-  const reasons = [await deliver(url, { names }), await deliver(url, { names, proxy: new URL(proxy.url) })];
+  const reasons: (string | undefined)[] = [];
+  for (const circumstances of [{ names }, { names, proxy: new URL(proxy.url) }]) {
+    reasons.push(await deliver(url, circumstances), await askForToken(url, circumstances));
+  }
   return { reasons, wasSeen: JSON.stringify(seen()) !== JSON.stringify(before) };
 }
 
@@ -118,26 +137,32 @@ describe('a subscribe', () => {
   });
 });
 
-describe('an attempt', () => {
+describe('an attempt, and a request for an access token,', () => {
   test('arrives, directly and through a proxy, where nothing forbids it, and is seen to', async () => {
     const url = atListener('http://hooks.example.com/');
     expect(await deliver(url, { names: ['127.0.0.1'], networks: loopback })).toBe('reset');
     expect(seen()).toMatchObject({ begun: 1, arrived: 1 });
     expect(await deliver(url, { names: [PUBLIC], proxy: new URL(proxy.url) })).toBe('unreachable');
     expect(seen()).toMatchObject({ begun: 2, arrived: 1, asked: 1 });
+    expect(await askForToken(url, { names: ['127.0.0.1'], networks: loopback })).toBe('reset');
+    expect(await askForToken(url, { names: [PUBLIC], proxy: new URL(proxy.url) })).toBe('unreachable');
+    expect(seen()).toMatchObject({ begun: 4, arrived: 2, asked: 2 });
   });
 
   test.each(table)('at $url, $form, makes no connection, whatever its name means now', async ({ url }) => {
     const isUrl = /^https?:$/.test(URL.parse(url)?.protocol ?? '');
     const reason = isUrl ? 'blocked_address' : 'unknown';
-    expect(await attempts(atListener(url), ['127.0.0.1'])).toEqual({ reasons: [reason, reason], wasSeen: false });
+    expect(await attempts(atListener(url), ['127.0.0.1'])).toEqual({
+      reasons: [reason, reason, reason, reason],
+      wasSeen: false,
+    });
   });
 
   test.each([...addresses])('at a name makes no connection once it changed its answer to %s', async (address) => {
     const url = 'https://rebinding.example.com/';
     expect(await subscribe(url, [PUBLIC])).toEqual({ url });
     const { reasons, wasSeen } = await attempts(atListener(url), [address]);
-    expect([reasons, wasSeen]).toEqual([['blocked_address', 'blocked_address'], false]);
+    expect([new Set(reasons), wasSeen]).toEqual([new Set(['blocked_address']), false]);
   });
 
   test.each([...addresses])('at a name connects to what else it means alone, never to %s', async (address) => {
@@ -166,6 +191,7 @@ describe('an attempt', () => {
     const before = seen();
     const url = `http://hooks.example.com:${port}/`;
     expect(await deliver(url, { names: ['127.0.0.1'], networks: loopback })).toBe('blocked_address');
+    expect(await askForToken(url, { names: ['127.0.0.1'], networks: loopback })).toBe('blocked_address');
     expect(seen()).toEqual(before);
   });
 });

@@ -45,6 +45,10 @@ export const secureReceivers: HostileReceivers = {
     end: 'tls_failed',
     start: () => speakingTls({ ...good, maxVersion: 'TLSv1.2', requestCert: true }),
   },
+  'wants a certificate of the caller, and says so by TLS 1.3': {
+    end: 'tls_certificate_required',
+    start: () => speakingTls({ ...good, requestCert: true }),
+  },
   'answers the handshake with an alert': {
     end: 'tls_failed',
     start: () => insteadOfTls((socket) => void socket.end(FATAL_HANDSHAKE_FAILURE)),

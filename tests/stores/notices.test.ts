@@ -104,6 +104,8 @@ describe('of a subscription', () => {
       status: null,
       count: null,
       missed: { since: new Date(row.failing_since - 60_000).toISOString(), until: null, count: 0 },
+      host: null,
+      ends_at: null,
     });
     expect(await told()).toEqual([]);
   });

@@ -109,6 +109,28 @@ export function operations(): void {
       expect(await shipper.standing()).toMatchObject({ is_active: true });
     });
 
+    test('is told of a certificate that ends, and so is its client', async () => {
+      const { client } = await anIntegrator('carrier');
+      const port = Number(new URL(stack.stack.addresses['API_URL'] ?? '').port);
+      await using live = await readLive(port, { token: client.token, query: '?kind=notice' });
+      await stack.postgres.query(
+        `insert into waybell.credentials (guid, account_guid, client_id, host, kinds, shown, sealed, key_id, certificate_ends_at)
+         values (gen_random_uuid(), $1, 'default', 'receiver.example', '{certificate}', '{}', '\\x00', 'k', '2026-01-01Z')`,
+        [client.account],
+      );
+      const ending = await until('it is told', async () =>
+        (await notices()).find(({ account_guid: account }) => account === client.account),
+      );
+      expect(ending).toMatchObject({
+        kind: 'certificate.ending',
+        host: 'receiver.example',
+        ends_at: '2026-01-01T00:00:00.000Z',
+      });
+      await until('its client is told the same', () => live.of('notice').length === 1);
+      const { account_name: _, ...known } = ending;
+      expect(live.of('notice')).toEqual([known]);
+    });
+
     test('is told of nothing where its queue is missing: the line goes on, and nothing is put aside', async () => {
       const aside = () =>
         onChannel(stack.brokerUrl, async (broker) => {

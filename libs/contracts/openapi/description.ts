@@ -19,8 +19,9 @@ ${interfaces.map((name) => `# ${name}\ncurl "$API_URL${SUBSCRIBE[name]}" -H "Aut
 3. **Try it out**: \`POST /v1/subscriptions/{guid}/test\` sends an example now, and answers with what your receiver said. \`GET /v1/subscriptions\` has the guid.
 4. **Verify** each notification: \`X-Service-Verification-Token\` is your \`verification_token\`, and \`webhook-signature\` is as
 [Standard Webhooks](https://www.standardwebhooks.com) says, by a secret of \`GET /v1/signing-secrets\`. \`webhook-id\` tells duplicates.
-5. **Answer** with a 2xx status before you work on it. ${interfaces.map((name) => RETRIED[name]).join(' ')}
-6. **Look up** what did not arrive: \`GET /v1/deliveries\`; \`POST /v1/deliveries/{guid}/resend\` and \`POST /v1/replays\` send it again.
+5. **Let them in**: [from where they come](docs/source-networks), and what a firewall or a gateway has to let through.
+6. **Answer** with a 2xx status before you work on it. ${interfaces.map((name) => RETRIED[name]).join(' ')}
+7. **Look up** what did not arrive: \`GET /v1/deliveries\`; \`POST /v1/deliveries/{guid}/resend\` and \`POST /v1/replays\` send it again.
 
 ## Rules`;
 

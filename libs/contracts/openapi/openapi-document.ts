@@ -14,6 +14,7 @@ import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { sourceNetworkPaths, sourceNetworkSchemas } from './source-network-paths.ts';
 import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
@@ -71,6 +72,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...byHandPaths(interfaces),
       ...triggerPaths(interfaces),
       ...documentPaths,
+      ...sourceNetworkPaths,
     },
     webhooks: webhooks(catalog, sentExamples),
     components: {
@@ -86,6 +88,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...statisticsSchemas,
         ...byHandSchemas,
         ...triggerSchemas,
+        ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },
       headers,

@@ -5,6 +5,7 @@ import {
   type ClientCredentials,
   type ReceiverCredentials,
 } from '@waybell/notifications/receiver-credentials';
+import type { ClientCertificate } from '../request/client-certificate.ts';
 
 /** What callbacks of a client authenticate with at a host. The same object for the same guid, while it is remembered. */
 export type Credentials = {
@@ -16,8 +17,8 @@ export type Credentials = {
   secrets: readonly string[];
   /** Present if a request needs an access token. */
   oauth2?: ClientCredentials;
-  /** Present if connections authenticate by a certificate: it and its intermediates, and its key, in PEM. */
-  certificate?: NonNullable<ReceiverCredentials['certificate']>;
+  /** Present if connections authenticate by a certificate. */
+  certificate?: ClientCertificate;
 };
 
 /** Those with a certificate take about 10 KB, with the longest headers three times as much. */
@@ -55,5 +56,11 @@ function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: Re
     // Some decoders write it without the padding.
     secrets.push(pair.replace(/=+$/, ''), basic.password);
   }
-  return { guid, headers: sent, secrets, ...(oauth2 && { oauth2 }), ...(certificate && { certificate }) };
+  return {
+    guid,
+    headers: sent,
+    secrets,
+    ...(oauth2 && { oauth2 }),
+    ...(certificate && { certificate: { guid, ...certificate } }),
+  };
 }

@@ -8,8 +8,13 @@ const TIMEOUTS: ReadonlySet<string> = new Set<FailureReason>([
   'response_timeout',
 ]);
 
-/** An ordinary failure is an answer too; only timeouts are none. */
-export function responseSpeed({ durationMs, reason }: Answer, slowMs: number): ResponseSpeed {
-  if (reason !== undefined && TIMEOUTS.has(reason)) return 'hung';
+export const isTimeout = (reason: FailureReason | undefined): boolean => reason !== undefined && TIMEOUTS.has(reason);
+
+/** An ordinary failure is an answer too; only timeouts are none, be it of the receiver or of its token URL. */
+export function responseSpeed(
+  { durationMs, reason, isHung }: Answer & { isHung?: true },
+  slowMs: number,
+): ResponseSpeed {
+  if (isHung || isTimeout(reason)) return 'hung';
   return durationMs <= slowMs ? 'quick' : 'slow';
 }

@@ -11,6 +11,7 @@ import type { Credentials } from '../credentials/credentials.ts';
 import { isOwnFault } from '../egress/own-fault.ts';
 import type { OwnRoutes } from '../egress/own-routes.ts';
 import type { AttemptResult } from './attempt.ts';
+import type { Connection } from './connection.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
@@ -22,12 +23,13 @@ import { noteTimes, type Trace } from './trace.ts';
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
 export type RequestMade = {
   url: URL | null;
-  headers: CallbackHeaders;
-  credentials?: Credentials | undefined;
+  headers: Partial<CallbackHeaders>;
+  credentials?: Pick<Credentials, 'secrets'> | undefined;
+  accessToken?: string | undefined;
   trace: Trace;
 };
 
-type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
+export type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
 /** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
 export function resultOf(
@@ -56,7 +58,8 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
   const { url, trace } = sent;
   const result: AttemptResult = { isDelivered: false, reason: reasonOfError(error), durationMs: 0 };
   noteTimes(result, trace, observing.clock.now());
-  const lostAt = await whereLost(error, trace, observing.routes);
+  const isRefusal = result.reason === 'tls_certificate_required' && isOfReceiver(trace.connection);
+  const lostAt = isRefusal ? undefined : await whereLost(error, trace, observing.routes);
   return {
     ...result,
     ...(url !== null && { url: shownUrl(url) }),
@@ -77,6 +80,11 @@ async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promi
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
 }
 
+/** Whether an alert is the receiver's: one that comes before its certificate may be of what stands in between. */
+function isOfReceiver(connection: Connection | undefined): boolean {
+  return connection?.securedAt !== undefined || connection?.hasShownItself === true;
+}
+
 /** Resolves when a file descriptor is free. */
 async function openOne(): Promise<void> {
   await (await open(devNull)).close();
@@ -89,11 +97,11 @@ export function judge(status: number): AttemptResult {
 }
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
-function secretsIn({ headers, url, credentials }: RequestMade): string[] {
-  const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
+function secretsIn({ headers, url, credentials, accessToken = '' }: RequestMade): string[] {
+  const { 'x-service-verification-token': token = '', 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
-  secrets.push(token);
+  secrets.push(token, accessToken);
   if (credentials !== undefined) secrets.push(...credentials.secrets);
   return url === null || url.search === '' ? secrets : secrets.concat(secretsOfQuery(url.search));
 }

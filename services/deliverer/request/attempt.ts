@@ -12,6 +12,8 @@ export type AttemptRequest = {
   signingSecrets: readonly string[];
   /** What it authenticates with; absent for most. */
   credentials?: Credentials | undefined;
+  /** Present if the credentials have it need one. */
+  accessToken?: string | undefined;
 };
 
 /** The result of one request. */
@@ -21,11 +23,13 @@ export type AttemptResult = Answer & {
   tooMuch?: TooMuch;
   /**
    * The place where a request without a status failed. `here`: this machine has a fault. `connecting`: there was no connection.
-   * `sent`: the request may have arrived. Absent if it must not be sent, and once `isOurs` is judged.
+   * `sent`: the request may have arrived. Absent if it must not be sent or its certificate was refused, and once `isOurs` is judged.
    */
   lostAt?: 'here' | 'connecting' | 'sent';
   /** The request failed for a fault of our own, and says nothing about the receiver. */
   isOurs?: true;
+  /** There was no request, as the token URL did not answer in time. */
+  isHung?: true;
 };
 
 /** Called once, when a request has ended: with its result, or with the error for which it has none. */

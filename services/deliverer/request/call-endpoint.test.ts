@@ -184,6 +184,16 @@ describe('callEndpoint sends', () => {
     expect(seen).toEqual([delivery.traceparent, undefined, undefined]);
   });
 
+  test('an access token, which its answer is shown without', async () => {
+    const accessToken = 'header.payload.of-the-token';
+    const server = await serve(
+      httpServer(({ headers }, response) => response.writeHead(403).end(`not ${headers.authorization}`)),
+    );
+    const attempt = { delivery: aDelivery(), verificationToken: 'token-1', signingSecrets: [] };
+    const answer = await endpoints()({ ...attempt, callbackUrl: server.url, accessToken });
+    expect(answer).toMatchObject({ status: 403, body: 'not Bearer ***' });
+  });
+
   test('a POST to path and query as they were subscribed', async () => {
     let seen = '';
     const server = await serve(

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { ANSWER_LIMIT_BYTES } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import type { AttemptRequest, OnAttempted } from './attempt.ts';
@@ -9,6 +10,7 @@ import { boundingReading } from './bound-reading.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { watchOwnRoutes } from '../egress/own-routes.ts';
 import type { Reach } from '../egress/egress.ts';
+import { callingTokenUrls, type CallTokenUrl } from './call-token-url.ts';
 import type { Connector } from './connection.ts';
 import { dispatchByAxios } from './dispatch-by-axios.ts';
 import { reaching } from './reach.ts';
@@ -68,15 +70,20 @@ const MAX_ORIGINS = 1_024;
 const REACH_LIMIT_MS = 3_000;
 /** A connection closes so long before a receiver says that it does (`Keep-Alive: timeout=5`). */
 const CLOSED_BEFORE_MS = 1_000;
-const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
+const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: ANSWER_LIMIT_BYTES, keptBytes: 4 * 1024 };
+
+/** What makes requests; disposing cuts those under way. */
+type Endpoints = AsyncDisposable & {
+  callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void;
+  callTokenUrl: CallTokenUrl;
+  reach: Reach;
+};
 
 /**
  * Makes requests to receivers. A 2xx status in time is success (both specifications, Errors); redirects are failures and
  * never followed.
  */
-export function openEndpoints(
-  options: EndpointOptions,
-): { callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void; reach: Reach } & AsyncDisposable {
+export function openEndpoints(options: EndpointOptions): Endpoints {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
   const searches = allowsAny(options.networks);
@@ -91,10 +98,11 @@ export function openEndpoints(
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
   const callOnce: CallOnce = (request, trace, onEnd) => {
-    const { delivery, callbackUrl, credentials } = request;
+    const { delivery, callbackUrl, credentials, accessToken } = request;
     observe.requested(delivery.interface);
     const headers = requestHeaders(request, now);
     headers['user-agent'] = options.userAgent;
+    if (accessToken !== undefined) headers['authorization'] = `Bearer ${accessToken}`;
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const sent: RequestMade & RequestTerms = {
       url: URL.parse(callbackUrl),
@@ -104,6 +112,8 @@ export function openEndpoints(
       trace,
       clock,
       credentials,
+      certificate: credentials?.certificate,
+      accessToken,
     };
     dispatchByAxios(throughUndici(pools, sent)).then(
       (response) => onEnd(resultOf(response, sent, observing)),
@@ -118,6 +128,7 @@ export function openEndpoints(
       clock,
     }),
     callEndpoint: (request, onEnd) => callTraced(request, newTrace(clock.now()), onEnd),
+    callTokenUrl: callingTokenUrls({ pools, observing, userAgent: options.userAgent, clock }),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
       await tunnel?.[Symbol.asyncDispose]();

@@ -1,8 +1,10 @@
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import type { Connector } from './connection.ts';
+import type { Connection, Connector } from './connection.ts';
+import { isAlert } from './failure-reason.ts';
 
 /** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
 export type Handshake = 'none' | 'full' | 'resumed';
@@ -24,14 +26,15 @@ const MOST_SESSIONS = 4;
 
 /**
  * Connects, with TLS for https. Resumes the last session of a host and port, which saves the receiver a signature and both
- * sides the certificates; undici's own cache holds 100 sessions, and only until the next garbage collection.
+ * sides the certificates; undici's own cache holds 100 sessions, and only until the next garbage collection. A connection that
+ * authenticates by a certificate resumes sessions of that certificate only, and no other connection does.
  */
 export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsOptions): Connector {
   const options = {
     allowH2: false,
     maxCachedSessions: 0,
     // One for all: undici would make one for each connection.
-    secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+    secureContext: createSecureContext({ minVersion: LEAST_TLS }),
     // Explicit, so that no environment variable of Node can turn it off.
     rejectUnauthorized: true,
   };
@@ -53,26 +56,48 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
         connected('none');
         return done(...opened);
       }
+      const { identity } = connection;
       const host = `${hostname}:${port}`;
-      const session = sessions.get(host);
+      const key = identity === undefined ? host : `${identity.guid} ${host}`;
+      const session = sessions.get(key);
       const timeout = Math.max(1, connectTimeoutMs - (connection.clock.now() - connection.begunAt));
-      const secure = buildConnector({ ...options, timeout, ...(session === undefined ? {} : { session }) });
+      const secure = buildConnector({
+        ...options,
+        ...(identity && { secureContext: identity.secureContext }),
+        timeout,
+        ...(session === undefined ? {} : { session }),
+      });
       const name = withoutRootDot(hostname);
       // SNI has no dot at the end (RFC 6066, 3).
       const servername = name === hostname ? {} : { servername: name };
-      secure({ ...target, ...servername, httpSocket: wire }, (...made) => {
+      // undici returns the socket, which its types do not say.
+      const securing: unknown = secure({ ...target, ...servername, httpSocket: wire }, (...made) => {
         const [failure, socket] = made;
-        // The session may be what the server failed at.
-        if (failure !== null) sessions.delete(host);
-        else if (socket instanceof TLSSocket) {
+        if (failure !== null) {
+          // The session may be what the server failed at.
+          sessions.delete(key);
+          connection.hasShownItself = securing instanceof TLSSocket && securing.getPeerX509Certificate() !== undefined;
+        } else if (socket instanceof TLSSocket) {
           connection.securedAt = connection.clock.now();
           connected(socket.isSessionReused() ? 'resumed' : 'full');
-          keepSessions(socket, (next) => sessions.set(host, next));
+          if (identity !== undefined) connection.forgetSession = () => sessions.delete(key);
+          destroyAtAlert(socket, connection);
+          keepSessions(socket, (next) => sessions.set(key, next));
         }
         done(...made);
       });
     });
   };
+}
+
+/** Of an alert after the handshake Node.js only tells, and then lets the end that follows it pass for the error. */
+function destroyAtAlert(socket: TLSSocket, { forgetSession }: Connection): void {
+  socket.once('error', (error) => {
+    // Not undici's, which closes idle connections so.
+    if (!isAlert(error)) return;
+    forgetSession?.();
+    socket.destroy(error);
+  });
 }
 
 function keepSessions(socket: TLSSocket, keep: (session: Buffer) => void): void {

@@ -1,17 +1,24 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '@waybell/runtime/clock';
 import type { buildConnector } from 'undici';
+import type { Identity } from './client-certificate.ts';
 import type { HeadReader } from './head-reader.ts';
 
 /** A connection as far as it is known: its address, and when each phase of making it ended, by its clock. */
 export type Connection = {
   readonly clock: Clock;
   readonly begunAt: number;
+  /** Absent if it authenticates by no certificate. */
+  readonly identity?: Identity;
   /** The address that it is connected to, that is being tried, or that is blocked. */
   ip?: string;
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
+  /** Has the next connection make a whole handshake. Present if it authenticates by a certificate. */
+  forgetSession?: () => void;
+  /** Whether the receiver had shown a certificate, not checked yet, when the handshake failed. */
+  hasShownItself?: boolean;
   /** The socket beneath TLS, and how many bytes had come over it when the last request began. */
   wire?: Socket;
   readBefore?: number;

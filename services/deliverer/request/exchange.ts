@@ -2,6 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
+import type { ClientCertificate } from './client-certificate.ts';
 import { beginRequest, type Connection } from './connection.ts';
 import { NO_HEADERS } from './dispatch-by-axios.ts';
 import { excerpt } from './excerpt.ts';
@@ -44,6 +45,8 @@ export type RequestTerms = {
   limits: RequestLimits;
   trace: Trace;
   clock: Clock;
+  /** What its connection authenticates by; absent for most. */
+  certificate?: ClientCertificate | undefined;
 };
 
 /**
@@ -92,6 +95,7 @@ const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 
 /** One request and its response. undici calls it for what happens, a timer for what does not. */
 class HttpExchange implements ConnectionObserver {
+  readonly certificate: ClientCertificate | undefined;
   readonly #limits: RequestLimits;
   readonly #sending: RequestSending;
   readonly #trace: Trace;
@@ -106,10 +110,11 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, sending: RequestSending) {
+  constructor({ limits, trace, clock, certificate }: RequestTerms, sending: RequestSending) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
+    this.certificate = certificate;
     this.#sending = sending;
     this.#timer = this.#untilHandedOver();
   }
@@ -119,7 +124,7 @@ class HttpExchange implements ConnectionObserver {
     try {
       requests.dispatch(request, this);
     } catch (error) {
-      // Not a scheme of HTTP.
+      // Not a scheme of HTTP, or a certificate that cannot be used.
       this.#end(error instanceof Error ? error : new Error(String(error)));
     }
   }
@@ -155,6 +160,8 @@ class HttpExchange implements ConnectionObserver {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     if (status < 200 || this.#isOver) return;
     if (status === REQUEST_TIMEOUT && this.#isOverKept()) return controller.abort(new ConnectionWasIdle());
+    // A resumed session keeps what the receiver found of the certificate when it was begun.
+    if (this.certificate !== undefined && status >= 400) this.#connection()?.forgetSession?.();
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();

@@ -20,6 +20,12 @@ describe('reasonOfError', () => {
     ['CERT_REVOKED', 'tls_untrusted'],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls_untrusted'],
     ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'tls_failed'],
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'tls_failed'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tls_certificate_required'],
+    ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', 'tls_certificate_required'],
+    ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED', 'tls_certificate_required'],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'tls_certificate_required'],
+    ['UNUSABLE_CERTIFICATE', 'credentials_unavailable'],
     ['EPROTO', 'tls_failed'],
     ['SOMETHING_ELSE', 'unknown'],
   ])('reads code %s as %s', (code, reason) => {

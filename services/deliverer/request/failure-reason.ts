@@ -16,6 +16,7 @@ const BY_CODE: Record<string, FailureReason> = {
   RESPONSE_TIMEOUT: 'response_timeout',
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   ETIMEDOUT: 'connect_timeout',
+  UNUSABLE_CERTIFICATE: 'credentials_unavailable',
   UNRESOLVED_HOST: 'dns',
   NAME_SERVERS_AWAY: 'dns',
   ECONNREFUSED: 'connect_refused',
@@ -56,6 +57,23 @@ const BY_PREFIX: [string, FailureReason][] = [
   ['ERR_TLS_', 'tls_failed'],
 ];
 
+/**
+ * Alerts about a client's certificate (RFC 8446, 6.2). Before the last part OpenSSL names a version, or several, not in all of its
+ * own versions alike.
+ */
+const ABOUT_CERTIFICATE =
+  /^ERR_SSL_.*_ALERT_(?:CERTIFICATE_(?:REQUIRED|EXPIRED|REVOKED|UNKNOWN)|(?:BAD|UNSUPPORTED)_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/** Sent by TLS 1.2 to a client without a certificate, and for much else. */
+const HANDSHAKE_FAILURE = /^ERR_SSL_.*_ALERT_HANDSHAKE_FAILURE$/;
+
+/** Whether TLS failed for what the receiver said. */
+export const isAlert = (error: Error): boolean => /^ERR_SSL_.*_ALERT_/.test(codeOf(error));
+
+/** Whether a receiver failed the handshake as one does that asks for a certificate. */
+export const mayAskForCertificate = (error: Error): boolean =>
+  ABOUT_CERTIFICATE.test(codeOf(error)) || HANDSHAKE_FAILURE.test(codeOf(error));
+
 /** The reason of an error, or of the first of its causes that has a known code. */
 export function reasonOfError(error: unknown): FailureReason {
   for (const each of withCauses(error)) {
@@ -75,5 +93,8 @@ export function isForLackOfDescriptors(error: unknown): boolean {
 }
 
 function reasonOfCode(code: string): FailureReason | undefined {
-  return BY_CODE[code] ?? BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
+  const known = BY_CODE[code];
+  if (known !== undefined) return known;
+  if (ABOUT_CERTIFICATE.test(code)) return 'tls_certificate_required';
+  return BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
 }

@@ -10,7 +10,7 @@ import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { Egress, type FailedAttempt } from '../egress/egress.ts';
-import { judgeOwnFault, type JudgeOwnFaultOptions } from './judge-own-fault.ts';
+import { judgeOwnFault, judgeTokenUrl, type JudgeOwnFaultOptions } from './judge-own-fault.ts';
 
 const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);
@@ -71,7 +71,9 @@ function anEgress(what: Partial<EndpointOptions> = {}) {
   const callEndpoint = attempting(judgeOwnFault({ ...endpoints, egress, clock: systemClock }));
   const call = (callbackUrl: string, isLast = true) =>
     callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [], isLast });
-  return { egress, call };
+  const callTokenUrl = judgeTokenUrl({ ...endpoints, egress, clock: systemClock });
+  const ask = async (url: string) => (await callTokenUrl({ url, headers: {}, body: '', secrets: [] })).result;
+  return { egress, call, ask };
 }
 
 describe('a last attempt that reaches no receiver', () => {
@@ -100,6 +102,20 @@ describe('a last attempt that reaches no receiver', () => {
     await until('it is back', () => !egress.isSuspected);
     for (const { url } of all) expect(await call(url)).toEqual(expect.objectContaining({ isDelivered: true }));
   });
+});
+
+test('a request for a token that reaches nothing is judged as a last attempt is', async () => {
+  const [dead, ...others] = await places();
+  if (dead === undefined) throw new Error('there are some');
+  const { call, ask, egress } = anEgress();
+  for (const { url } of [dead, ...others]) await call(url);
+  await dead.shut();
+  expect(await ask(dead.url)).toEqual(expect.not.objectContaining({ isOurs: true }));
+  await Promise.all(others.map((place) => place.shut()));
+  expect(await ask(dead.url)).toMatchObject({ isDelivered: false, isOurs: true });
+  await Promise.all([dead, ...others].map((place) => place.open()));
+  await until('it is back', () => !egress.isSuspected);
+  expect(await ask(dead.url)).toMatchObject({ isDelivered: true });
 });
 
 describe('a last attempt whose name leads nowhere it may go', () => {

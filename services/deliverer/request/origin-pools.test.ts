@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
+import type { ClientCertificate } from './client-certificate.ts';
 import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
+import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened: AsyncDisposable[] = [];
@@ -30,12 +32,15 @@ function pools(options: Partial<OriginPoolsOptions> = {}) {
   return made;
 }
 
-function get(from: RequestDispatcher, origin: string, over?: 'a new connection'): Promise<number> {
+type Asking = { over?: 'a new connection'; certificate?: ClientCertificate };
+
+function get(from: RequestDispatcher, origin: string, { over, certificate }: Asking = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;
     from.dispatch(
       { origin, path: '/', method: 'GET' },
       {
+        certificate,
         onRequestStart: () => undefined,
         onResponseStart: (_, answered) => void (status = answered),
         onResponseData: () => undefined,
@@ -107,15 +112,28 @@ describe('origin pools', () => {
     const server = await serve((_, response) => response.end());
     const origins = pools();
     await get(origins, server.url);
-    expect(await get(origins, server.url, 'a new connection')).toBe(200);
+    expect(await get(origins, server.url, { over: 'a new connection' })).toBe(200);
     expect(server.connections()).toBe(2);
     await until('it is closed', () => server.open() === 1);
+  });
+
+  test('are of one certificate each, and count as many', async () => {
+    const server = await serve((_, response) => response.end());
+    const origins = pools({ maxOrigins: 3 });
+    const { cert: chain, key } = aSelfSignedCertificate({ name: 'client' });
+    for (const guid of ['1', '2', '1', undefined, '2'])
+      await get(origins, server.url, guid === undefined ? {} : { certificate: { guid, chain, key } });
+    expect(origins.size()).toBe(3);
+    expect(server.connections()).toBeGreaterThanOrEqual(3);
+    for (const guid of ['3', '4', '5']) await get(origins, server.url, { certificate: { guid, chain, key } });
+    expect(origins.size()).toBe(3);
+    await until('those before are closed', () => server.open() === 3);
   });
 
   test('cut a request that has a connection of its own when disposed of', async () => {
     const slow = await serve(() => undefined);
     const origins = openOriginPools({ connect: buildConnector({}), maxOrigins: 1 });
-    const asked = get(origins, slow.url, 'a new connection').catch((error: unknown) => error);
+    const asked = get(origins, slow.url, { over: 'a new connection' }).catch((error: unknown) => error);
     await until('it is asked', () => slow.open() === 1);
     await origins[Symbol.asyncDispose]();
     expect(await asked).toBeInstanceOf(Error);

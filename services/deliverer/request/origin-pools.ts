@@ -1,28 +1,31 @@
 import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { Client, Pool, type Dispatcher } from 'undici';
+import { identityOf, type ClientCertificate, type Identity } from './client-certificate.ts';
 import type { Connection, Connector } from './connection.ts';
 
 /**
  * A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for.
  */
 export type ConnectionObserver = Dispatcher.DispatchHandler & {
+  /** What connections for its request authenticate by, if by anything. */
+  readonly certificate?: ClientCertificate | undefined;
   onConnection?: (connection: () => Connection | undefined) => void;
 };
 
-type ClientOptions = Omit<Client.Options, 'connect'> & { connect: Connector; clock?: Clock };
+type ClientOptions = Omit<Client.Options, 'connect'> & { connect: Connector; clock?: Clock; identity?: Identity };
 
 export type OriginPoolsOptions = ClientOptions & {
-  /** Origins with connections at once, at most: the least recently used is closed. */
+  /** Pools with connections at once, at most: the least recently used is closed. */
   maxOrigins: number;
 };
 
-/** Sends a request over an idle connection or a new one; `over`: over a new one that no other request uses. */
+/** Throws UnusableCertificate. Sends a request over an idle connection or a new one; `over`: over a new one that no other request uses. */
 export type RequestDispatcher = {
   dispatch: (request: Dispatcher.DispatchOptions, handler: ConnectionObserver, over?: 'a new connection') => boolean;
 };
 
-/** A pool of connections per origin. Disposing cuts requests under way. */
+/** A pool of connections per origin, and per origin and certificate. Disposing cuts requests under way. */
 export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => number };
 
 /**
@@ -31,21 +34,21 @@ export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => nu
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
   const open = new Set<Pool | Client>();
   let isClosed = false;
-  const current = new LRUCache<string, Pool>({
+  const current = new LRUCache<string, OriginPool>({
     max: maxOrigins,
     // Requests under way are finished.
     dispose: (pool) => void pool.close().then(() => open.delete(pool)),
   });
 
-  function openPool(origin: string): Pool {
-    const pool = new Pool(origin, { factory: (url) => new ObservedClient(url, options) });
+  function openPool(key: string, origin: string, made: ClientOptions): OriginPool {
+    const pool = new OriginPool(origin, made);
     // Its own count walks over all clients, at the end of each of which it would be asked.
     let connections = 0;
     const closeUnused = () => {
       // A pool that is being destroyed emits this once per connection.
       if (connections > 0 || pool.destroyed) return;
       const { connected, size } = pool.stats;
-      if (connected === 0 && size === 0 && current.peek(origin) === pool) current.delete(origin);
+      if (connected === 0 && size === 0 && current.peek(key) === pool) current.delete(key);
     };
     pool
       .on('connect', () => (connections += 1))
@@ -55,12 +58,19 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
       })
       .on('connectionError', closeUnused);
     open.add(pool);
-    current.set(origin, pool);
+    current.set(key, pool);
     return pool;
   }
 
-  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: ConnectionObserver): boolean {
-    const client = new ObservedClient(new URL(origin), options);
+  const optionsFor = (certificate: ClientCertificate | undefined): ClientOptions =>
+    certificate === undefined ? options : { ...options, identity: identityOf(certificate) };
+
+  function dispatchAlone(
+    made: ClientOptions,
+    request: Dispatcher.DispatchOptions,
+    handler: ConnectionObserver,
+  ): boolean {
+    const client = new ObservedClient(new URL(String(request.origin)), made);
     open.add(client);
     const isReady = client.dispatch(request, handler);
     // Requests under way are finished.
@@ -72,8 +82,13 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     dispatch(request, handler, over) {
       if (isClosed) throw new Error('requests have been cut');
       const origin = String(request.origin);
-      if (over === 'a new connection') return dispatchAlone(origin, request, handler);
-      return (current.get(origin) ?? openPool(origin)).dispatch(request, handler);
+      const { certificate } = handler;
+      const key = certificate === undefined ? origin : `${certificate.guid} ${origin}`;
+      const pool = current.get(key);
+      if (over === 'a new connection') {
+        return dispatchAlone(pool?.options ?? optionsFor(certificate), request, handler);
+      }
+      return (pool ?? openPool(key, origin, optionsFor(certificate))).dispatch(request, handler);
     },
     size: () => current.size,
     async [Symbol.asyncDispose]() {
@@ -83,16 +98,26 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
   };
 }
 
+/** All connections of a pool authenticate by the same certificate, or by none. */
+class OriginPool extends Pool {
+  readonly options: ClientOptions;
+
+  constructor(origin: string, options: ClientOptions) {
+    super(origin, { factory: (url) => new ObservedClient(url, options) });
+    this.options = options;
+  }
+}
+
 /** undici's client, which has one connection at a time, and tells handlers which. */
 class ObservedClient extends Client {
   readonly #latest: () => Connection | undefined;
 
-  constructor(origin: URL, { connect, clock = systemClock, ...options }: ClientOptions) {
+  constructor(origin: URL, { connect, clock = systemClock, identity, ...options }: ClientOptions) {
     let connection: Connection | undefined;
     super(origin, {
       ...options,
       connect(target, done) {
-        connection = { clock, begunAt: clock.now() };
+        connection = { clock, begunAt: clock.now(), ...(identity && { identity }) };
         connect({ ...target, connection }, done);
       },
     });

@@ -1,6 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Reach } from '../egress/egress.ts';
 import type { Connection, Connector } from './connection.ts';
+import { mayAskForCertificate } from './failure-reason.ts';
 import { BlockedAddress } from './safe-address.ts';
 
 export type ReachOptions = {
@@ -10,7 +11,7 @@ export type ReachOptions = {
   clock: Clock;
 };
 
-/** Connects as callbacks do, TLS included, and sends nothing. */
+/** Connects as callbacks do without credentials, TLS included, and sends nothing. Where only a certificate is missing, it is reached. */
 export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
   return (origin) =>
     new Promise((resolve) => {
@@ -28,7 +29,7 @@ export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
         socket?.on('error', () => undefined).destroy();
         // Receivers cannot share an address that callbacks must not reach.
         if (error instanceof BlockedAddress) delete connection.ip;
-        end(error === null);
+        end(error === null || (connection.hasShownItself === true && mayAskForCertificate(error)));
       });
     });
 }

@@ -20,6 +20,7 @@ import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
+import { NO_TOKENS } from '../testing/no-tokens.ts';
 import type { Receiver } from './receivers.ts';
 import { placeOf, SimulatedSubscriptions, subscriptionOf } from './subscriptions.ts';
 
@@ -110,6 +111,7 @@ class Simulation {
       deliverers: { live: async () => 1, leave: async () => undefined },
       onPut: (why) => void (this.#put[why] = (this.#put[why] ?? 0) + 1),
       findTargets: this.#subscriptions.find,
+      tokens: NO_TOKENS,
       callEndpoint: (call, onEnd) => this.#call(call, onEnd),
       broker,
       log,

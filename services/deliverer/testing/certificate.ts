@@ -1,12 +1,14 @@
 /** X.509 certificates for tests, signed on the spot: DER written by hand, because Node reads certificates only. */
-import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 export type Certificate = { cert: string; key: string };
 export type Authority = Certificate & {
   issue(what: Subject): Certificate;
-  /** An authority below this one. */
+  /** An authority that this one vouches for. */
   authority(name: string): Authority;
+  /** A list of certificates that are revoked, in PEM. */
+  revoke(...certificates: Certificate[]): string;
 };
 export type Subject = {
   name: string;
@@ -35,6 +37,7 @@ export function anAuthority(name: string, above?: { name: string; signer: KeyObj
       const issued = write({ ...subject, publicKey: pair.publicKey, extensions, issuer: name, signer: privateKey });
       return { cert: issued, key: pemOf(pair.privateKey) };
     },
+    revoke: (...revoked) => revocationList({ revoked, issuer: name, signer: privateKey }),
   };
 }
 
@@ -46,7 +49,7 @@ export function aSelfSignedCertificate(subject: Subject): Certificate {
   return { cert, key: pemOf(privateKey) };
 }
 
-const aKeyPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const aKeyPair = (): KeyPair => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 
 type Contents = Subject & { publicKey: KeyObject; extensions: Buffer[]; issuer: string; signer: KeyObject };
@@ -64,9 +67,24 @@ function write({ name, notBefore, notAfter, publicKey, extensions, issuer, signe
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...extensions)),
   );
+  return signedPem('CERTIFICATE', signed, signer);
+}
+
+type Revoking = { revoked: Certificate[]; issuer: string; signer: KeyObject };
+
+function revocationList({ revoked, issuer, signer }: Revoking): string {
+  const now = wallClockMs();
+  const since = utcTime(new Date(now - DAY_MS));
+  const serials = revoked.map(({ cert }) => Buffer.from(new X509Certificate(cert).serialNumber, 'hex'));
+  const entries = serials.map((serial) => sequence(der(0x02, serial), since));
+  const list = [distinguished(issuer), since, utcTime(new Date(now + DAY_MS)), sequence(...entries)];
+  return signedPem('X509 CRL', sequence(der(0x02, Buffer.from([1])), ECDSA_WITH_SHA256, ...list), signer);
+}
+
+function signedPem(label: string, signed: Buffer, signer: KeyObject): string {
   const signature = der(0x03, Buffer.from([0]), sign('sha256', signed, signer));
   const bytes = sequence(signed, ECDSA_WITH_SHA256, signature).toString('base64');
-  return `-----BEGIN CERTIFICATE-----\n${bytes.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`;
+  return `-----BEGIN ${label}-----\n${bytes.match(/.{1,64}/g)?.join('\n')}\n-----END ${label}-----\n`;
 }
 
 function der(tag: number, ...contents: Buffer[]): Buffer {

@@ -36,12 +36,14 @@ create table waybell.credentials (
   sealed bytea not null,
   key_id text not null,
   certificate_ends_at timestamptz,
-  -- When the platform was told that the certificate ends soon.
-  ending_told_at timestamptz,
+  -- The end of a certificate that the platform was told of: another is told anew.
+  ending_told timestamptz,
   changed_at timestamptz not null default clock_timestamp(),
   unique (account_guid, client_id, host)
 );
 create index credentials_ending on waybell.credentials (certificate_ends_at) where certificate_ends_at is not null;
+create index credentials_untold on waybell.credentials (certificate_ends_at)
+  where certificate_ends_at is not null and ending_told is distinct from certificate_ends_at;
 grant select (guid, sealed, key_id) on waybell.credentials to waybell_deliverer;
 
 -- Host and port of a callback URL, which is stored as it was parsed.

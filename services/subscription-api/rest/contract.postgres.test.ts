@@ -282,11 +282,21 @@ describe('openapi.json', () => {
       '/schemas/carrier.order.created.event.json',
       '/docs',
       '/docs/start.js',
+      '/docs/source-networks',
+      '/v1/source-networks',
     ]) {
       const { headers } = await api.ask('GET', path);
       await api.ask('GET', path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     }
-    for (const path of ['/', '/docs/', '/docs/nope', '/docs/%zz', '/schemas/nope', '/schemas/%zz'])
+    for (const path of [
+      '/',
+      '/docs/',
+      '/docs/source-networks/',
+      '/docs/nope',
+      '/docs/%zz',
+      '/schemas/nope',
+      '/schemas/%zz',
+    ])
       await api.ask('GET', path);
     const missing = unseen(api);
     expect(missing.filter((answer) => !/ (429|50[034]) /.test(answer))).toEqual([]);

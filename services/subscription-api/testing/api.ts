@@ -18,6 +18,7 @@ import { authenticateBearer } from '../rest/authentication/authenticate.ts';
 import { byAccessToken } from '../rest/authentication/by-access-token.ts';
 import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
 import type { Limits } from '../rest/limits/limits.ts';
+import { sourceNetworks } from '../rest/documents/source-networks.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
 import { keepCredentials } from '../receiver-credentials.ts';
@@ -142,10 +143,20 @@ function once(name: string, write: () => Documents): Documents {
 }
 
 function documentsOf(interfaces: readonly string[], catalog: readonly Action[]): Documents {
-  return once([...interfaces, catalog.length].join(), () =>
-    publicDocuments({ interfaces: interfacesOf(interfaces), catalog }),
+  const served = interfacesOf(interfaces);
+  return once([...served, catalog.length].join(), () =>
+    publicDocuments({ interfaces: served, catalog, sourceNetworks: sourceNetworks(callbackTerms, served) }),
   );
 }
+
+/** As receivers of the tests are told. */
+export const callbackTerms = {
+  networks: ['203.0.113.0/28', '2001:db8:9::/48'],
+  isHttpAllowed: false,
+  deniedPorts: ['1-79', '6379'],
+  eventBytes: 2 ** 20,
+  limits: { shipper: { handoverMs: 10_000, responseMs: 60_000 }, carrier: { responseMs: 3_000 } },
+};
 
 const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
 

@@ -70,6 +70,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/source-networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a page, for those who keep a firewall */
+        get: operations["getSourceNetworksPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -497,6 +514,23 @@ export interface paths {
          * @description Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.
          */
         post: operations["rotateSigningSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/source-networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** See from where callbacks come, and what a firewall has to let through */
+        get: operations["getSourceNetworks"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1183,7 +1217,7 @@ export interface components {
         LiveNotice: {
             /** Format: uuid */
             account_guid: string;
-            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            /** @description Null where deliveries of several subscriptions wait for one endpoint, and of a certificate. */
             action: string | null;
             /** Format: date-time */
             at: string;
@@ -1198,14 +1232,21 @@ export interface components {
              */
             delivery_guid: string | null;
             /**
+             * Format: date-time
+             * @description Of `certificate.ending`: when it ends, or ended.
+             */
+            ends_at: string | null;
+            /**
              * Format: uuid
              * @description Of the notice: one may come twice.
              */
             guid: string;
+            /** @description Of `certificate.ending`: the host, and port, at which the client has us show this certificate. */
+            host: string | null;
             /** @enum {string} */
             interface: "shipper" | "carrier";
             /** @enum {string} */
-            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting" | "certificate.ending";
             /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
             missed: {
                 /** @description Null where it was not counted. */
@@ -1430,6 +1471,57 @@ export interface components {
              * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
              */
             verification_token?: string;
+        };
+        SourceNetworks: {
+            /** @description What clients may put in for a host that asks for it. */
+            authentication: ("headers" | "basic" | "oauth2" | "certificate")[];
+            /** @description Ports, and ranges of ports, that callbacks never go to. The usual one is 443. */
+            denied_ports: string[];
+            /** @constant */
+            follows_redirects: false;
+            /** @description Headers of a callback, in lower case; some are on some alone. */
+            headers: string[];
+            /** @description No body of a callback has more. */
+            largest_body_bytes: number;
+            /**
+             * @description The oldest version of TLS that is spoken.
+             * @example 1.2
+             */
+            least_tls: string;
+            /** @description Of requests to receivers, for each interface served. */
+            limits: {
+                carrier?: {
+                    /** @description From the start until connected and handed over; null: as for the status line. */
+                    handover_ms: number | null;
+                    /** @description From the start until the status line. */
+                    response_ms: number;
+                };
+                shipper?: {
+                    /** @description From the start until connected and handed over; null: as for the status line. */
+                    handover_ms: number | null;
+                    /** @description From the start until the status line. */
+                    response_ms: number;
+                };
+            };
+            /** @constant */
+            method: "POST";
+            /** @description Addresses from which callbacks come, in CIDR form. Null: the operator tells none, ask. */
+            networks: string[] | null;
+            /** @description Of callback URLs. */
+            schemes: ("https" | "http")[];
+            signature: {
+                /** @example HMAC-SHA256 */
+                algorithm: string;
+                /** Format: uri */
+                standard: string;
+                /** @example v1 */
+                version: string;
+            };
+            /**
+             * @description Its number changes with each version.
+             * @example Waybell/0.2.0
+             */
+            user_agent: string;
         };
         Statistics: {
             /** @constant */
@@ -1806,6 +1898,29 @@ export interface operations {
             };
         };
     };
+    getSourceNetworksPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
     getOpenApi: {
         parameters: {
             query?: never;
@@ -2092,7 +2207,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: number;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand. */
@@ -2822,6 +2937,29 @@ export interface operations {
                             secret: string;
                         }[];
                     };
+                };
+            };
+        };
+    };
+    getSourceNetworks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceNetworks"];
                 };
             };
         };

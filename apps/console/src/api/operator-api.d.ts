@@ -805,7 +805,7 @@ export interface components {
             account_guid: string;
             /** @description What operators call the account. */
             account_name: string | null;
-            /** @description Null where deliveries of several subscriptions wait for one endpoint. */
+            /** @description Null where deliveries of several subscriptions wait for one endpoint, and of a certificate. */
             action: string | null;
             /** Format: date-time */
             at: string;
@@ -820,14 +820,21 @@ export interface components {
              */
             delivery_guid: string | null;
             /**
+             * Format: date-time
+             * @description Of `certificate.ending`: when it ends, or ended.
+             */
+            ends_at: string | null;
+            /**
              * Format: uuid
              * @description Of the notice: one may come twice.
              */
             guid: string;
+            /** @description Of `certificate.ending`: the host, and port, at which the client has us show this certificate. */
+            host: string | null;
             /** @enum {string} */
             interface: "shipper" | "carrier";
             /** @enum {string} */
-            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting";
+            kind: "subscription.switched_off" | "subscription.switched_on" | "subscription.ended" | "subscription.held" | "delivery.exhausted" | "endpoint.waiting" | "certificate.ending";
             /** @description What the subscription missed while it was off, for a replay of `missed`. `count` is what the delivery log knows at that time, up to 1,000 of each kind; 0 as it goes off. */
             missed: {
                 /** @description Null where it was not counted. */

@@ -168,6 +168,32 @@ describe('credentials', () => {
     }
   });
 
+  test('are asked for by a host: a URL in its place is told so', async () => {
+    for (const path of [at('https://hooks.test/a'), at('hooks.test/a')]) {
+      const { status, body } = await api.ask('PUT', path, { body: { headers } });
+      expect([status, body.detail]).toEqual([404, expect.stringContaining('Give the host of your callback URL alone')]);
+    }
+  });
+
+  test("are not sent to a listener of the client, whose callbacks go to the platform's own address", async () => {
+    const { guid, token } = await signUp(api, { interface: 'carrier' });
+    await api.ask('PUT', at('hooks.test'), { token, body: { headers } });
+    const callbacks = { callback_url: 'https://hooks.test/', actions: ['order.created'] };
+    await api.ask('PUT', '/v1/subscriptions', { token, body: callbacks });
+    const listener = { url: 'https://hooks.test', actions: ['order.created'] };
+    expect((await api.ask('POST', '/v1/listeners', { token, body: listener })).status).toBe(201);
+    const [row] = await rowsOf(guid);
+    const { rows } = await api.store.postgres.query(
+      'select client_id, credentials_guid from waybell.delivery_targets where account_guid = $1 order by client_id',
+      [guid],
+    );
+    expect(rows).toEqual([
+      { client_id: 'default', credentials_guid: row?.guid },
+      { client_id: 'default listen', credentials_guid: null },
+    ]);
+    expect((await api.ask('GET', at('hooks.test'), { token })).body.subscriptions).toBe(1);
+  });
+
   test('are gone with their account', async () => {
     const { guid, token } = await signUp(api, { interface: 'carrier' });
     await api.ask('PUT', at('hooks.test'), { token, body: { headers } });

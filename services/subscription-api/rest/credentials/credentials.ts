@@ -55,6 +55,10 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
     },
   });
 
+  router.all('/v1/credentials/*url', () => {
+    throw new Problem('unknown-path', 'Give the host of your callback URL alone: /v1/credentials/receiver.example.com');
+  });
+
   return router;
 }
 

@@ -29,7 +29,7 @@ describe('a document', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test.each([...contracts, 'docs', 'docs/swagger-ui.css'])(
+  test.each([...contracts, 'docs', 'docs/swagger-ui.css', 'docs/source-networks', 'v1/source-networks'])(
     '%s may be kept and is told apart by its ETag',
     async (path) => {
       const { headers } = await api.ask('GET', `/${path}`);
@@ -43,17 +43,20 @@ describe('a document', () => {
     },
   );
 
-  test.each([...contracts, 'docs'])('%s is read with GET and HEAD only', async (path) => {
-    const head = await api.ask('HEAD', `/${path}`);
-    const { text } = await api.ask('GET', `/${path}`);
-    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
-      200,
-      '',
-      `${Buffer.byteLength(text)}`,
-    ]);
-    const put = await api.ask('PUT', `/${path}`);
-    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-  });
+  test.each([...contracts, 'docs', 'docs/source-networks', 'v1/source-networks'])(
+    '%s is read with GET and HEAD only',
+    async (path) => {
+      const head = await api.ask('HEAD', `/${path}`);
+      const { text } = await api.ask('GET', `/${path}`);
+      expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
+        200,
+        '',
+        `${Buffer.byteLength(text)}`,
+      ]);
+      const put = await api.ask('PUT', `/${path}`);
+      expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    },
+  );
 
   test.each(['schemas/nope.json', 'schemas/..%2fopenapi.json', 'docs/..%2f..%2fpackage.json', 'schemas/'])(
     'that is none, %s, answers 404 as a problem',

@@ -3,14 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { sentExamples } from '@waybell/contracts/sent-examples';
+import { writeJson } from '@waybell/contracts/write-json';
 import { Router, type Response } from 'express';
 import { pageFiles } from './page-files.ts';
 import { pagePolicy } from './page-policy.ts';
+import { sourceNetworksHtml } from './source-networks-page.ts';
+import type { SourceNetworks } from './source-networks.ts';
 import { addPath } from '../http/routes.ts';
 
 type Document = { type: string; bytes: Buffer; etag: string; headers: Record<string, string> };
 
 const CACHED = 'public, max-age=300';
+const HTML = 'text/html; charset=utf-8';
 
 /** Anyone's page may read what is public. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
@@ -30,7 +34,11 @@ export function documentRoutes({ overview, routes, files }: Documents): Router {
     get(request, response, next) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
       // What the page loads lies beside it, whatever the path under which a proxy shows the API.
-      if (request.path === '/docs/') response.status(308).set('location', '../docs').end();
+      if (document?.type === HTML && request.path.endsWith('/'))
+        response
+          .status(308)
+          .set('location', `../${request.path.split('/').at(-2)}`)
+          .end();
       else if (document === undefined) next('router');
       else send(document, request, response);
     },
@@ -54,15 +62,23 @@ function isKept(ifNoneMatch: string | undefined, etag: string): boolean {
   return kept.includes(etag) || kept.includes('*');
 }
 
-/** The contracts of the interfaces served, and a page to read them by; kept in memory. */
-export function publicDocuments(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }): Documents {
-  const page = Object.entries(pageFiles()).map(([path, file]) =>
+type PublicOptions = {
+  interfaces: readonly Interface[];
+  catalog: readonly Action[];
+  sourceNetworks: SourceNetworks;
+};
+
+/** The contracts of the interfaces served, what holds of their callbacks, and pages to read both by; kept in memory. */
+export function publicDocuments({ sourceNetworks, ...options }: PublicOptions): Documents {
+  const pages = { ...pageFiles(), 'docs/source-networks': html(sourceNetworksHtml(sourceNetworks)) };
+  const page = Object.entries(pages).map(([path, file]) =>
     entry(path, { ...file, headers: { 'content-security-policy': pagePolicy() } }),
   );
+  const files = { ...documentFiles({ ...options, sentExamples }), 'v1/source-networks': writeJson(sourceNetworks) };
   return {
     overview: 'docs',
-    routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file'],
-    files: new Map([...contracts(documentFiles({ ...options, sentExamples })), ...page]),
+    routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file', '/v1/source-networks'],
+    files: new Map([...contracts(files), ...page]),
   };
 }
 
@@ -73,6 +89,8 @@ export function adminDocuments(): Documents {
     files: new Map(contracts(adminDocumentFiles())),
   };
 }
+
+const html = (text: string) => ({ type: HTML, bytes: Buffer.from(text) });
 
 function contracts(files: Record<string, string>): [string, Document][] {
   return Object.entries(files).map(([path, text]) =>

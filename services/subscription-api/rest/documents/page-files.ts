@@ -15,6 +15,7 @@ export function pageFiles(): Record<string, PageFile> {
     docs: { type: html, bytes: own('page.html') },
     'docs/start.js': { type: script, bytes: own('start.js') },
     'docs/page.css': { type: style, bytes: own('page.css') },
+    'docs/source-networks.css': { type: style, bytes: own('source-networks.css') },
     'docs/swagger-ui.css': { type: style, bytes: bought(require.resolve('swagger-ui-dist/swagger-ui.css')) },
     'docs/swagger-ui-bundle.js': {
       type: script,

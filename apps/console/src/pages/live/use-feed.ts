@@ -71,6 +71,9 @@ type FeedEntry = {
   /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
   kind?: string;
   callback_url?: string | null;
+  /** Of a certificate. */
+  host?: string | null;
+  ends_at?: string | null;
   status?: number | null;
   cause?: string;
   attempt?: { at: string; kind: string; reason?: string; http_status?: number; duration_ms?: number };
@@ -84,9 +87,9 @@ function read({ event, data }: LiveMessage, place: number): FeedItem | undefined
   return {
     place,
     at: attempt?.at ?? told.at ?? '',
-    action: told.action ?? told.callback_url ?? '',
+    action: told.action ?? told.callback_url ?? told.host ?? '',
     result: attempt?.kind ?? event,
-    reason: attempt?.reason ?? told.cause ?? told.reason ?? undefined,
+    reason: attempt?.reason ?? told.cause ?? told.reason ?? told.ends_at ?? undefined,
     notice: event === 'notice' ? told.kind : undefined,
     httpStatus: attempt?.http_status ?? told.status ?? undefined,
     durationMs: attempt?.duration_ms,

@@ -1,0 +1,78 @@
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import type { Redis } from '@waybell/runtime/redis';
+import type { KeyRing } from '@waybell/runtime/secrets';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
+
+/** An access token: how long it lived when it came, and still lives, in milliseconds. */
+export type SharedToken = { token: string; lifeMs: number; leftMs: number };
+
+/**
+ * Tokens that deliverers share, by the guid of their credentials. While they cannot be shared, each deliverer has its own. Nothing
+ * rejects.
+ */
+export type SharedTokens = {
+  /** Returns the token that is there, and whether this process is the one to fetch another: for a while, or until it shares one. */
+  look(guid: string): Promise<{ found: SharedToken | undefined; isOursToFetch: boolean }>;
+  /** Shares a token that was fetched, or, without one, lets others fetch it. */
+  share(guid: string, fetched: SharedToken | undefined): Promise<void>;
+};
+
+export type SharedTokensOptions = {
+  redis: Redis;
+  keyRing: Pick<KeyRing, 'seal' | 'openAfresh'>;
+  log: Log;
+  clock: Pick<Clock, 'now'>;
+};
+
+const PREFIX = 'waybell:token:';
+/** A little longer than a fetch takes at most. */
+const FETCH_MS = 15_000;
+const COMPLAINT = 'redis.away: each deliverer fetches access tokens for itself';
+/** Of one moment: what is there, and whether none else fetches. */
+const LOOK = `
+  local claimed = redis.call('set', KEYS[2], '', 'nx', 'px', ARGV[1])
+  return { redis.call('get', KEYS[1]), redis.call('pttl', KEYS[1]), claimed and 1 or 0 }`;
+
+/** Shares tokens by Redis, sealed. */
+export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptions): SharedTokens {
+  const complain = throttledWarning(log, COMPLAINT, clock);
+  const keysOf = (guid: string) => [PREFIX + guid, `${PREFIX}${guid}:fetch`] as const;
+
+  function opened(guid: string, sealed: string | null, leftMs: number): SharedToken | undefined {
+    const [keyId, ciphertext] = sealed?.split(' ') ?? [];
+    if (keyId === undefined || ciphertext === undefined) return undefined;
+    const { token, lifeMs } = JSON.parse(keyRing.openAfresh({ keyId, sealed: ciphertext }, boundTo(guid)));
+    return { token, lifeMs, leftMs };
+  }
+
+  return {
+    async look(guid) {
+      try {
+        // As the script answers.
+        const answer = (await redis.eval(LOOK, 2, ...keysOf(guid), FETCH_MS)) as [string | null, number, number];
+        const [sealed, leftMs, isClaimed] = answer;
+        return { found: opened(guid, sealed, leftMs), isOursToFetch: isClaimed === 1 };
+      } catch (error) {
+        complain(error);
+        return { found: undefined, isOursToFetch: true };
+      }
+    },
+    async share(guid, fetched) {
+      const [key, claim] = keysOf(guid);
+      try {
+        if (fetched !== undefined && fetched.leftMs > 0) {
+          const { token, lifeMs, leftMs } = fetched;
+          const { keyId, sealed } = keyRing.seal(JSON.stringify({ token, lifeMs }), boundTo(guid));
+          await redis.set(key, `${keyId} ${sealed.toString('base64')}`, 'PX', Math.ceil(leftMs));
+        }
+        await redis.del(claim);
+      } catch (error) {
+        complain(error);
+      }
+    },
+  };
+}
+
+/** Not as the credentials themselves: neither can be opened in the place of the other. */
+const boundTo = (guid: string): string => `token of ${guid}`;

@@ -1,0 +1,86 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Socket } from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { until } from '@waybell/runtime/testing/until';
+import { anAuthority } from '../testing/certificate.ts';
+import { attempting } from '../testing/attempting.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { tlsServer } from '../testing/server.ts';
+import { openEndpoints } from './call-endpoint.ts';
+
+const LONG_MS = 600_000;
+const REPLACED = 2_000;
+const MOST_POOLS = 1_024;
+const WARMING = 200;
+/** As many pools as there may be take some 10 MiB of the heap, beside their secure contexts. */
+const MOST_LEFT_BYTES = 4 * 2 ** 20;
+
+const authority = anAuthority('Authority of receivers');
+const clients = anAuthority('Authority of clients');
+const { cert: chain, key } = clients.issue({ name: 'client' });
+
+const authorities = tls.getCACertificates('default');
+beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
+afterAll(() => tls.setDefaultCACertificates(authorities));
+
+async function receiver() {
+  const open = new Set<Socket>();
+  const asked = { ...authority.issue({ name: 'localhost' }), ca: [clients.cert], requestCert: true };
+  const server = await tlsServer(asked, ({ socket }, response) => {
+    open.add(socket.once('close', () => open.delete(socket)));
+    response.end();
+  });
+  return { ...server, open };
+}
+
+function caller(url: string, keepAliveMs: number) {
+  const endpoints = openEndpoints({
+    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks(['127.0.0.0/8', '::1/128']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs,
+    userAgent: 'Waybell',
+  });
+  let count = 0;
+  /** Makes a request with each of so many certificates, which replace one another. */
+  const callReplacing = async (times: number) => {
+    for (let each = 0; each < times; each += 1) {
+      const guid = `guid ${(count += 1)}`;
+      const credentials = { guid, headers: {}, secrets: [], certificate: { guid, chain, key } };
+      const request = {
+        delivery: aDelivery(),
+        callbackUrl: url,
+        verificationToken: '',
+        signingSecrets: [],
+        credentials,
+      };
+      expect(await attempting(endpoints.callEndpoint)(request)).toMatchObject({ isDelivered: true });
+    }
+  };
+  return { callReplacing, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
+}
+
+test('certificates have no more pools than all origins may have, whatever clients replace', async () => {
+  await using server = await receiver();
+  await using calling = caller(server.url, LONG_MS);
+  await calling.callReplacing(REPLACED);
+  await until('the others are closed', () => server.open.size === MOST_POOLS);
+});
+
+test('nothing is left of certificates that were replaced once their connections are closed', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  await using server = await receiver();
+  await using calling = caller(server.url, 50);
+  const leftAfter = async (times: number) => {
+    await calling.callReplacing(times);
+    await until('all are closed', () => server.open.size === 0);
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await leftAfter(WARMING);
+  expect((await leftAfter(REPLACED)) - before).toBeLessThan(MOST_LEFT_BYTES);
+});

@@ -1,0 +1,109 @@
+import { ANSWER_LIMIT_BYTES } from '@waybell/runtime/callback-terms';
+import { formatDuration } from '@waybell/runtime/duration';
+import { AUTHENTICATION, type SourceNetworks } from './source-networks.ts';
+
+const TITLE = 'Callbacks, for those who keep a firewall';
+const LEAD = 'What a firewall or a gateway in front of a receiver has to know of the requests that Waybell sends it.';
+
+const named = (name: string): string => `\`${name}\``;
+
+/** By what each is about, in plain words with names between backticks. */
+function factsOf(told: SourceNetworks): [what: string, text: string][] {
+  const { networks, schemes, least_tls: leastTls, signature } = told;
+  const mebibytes = Math.ceil(told.largest_body_bytes / 2 ** 20);
+  return [
+    [
+      'They come from',
+      networks?.map(named).join(', ') ??
+        'not told here: ask the operator before you admit by address. Signatures need none.',
+    ],
+    [
+      'They go to',
+      `the callback URLs of your subscriptions, by ${schemes.map(named).join(' or ')}: port 443${schemes.includes('http') ? ' or 80' : ''}, unless the URL names another. Ports of servers that are no web servers are refused (${named('denied_ports')}).`,
+    ],
+    [
+      'TLS',
+      `${leastTls} or newer, with server name indication (SNI), and HTTP/1.1 inside. Certificate and name of your server are always checked: send the intermediate certificates too.`,
+    ],
+    [
+      'Requests',
+      `${named(told.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(told.user_agent)}; its number changes with each version.`,
+    ],
+    [
+      'Headers',
+      `${told.headers.map(named).join(', ')}: let them through unchanged. ${named('x-webhook-test')} is on tests alone; ${named('traceparent')} may come too.`,
+    ],
+    [
+      'Signatures',
+      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. An address tells who carried a request, the signature who sent it: check it, and refuse a time more than five minutes off.`,
+    ],
+    [
+      'A gateway may ask for',
+      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}).`,
+    ],
+    ['Time limits', limitsOf(told)],
+    [
+      'Answers',
+      `a 2xx status means that it was taken; of the body ${ANSWER_LIMIT_BYTES / 2 ** 10} KiB are read at most.`,
+    ],
+    [
+      'Never done',
+      'redirects followed, cookies kept, bodies compressed, requests to loopback, link-local or private addresses (but those that the operator has allowed).',
+    ],
+  ];
+}
+
+function limitsOf({ limits }: SourceNetworks): string {
+  const each = Object.entries(limits).map(([name, { handover_ms: handoverMs, response_ms: responseMs }]) => {
+    const handover = handoverMs === null ? '' : `connected and handed over within ${formatDuration(handoverMs)}, `;
+    return `${name}: ${handover}the status line within ${formatDuration(responseMs)}`;
+  });
+  return `${each.join('; ')}. What takes longer has failed, and is sent again: hold nothing back to inspect it.`;
+}
+
+/** The page of an installation, without a script. */
+export function sourceNetworksHtml(told: SourceNetworks): string {
+  const facts = factsOf(told).map(([what, text]) => `      <dt>${what}</dt>\n      <dd>${marked(text)}</dd>`);
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${TITLE}</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="source-networks.css" />
+  </head>
+  <body>
+    <h1>${TITLE}</h1>
+    <p>${LEAD}</p>
+    <dl>
+${facts.join('\n')}
+    </dl>
+    <p>The same for programs: <a href="../v1/source-networks">v1/source-networks</a>. For integrators: <a href="../docs">endpoints and notifications</a>.</p>
+  </body>
+</html>
+`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function marked(text: string): string {
+  const escaped = text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+  return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>');
+}
+
+/** The same as a page of the documentation, for every version. */
+export function sourceNetworksMarkdown(told: SourceNetworks): string {
+  const ofAnyVersion = { ...told, user_agent: told.user_agent.replace(/\/.*/, '/<version>') };
+  return [
+    `# ${TITLE}`,
+    '',
+    `${LEAD} This is so by default. What holds at an API that runs it tells itself, without a token: \`/docs/source-networks\` for people, \`GET /v1/source-networks\` for`,
+    'programs; its operator sets `CALLBACK_SOURCE_NETWORKS` and others ([settings](settings.md)). For integrators: [receiving.md](receiving.md). `./waybell docs` writes this page from the code.',
+    '',
+    '| | |',
+    '|---|---|',
+    ...factsOf(ofAnyVersion).map(([what, text]) => `| **${what}** | ${text} |`),
+    '',
+  ].join('\n');
+}
