@@ -1031,7 +1031,7 @@ export interface components {
              */
             at: string;
             attempts: components["schemas"]["Attempt"][];
-            /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body. */
+            /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. What credentials for its host add is left out. Null without a body. */
             curl: string | null;
             /** @description Only where its end switched the subscription off. */
             deactivation?: {
@@ -1073,7 +1073,7 @@ export interface components {
                  * @enum {unknown}
                  */
                 body_state: "kept" | "not_sent" | "no_longer_kept";
-                /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. */
+                /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. Headers of credentials for its host are left out. */
                 headers: {
                     [key: string]: string;
                 };
@@ -2207,7 +2207,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: number;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand. */
