@@ -59,9 +59,9 @@ function putCommand(): Command {
     .action(put);
 }
 
-type Json = { json?: true };
+type ShowOptions = ApiCommandOptions & { json?: true };
 
-async function list({ json, ...options }: ApiCommandOptions & Json): Promise<void> {
+async function list({ json, ...options }: ShowOptions): Promise<void> {
   const { objects } = (await clientApi(options, process.env).ask('GET', '/v1/credentials')) as {
     objects: CredentialsAnswer[];
   };
@@ -69,7 +69,7 @@ async function list({ json, ...options }: ApiCommandOptions & Json): Promise<voi
   for (const each of objects) print(json ? JSON.stringify(each) : describeCredentials(each, Date.now()));
 }
 
-async function show(host: string, { json, ...options }: ApiCommandOptions & Json): Promise<void> {
+async function show(host: string, { json, ...options }: ShowOptions): Promise<void> {
   const found = (await clientApi(options, process.env).ask('GET', pathOf(host))) as CredentialsAnswer;
   print(...(json ? [JSON.stringify(found)] : describeInFull(found, Date.now())));
 }

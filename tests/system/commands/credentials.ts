@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { runWaybell } from '../../testing/run-waybell.ts';
 import { stack } from '../stand.ts';
 
@@ -45,7 +46,7 @@ export function credentialsCommands(): void {
       const run = await aClient('carrier');
       const { cert, key } = anAuthority('Receivers').issue({
         name: 'waybell',
-        notAfter: new Date(Date.now() + 12.5 * 86_400_000),
+        notAfter: new Date(wallClockMs() + 12.5 * 86_400_000),
       });
       const files = { certificate: join(folder, 'chain.pem'), key: join(folder, 'key.pem') };
       writeFileSync(files.certificate, cert);
