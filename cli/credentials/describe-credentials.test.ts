@@ -34,6 +34,7 @@ describe('describeCredentials', () => {
     [{ headers: [], basic: { username: 'ann' }, subscriptions: 0 }, 'basic ann  0 subscriptions'],
     [{ oauth2, subscriptions: 3 }, 'oauth2 waybell  3 subscriptions'],
     [until('2026-12-02T09:30:00.000Z'), 'certificate ends in 12 days  1 subscription'],
+    [until('2026-12-02T21:30:00.000Z'), 'certificate ends in 12 days  1 subscription'],
     [until('2026-11-21T09:30:00.000Z'), 'certificate ends in 1 day  1 subscription'],
     [until('2026-11-21T09:29:59.999Z'), 'certificate ends within a day  1 subscription'],
     [until('2026-11-20T09:30:00.000Z'), 'certificate over  1 subscription'],
