@@ -937,12 +937,7 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             changed_at: string;
-            /**
-             * @description Their names.
-             * @example [
-             *       "X-Api-Key"
-             *     ]
-             */
+            /** @description Their names. */
             headers: string[] | null;
             /** @example receiver.example.com */
             host: string;
