@@ -54,7 +54,7 @@ function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: Re
     const pair = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
     sent['authorization'] = `Basic ${pair}`;
     // Some decoders write it without the padding.
-    secrets.push(pair.replace(/=+$/, ''), basic.password);
+    secrets.push(pair.replaceAll('=', ''), basic.password);
   }
   return {
     guid,

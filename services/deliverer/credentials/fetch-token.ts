@@ -80,7 +80,7 @@ function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: Toke
 
 /** As they are sent: the pair for Basic is encoded as RFC 6749, 2.3.1, says. */
 function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: Record<string, string>): string[] {
-  return [clientSecret, authorization.slice('Basic '.length).replace(/=+$/, '')];
+  return [clientSecret, authorization.slice('Basic '.length).replaceAll('=', '')];
 }
 
 type Issued = { access_token: string; token_type: string; expires_in?: number | undefined };
