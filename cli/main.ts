@@ -14,6 +14,7 @@ const commands: Record<string, () => Promise<Command>> = {
   account: async () => (await import('./commands/account.ts')).accountCommand(),
   token: async () => (await import('./commands/token.ts')).tokenCommand(),
   subscription: async () => (await import('./commands/subscription.ts')).subscriptionCommand(),
+  credentials: async () => (await import('./commands/credentials.ts')).credentialsCommand(),
   host: async () => (await import('./commands/host.ts')).hostCommand(),
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),

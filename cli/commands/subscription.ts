@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import type { Interface } from '@waybell/catalog/action';
 import { actionsOf } from '@waybell/catalog/actions';
 import { isGuid } from '@waybell/events/guid';
-import { CA_OPTION, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
+import { asClient } from '../as-client.ts';
+import { clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { durationMs } from '../duration-option.ts';
 import { print } from '../print.ts';
@@ -45,12 +46,6 @@ export function subscriptionCommand(): Command {
       "\nExample:\n  ./waybell subscription apply https://receiver.example.com/waybell 'order.*' --keep\n",
     );
 }
-
-const asClient = (command: Command): Command =>
-  command
-    .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
-    .option('--token <token>', 'an access token (default: WAYBELL_TOKEN)')
-    .option(...CA_OPTION);
 
 const ofOne = (name: string, description: string): Command =>
   asClient(new Command(name).description(description).argument('<subscription>', 'its guid or its action'));

@@ -50,6 +50,8 @@ export type Credentials = {
   remove(owner: CredentialsOwner, host: string): Promise<boolean>;
 };
 
+type RemovedRow = { ending_told: Date | null };
+
 /** Each costs a row, and memory of a deliverer that uses it. */
 export const MOST_HOSTS = 100;
 
@@ -64,12 +66,12 @@ const FIND = `
 
 // In turn, where several change them at once: each takes the place of the one before.
 const LOCK = 'select from waybell.accounts where guid = $1 for no key update';
-const REMOVE = `delete from waybell.credentials c where ${OF_CLIENT} and c.host = $3`;
+const REMOVE = `delete from waybell.credentials c where ${OF_CLIENT} and c.host = $3 returning c.ending_told`;
 const COUNT = `select count(*)::int as hosts from waybell.credentials c where ${OF_CLIENT}`;
 const INSERT = `
   insert into waybell.credentials
-    (account_guid, client_id, host, guid, kinds, shown, sealed, key_id, certificate_ends_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+    (account_guid, client_id, ending_told, host, guid, kinds, shown, sealed, key_id, certificate_ends_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** Keeps what clients put in for their callbacks to a host, sealed: it is never told again. */
 export function keepCredentials({ database, keyRing }: { database: Database; keyRing: KeyRing }): Credentials {
@@ -89,13 +91,15 @@ export function keepCredentials({ database, keyRing }: { database: Database; key
       database.change(owner.actor, async (postgres) => {
         const client = [owner.accountGuid, owner.clientId];
         await postgres.query(LOCK, [owner.accountGuid]);
-        const { rowCount } = await postgres.query(REMOVE, [...client, given.host]);
+        const { rows: removed } = await postgres.query<RemovedRow>(REMOVE, [...client, given.host]);
         const { rows } = await postgres.query<{ hosts: number }>(COUNT, client);
         if ((rows[0]?.hosts ?? 0) >= MOST_HOSTS) return undefined;
-        await postgres.query(INSERT, [...client, ...rowOf(given, keyRing)]);
+        // The end of a certificate that stays is told once.
+        const endingTold = removed[0]?.ending_told ?? null;
+        await postgres.query(INSERT, [...client, endingTold, ...rowOf(given, keyRing)]);
         const [put] = await findIn(postgres, owner, given.host);
         if (put === undefined) throw new Error('credentials that were just put in have gone');
-        return { isNew: rowCount === 0, put };
+        return { isNew: removed.length === 0, put };
       }),
     remove: (owner, host) =>
       database.change(owner.actor, async (postgres) => {

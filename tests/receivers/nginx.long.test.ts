@@ -7,6 +7,7 @@ import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certif
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { startNginx, type Nginx } from '../testing/nginx.ts';
 
 const LONG_MS = 60_000;
@@ -17,7 +18,7 @@ const of = {
   one: clients.issue({ name: 'one' }),
   two: clients.issue({ name: 'two' }),
   revoked: clients.issue({ name: 'revoked' }),
-  over: clients.issue({ name: 'over', notAfter: new Date(Date.now() - DAY_MS) }),
+  over: clients.issue({ name: 'over', notAfter: new Date(wallClockMs() - DAY_MS) }),
   other: anAuthority('Another').issue({ name: 'other' }),
 };
 

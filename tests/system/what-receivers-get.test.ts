@@ -1,5 +1,6 @@
 import { backPressure } from './back-pressure.ts';
 import { callbacks } from './callbacks.ts';
+import { credentials } from './credentials.ts';
 import { deactivation } from './deactivation.ts';
 import { everyAction } from './every-action.ts';
 import { held } from './held.ts';
@@ -16,6 +17,7 @@ import { wrongClock } from './wrong-clock.ts';
 
 everyAction();
 callbacks();
+credentials();
 receiverPackage();
 outbox();
 positions();

@@ -38,14 +38,14 @@ const basic = closed(['username', 'password'], {
   username: {
     type: 'string',
     maxLength: 1_024,
-    pattern: String.raw`^[^:\p{Cc}\p{Cs}]*$`,
+    pattern: String.raw`^[^:\u0000-\u001f\u007f-\u009f]*$`,
     description: 'a text of at most 1,024 characters without a colon and control characters',
     examples: ['waybell'],
   },
   password: {
     ...secret,
     maxLength: 1_024,
-    pattern: String.raw`^[^\p{Cc}\p{Cs}]*$`,
+    pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`,
     description: 'a text of at most 1,024 characters without control characters',
     examples: ['p4ssw0rd'],
   },
@@ -194,7 +194,7 @@ export const credentialsSchemas: Record<string, JsonNode> = {
   Credentials: {
     ...object(['host', 'headers', 'basic', 'oauth2', 'certificate', 'changed_at', 'subscriptions'], {
       host: { ...text, examples: ['receiver.example.com'] },
-      headers: { type: ['array', 'null'], items: text, description: 'Their names.', examples: [['X-Api-Key']] },
+      headers: { type: ['array', 'null'], items: { ...text, examples: ['X-Api-Key'] }, description: 'Their names.' },
       basic: orNull(object(['username'], { username: text })),
       oauth2: orNull(
         object(['token_url', 'client_id', 'secret_in'], {

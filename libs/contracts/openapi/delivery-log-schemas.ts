@@ -84,7 +84,7 @@ const request = {
     type: 'object',
     additionalProperties: { type: 'string' },
     description:
-      'As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`.',
+      'As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. Headers of credentials for its host are left out.',
   },
   body: { type: ['string', 'null'], description: 'To the byte, as UTF-8.' },
   body_state: {
@@ -163,7 +163,7 @@ export const deliveryLogSchemas: Record<string, JsonNode> = {
     curl: {
       type: ['string', 'null'],
       description:
-        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body.',
+        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. What credentials for its host add is left out. Null without a body.',
     },
   }),
   Verdict: verdict('Delivery', { suppressed: {}, rejected: {} }),

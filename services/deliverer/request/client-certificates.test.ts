@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import fc from 'fast-check';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';
 import { anAuthority, type Certificate } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
@@ -120,7 +121,7 @@ describe.each(versions)('a certificate of a client (%s)', (version) => {
 
   test.each([
     ['of another authority', anAuthority('Another').issue({ name: 'one' })],
-    ['that is over', clients.issue({ name: 'one', notAfter: new Date(Date.now() - DAY_MS) })],
+    ['that is over', clients.issue({ name: 'one', notAfter: new Date(wallClockMs() - DAY_MS) })],
   ])('%s is refused as the receiver does it: Node.js ends the connection', async (_, certificate) => {
     const { url, seen } = await receiver(only);
     expect(await caller(url).call(certified('one', certificate))).toMatchObject({

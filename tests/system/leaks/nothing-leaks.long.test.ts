@@ -14,6 +14,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { isAllowed } from './allowed.ts';
 import { breakServices } from './break-services.ts';
 import type { Ended } from './broken-service.ts';
+import { putCredentials, startTokenEndpoints } from './credentials.ts';
 import { Planted, plantSettings } from './planted.ts';
 import { startReceivers } from './receivers.ts';
 import { runCommands } from './run-commands.ts';
@@ -89,8 +90,9 @@ async function loseServers({ stack }: TestStack, witness: Witness): Promise<void
 beforeAll(async () => {
   const home = await mkdtemp(join(tmpdir(), 'waybell-leaks-'));
   await using _folder = { [Symbol.asyncDispose]: () => rm(home, { recursive: true }) };
-  await using receivers = await startReceivers(planted);
   await using issuer = await startIssuer(planted, join(home, 'ca.pem'));
+  await using receivers = await startReceivers(planted, issuer.authority);
+  await using tokenUrls = await startTokenEndpoints(planted);
   await using proxy = await connectProxy((to) => ({ port: Number(to.split(':').at(-1)) }));
   await using collector = await SpanCollector.start();
   const adminPort = await freePort({ taken: new Set() });
@@ -118,6 +120,10 @@ beforeAll(async () => {
     return found;
   };
   const [first, dropped] = [named('delivered'), named('dropped')];
+  const clients = Object.fromEntries(
+    Object.entries(receivers.urls).map(([name, url]) => [name, { subscribed: named(name), url }]),
+  );
+  await putCredentials(witness, planted, { clients, tokenUrls, authority: issuer.authority });
   await witness.rotate(first);
   await witness.readSubscription(first);
   await witness.askWrongly(first, await Promise.all([1, -1].map((hours) => issuer.issue(first.account, hours))));
@@ -140,7 +146,7 @@ beforeAll(async () => {
   );
   await until('the delivery log knows it', async () => (await countEnded(stack)) === endingsIn(spy).size);
   for (const each of subscribed.values()) await witness.readDeliveries(each, deliveriesOf(each, spy));
-  saw.push(...(await runCommands(stack, planted, { account: first.account, event })));
+  saw.push(...(await runCommands(stack, planted, { account: first.account, event, token: first.token })));
   saw.push(...(await readTables(stack.postgres)), ...(await readRedis(stack.stack.servers.url('redis'))));
   saw.push(...spy.saw());
   broken = await breaking;
@@ -174,10 +180,14 @@ describe('what was looked through', () => {
     ['metrics', /^waybell_outcomes_total/m],
     ['answer', /"verification_token"/],
     ['answer', /"status":"exhausted"/],
+    ['answer', /"fingerprint":"/],
+    ['answer', /invalid_client/],
     ['message', /"outcomes":/],
     ['store', /"verification_token_sealed"/],
+    ['store', /"certificate_ends_at":"/],
     ['output', /"message":"broken on purpose/],
     ['command', /"subscription"/],
+    ['command', /"username":"me"/],
     ['span', /http\.response\.status_code/],
   ])('is every %s', (channel, sign) => {
     expect(saw.filter((each) => each.channel === channel && sign.test(each.text))).not.toEqual([]);
@@ -190,6 +200,9 @@ describe('what was looked through', () => {
       hung: 'response_timeout',
       redirected: 'redirect',
       garbled: 'invalid_response',
+      unauthorized: 'credentials_unavailable',
+      misunderstood: 'credentials_unavailable',
+      certified: 'delivered',
       untrusted: 'tls_untrusted',
       unsecured: 'tls_failed',
       unresolved: 'dns',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
-import { httpServer, sayingServer, tlsServer } from '@waybell/deliverer/testing/server';
+import { aSelfSignedCertificate, type Authority } from '@waybell/deliverer/testing/certificate';
+import { httpServer, tcpServer, tlsServer } from '@waybell/deliverer/testing/server';
+import { authorizationOf } from './credentials.ts';
 import type { Planted } from './planted.ts';
 
 // The log has the beginning of a body, which ends in the midst of the token.
@@ -9,8 +10,11 @@ const SHOWN_OF_CUT = 40;
 
 const STATUSES: Record<string, number> = { '/delivered': 200, '/refused': 500, '/redirected': 307 };
 
-/** Receivers of every kind, whose answers hold secrets too: where each is. */
-export async function startReceivers(planted: Planted): Promise<AsyncDisposable & { urls: Record<string, string> }> {
+/** Receivers of every kind, whose answers hold secrets too: where each is. Those that are trusted are so by this authority. */
+export async function startReceivers(
+  planted: Planted,
+  authority: Authority,
+): Promise<AsyncDisposable & { urls: Record<string, string> }> {
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const status = STATUSES[request.url?.split('?')[0] ?? ''];
     // The rest are hung.
@@ -22,14 +26,23 @@ export async function startReceivers(planted: Planted): Promise<AsyncDisposable 
     for (const signature of String(request.headers['webhook-signature']).split(' '))
       planted.add('signature', signature);
     planted.add('verification token', token.slice(0, SHOWN_OF_CUT));
-    const echo = `${planted.plant("answer's body")} ${request.url} ${JSON.stringify(request.headers)} `;
-    response.end(`${echo.padEnd(KEPT_BYTES - SHOWN_OF_CUT)}${token}`);
+    const key = request.headers['x-api-key'];
+    if (typeof key === 'string') planted.add('header of a receiver', key.slice(0, SHOWN_OF_CUT));
+    const echo = `${planted.plant("answer's body")} ${request.url} ${JSON.stringify(request.headers)} ${authorizationOf(request)} `;
+    response.end(`${echo.padEnd(KEPT_BYTES - SHOWN_OF_CUT)}${String(key ?? token)}`);
   };
   const plain = await httpServer(answer);
   const header = planted.plant("answer's header");
   // What came is kept where it is no response, as the beginning of a body is.
   const nonsense = planted.plant("answer's body");
-  const garbling = await sayingServer(`HTTP/1.1 ${nonsense}\r\nset-cookie: ${header}\r\n${nonsense}\r\n\r\n`);
+  const garbling = await tcpServer((socket) =>
+    socket.once('data', (bytes) => {
+      const [head = ''] = bytes.toString('latin1').split('\r\n\r\n');
+      socket.write(`HTTP/1.1 ${nonsense}\r\nset-cookie: ${header}\r\n${nonsense} ${JSON.stringify(head)}\r\n\r\n`);
+    }),
+  );
+  const certified = { ...authority.issue({ name: 'localhost' }), ca: authority.cert, requestCert: true };
+  const asking = await tlsServer(certified, answer);
   const untrusted = await tlsServer(aSelfSignedCertificate({ name: 'localhost' }), answer);
   return {
     urls: {
@@ -37,12 +50,15 @@ export async function startReceivers(planted: Planted): Promise<AsyncDisposable 
       refused: `${plain.url}/refused`,
       hung: `${plain.url}/hung`,
       redirected: `${plain.url}/redirected`,
+      unauthorized: `${plain.url}/delivered`,
+      misunderstood: `${plain.url}/delivered`,
+      certified: `${asking.url}/delivered`,
       garbled: `${garbling.url}/`,
       untrusted: `${untrusted.url}/`,
       unsecured: `${plain.url.replace('http:', 'https:')}/`,
     },
     async [Symbol.asyncDispose]() {
-      for (const each of [plain, garbling, untrusted]) await each[Symbol.asyncDispose]();
+      for (const each of [plain, garbling, asking, untrusted]) await each[Symbol.asyncDispose]();
     },
   };
 }

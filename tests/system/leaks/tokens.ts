@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, type Authority } from '@waybell/deliverer/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 import { aKey, signed } from '@waybell/subscription-api/testing/issuer';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Planted } from './planted.ts';
 
 export type Issuer = AsyncDisposable & {
-  /** What the services need to trust it. */
+  /** Services trust its certificates. */
+  authority: Authority;
+  /** What the services need for that. */
   settings: Record<string, string>;
   /** A token for the account that expires in so many hours; fewer than none: it has expired. */
   issue(account: string, hours: number): Promise<string>;
@@ -24,6 +26,7 @@ export async function startIssuer(planted: Planted, caFile: string): Promise<Iss
   );
   await writeFile(caFile, authority.cert);
   return {
+    authority,
     settings: {
       JWT_ISSUER: ISSUER,
       JWT_AUDIENCE: 'waybell',

@@ -937,12 +937,7 @@ export interface components {
              * @example 2026-11-20T09:30:00.123Z
              */
             changed_at: string;
-            /**
-             * @description Their names.
-             * @example [
-             *       "X-Api-Key"
-             *     ]
-             */
+            /** @description Their names. */
             headers: string[] | null;
             /** @example receiver.example.com */
             host: string;
@@ -1031,7 +1026,7 @@ export interface components {
              */
             at: string;
             attempts: components["schemas"]["Attempt"][];
-            /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body. */
+            /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. What credentials for its host add is left out. Null without a body. */
             curl: string | null;
             /** @description Only where its end switched the subscription off. */
             deactivation?: {
@@ -1073,7 +1068,7 @@ export interface components {
                  * @enum {unknown}
                  */
                 body_state: "kept" | "not_sent" | "no_longer_kept";
-                /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. */
+                /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. Headers of credentials for its host are left out. */
                 headers: {
                     [key: string]: string;
                 };

@@ -100,6 +100,7 @@ describe('what is put in', () => {
     ['a tabulator', header('x-key', `${SECRET}\t1`), ['#/headers/x-key must be visible ASCII characters']],
     ['another alphabet', header('x-key', `${SECRET}ä`), ['#/headers/x-key must be visible ASCII characters']],
     ['a value for a name', header(`Bearer ${SECRET}`, 'Authorization'), ['#/headers has a name, number 1, that']],
+    ['a value for a name of a number', header(`Bearer ${SECRET}`, 4711), ['#/headers has a name, number 1, that']],
     ['a name without a letter', header(''), ['#/headers has a name, number 1, that no header can have']],
     ['a long name', header('x'.repeat(101)), ['#/headers has a name, number 1, that no header can have']],
     [
@@ -111,7 +112,7 @@ describe('what is put in', () => {
     ['nobody', { basic: { username: '', password: '' } }, ['#/basic has neither a username nor a password']],
     ['a colon', { basic: { ...basic, username: `a:${SECRET}` } }, ['#/basic/username must be a text of at most 1,024']],
     ['a bell', { basic: { ...basic, password: `${SECRET}\u0007` } }, ['#/basic/password must be a text of at most']],
-    ['half a character', { basic: { ...basic, username: '\ud800' } }, ['#/basic/username must be a text of at most']],
+    ['half a character', { basic: { ...basic, username: '\ud800' } }, ['#/basic/username holds half a character']],
     ['a long password', { basic: { ...basic, password: SECRET.repeat(100) } }, ['#/basic/password must be']],
     ['no client secret', { oauth2: { ...oauth2, client_secret: '' } }, ['#/oauth2/client_secret must be a text of 1']],
     ['no client', { oauth2: { ...oauth2, client_id: undefined } }, ['#/oauth2/client_id is required']],

@@ -79,8 +79,15 @@ function kindFaults(body: unknown): Fault[] {
 function readBasic(basic: NonNullable<ReceiverCredentials['basic']>): Part {
   const { username, password } = basic;
   const isEmpty = username + password === '';
+  const broken = (['username', 'password'] as const).filter((part) => !basic[part].isWellFormed());
   return {
-    faults: isEmpty ? [{ pointer: pointTo('basic'), detail: 'has neither a username nor a password' }] : [],
+    faults: [
+      ...(isEmpty ? [{ pointer: pointTo('basic'), detail: 'has neither a username nor a password' }] : []),
+      ...broken.map((part) => ({
+        pointer: pointTo('basic', part),
+        detail: 'holds half a character (a lone surrogate)',
+      })),
+    ],
     credentials: { basic },
     shown: { basic: { username } },
   };
