@@ -50,7 +50,7 @@ function fetching(what: Partial<EndpointOptions> = {}) {
 type Asked = { headers: IncomingHttpHeaders; body: string };
 
 /** A token endpoint that answers so, and what it was asked. */
-async function tokenUrl(answer: (response: ServerResponse, asked: Asked) => void) {
+async function aTokenUrl(answer: (response: ServerResponse, asked: Asked) => void) {
   const asked: Asked[] = [];
   const server = await serve(
     httpServer(async (request, response) => {
@@ -63,7 +63,7 @@ async function tokenUrl(answer: (response: ServerResponse, asked: Asked) => void
 }
 
 const saying = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
-  tokenUrl((response) =>
+  aTokenUrl((response) =>
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body)),
   );
 
@@ -162,7 +162,7 @@ describe('an answer without a token that can be used', () => {
 
   test('ends when its body does not', async () => {
     const clock = new TurnedClock();
-    const { url } = await tokenUrl((response) => response.writeHead(200).write('{"access_token":"'));
+    const { url } = await aTokenUrl((response) => response.writeHead(200).write('{"access_token":"'));
     const fetched = fetching({ clock })(url);
     await until('the body is waited for', () => clock.nextAt() === 2_000);
     clock.step();
@@ -172,7 +172,7 @@ describe('an answer without a token that can be used', () => {
 
 describe('a token URL that refuses', () => {
   test('is quoted, without secrets however they are written', async () => {
-    const { url } = await tokenUrl((response, { headers, body }) => {
+    const { url } = await aTokenUrl((response, { headers, body }) => {
       const pair = headers.authorization?.slice('Basic '.length) ?? '';
       const echo = { pair, decoded: atob(pair), body, secret: SECRET, form: encodeURIComponent(SECRET) };
       response
@@ -186,6 +186,7 @@ describe('a token URL that refuses', () => {
       expect(body).toMatch(/^The token URL answered 401: {"error":"invalid_client"/);
       expect(body).not.toContain('hush');
       expect(body).not.toContain('4711');
+      expect(body).not.toContain(btoa('us%3Atwo:').slice(0, 8));
       expect(fetched).not.toHaveProperty('failure.status');
       expect(fetched).not.toHaveProperty('failure.isHung');
     }
@@ -221,7 +222,7 @@ describe('a token URL that refuses', () => {
 
   test('shows neither secret nor token, wherever they are in its answer', async () => {
     let said = '';
-    const { url } = await tokenUrl((response) => response.writeHead(400).end(said));
+    const { url } = await aTokenUrl((response) => response.writeHead(400).end(said));
     const fetch = fetching();
     const noise = fc.string({ unit: fc.constantFrom('"', '{', ' ', '=', '&', 'a', '%', '\\', 'é', 'token') });
     const written = fc.constantFrom(

@@ -78,9 +78,9 @@ function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: Toke
   return certificate !== undefined && isThere ? { certificate } : {};
 }
 
-/** As they are sent: the pair for Basic is encoded as RFC 6749, 2.3.1, says. */
+/** As they are sent: the pair for Basic is encoded as RFC 6749, 2.3.1, says, which some decode but for the blanks. */
 function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: Record<string, string>): string[] {
-  return [clientSecret, authorization.slice('Basic '.length).replaceAll('=', '')];
+  return [clientSecret, clientSecret.replaceAll(' ', '+'), authorization.slice('Basic '.length).replaceAll('=', '')];
 }
 
 type Issued = { access_token: string; token_type: string; expires_in?: number | undefined };

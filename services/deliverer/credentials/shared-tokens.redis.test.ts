@@ -73,9 +73,7 @@ describe('deliverers', () => {
     await until('it is shared', async () => (await redis.exists(`waybell:token:${need.guid}:fetch`)) === 0);
     expect(await second.tokens.ask(need)).toEqual(given('one'));
     expect(second.fetches).toHaveLength(0);
-    const leftMs = await redis.pttl(`waybell:token:${need.guid}`);
-    expect(leftMs).toBeGreaterThan(0);
-    expect(leftMs).toBeLessThanOrEqual(3_600_000);
+    expect(await redis.pttl(`waybell:token:${need.guid}`)).toBeGreaterThan(0);
   });
 
   test('take what another has fetched in the place of one that a receiver refused', async () => {
