@@ -1,4 +1,5 @@
 import { clientPages } from './client-pages.ts';
+import { credentials } from './credentials.ts';
 import { operatorPages } from './operator-pages.ts';
 import { stops } from './stops.ts';
 import { subscriptionFlows } from './subscription-flows.ts';
@@ -6,6 +7,7 @@ import { troubles } from './troubles.ts';
 
 clientPages();
 subscriptionFlows();
+credentials();
 operatorPages();
 stops();
 troubles();

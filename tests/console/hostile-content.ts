@@ -7,8 +7,9 @@ import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, namedCarrier, untilStatus } from './furnished.ts';
 import { overhang, untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
+import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, HOSTILE_BODY, operatorToken, stack, subscribed, type Account } from './stand.ts';
+import { anAccount, HOSTILE_BODY, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
 
 const LONG = 1_000_000;
 /** Turns the direction of reading, and is not seen. */
@@ -95,6 +96,25 @@ export function hostileContent(): void {
         expect(await opened.page.getByRole('heading', { level: 1 }).textContent()).toContain(TURNED_SHOWN);
         await expectHarmless(opened, at === 'client' ? 'Catalog' : 'Queues');
       }
+    });
+
+    test('what is told of credentials is shown as text', async () => {
+      const [host, id] = ['gateway.example.com', '<script>alert(1)</script>'];
+      const basic = { username: `<img src=x onerror=alert(2)>${TURNED}`, password: 'a' };
+      const certificate = aClientCertificate('<iframe srcdoc=x>', 40);
+      const oauth2 = {
+        token_url: receiver.url('/<img>'),
+        client_id: id,
+        client_secret: 'a',
+        audience: 'W'.repeat(2_000),
+      };
+      await putCredentials(carrier, host, { basic, certificate });
+      await putCredentials(carrier, `${host}:8443`, { oauth2 });
+      const opened = await signedIn({ token: carrier.token });
+      await to(opened.page, '/credentials');
+      for (const shown of [`user <img src=x onerror=alert(2)>${TURNED_SHOWN}`, `client ${id}`, 'iframe srcdoc'])
+        await opened.page.getByText(shown).waitFor();
+      await expectHarmless(opened, 'Catalog');
     });
 
     test.each([

@@ -5,10 +5,13 @@ import { deliveriesOf } from './deliveries-of.ts';
 import { furnish, type Furnished } from './furnished.ts';
 import { untilLoaded } from './page-checks.ts';
 import { button, dialog, to } from './places.ts';
+import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import { stack, subscribed } from './stand.ts';
 import type { Client } from '../testing/test-stack.ts';
 
+/** What is told of the other's credentials. */
+const CREDENTIALS = ['the-others-gateway.example.com', 'X-Key-Of-The-Other', 'user-of-the-other'] as const;
 const ANSWER = 'only-the-receiver-of-the-other-says-so';
 
 export function isolation(): void {
@@ -18,6 +21,9 @@ export function isolation(): void {
     let sibling: Client;
     beforeAll(async () => {
       other = await furnish('Lone Mesa Transport', (response) => response.writeHead(500).end(ANSWER));
+      const [host, name, username] = CREDENTIALS;
+      const given = { headers: { [name]: 'a' }, basic: { username, password: 'b' } };
+      await putCredentials(other.carrier, host, given);
       reader = (await furnish('Prairie Line Haulage')).carrier;
       sibling = await stack.clientOf(other.carrier.account, 'carrier', 'second');
       await subscribed(sibling, 'order.assigned');
@@ -26,13 +32,24 @@ export function isolation(): void {
     test('anything of another account, whatever is asked for by its address', async () => {
       const { deliveries, subscriptions, secrets } = await madeFor(other);
       const { carrier, name, order, event, path, rejected } = other;
-      const theirs = [...deliveries, ...subscriptions, ...secrets, path, ANSWER, name, order, event, rejected.guid];
+      const theirs = [
+        ...deliveries,
+        ...subscriptions,
+        ...secrets,
+        ...CREDENTIALS,
+        path,
+        ANSWER,
+        name,
+        order,
+        event,
+        rejected.guid,
+      ];
       await expectKept([...theirs, carrier.account], other, reader);
     });
 
     test("anything of another client of the account, but the account's events", async () => {
       const { deliveries, subscriptions } = await madeFor(other);
-      await expectKept([...deliveries, ...subscriptions, other.path, ANSWER], other, sibling);
+      await expectKept([...deliveries, ...subscriptions, ...CREDENTIALS, other.path, ANSWER], other, sibling);
     });
   });
 }
@@ -62,7 +79,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     ...asked.map((each) => `/timeline/${each}`),
     ...asked.map((each) => `/find/${each}`),
   ];
-  const own = ['/catalog?action=order.created', '/secrets', '/live', '/subscriptions'];
+  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/subscriptions'];
   let seen = '';
   for (const address of [...foreign, ...own]) {
     const before = seen;

@@ -23,7 +23,7 @@ export function keyboard(): void {
       page.evaluate(() => {
         const { document } = globalThis as unknown as { document: { activeElement: Focused | null } };
         const at = document.activeElement;
-        return at === null ? '' : (at.getAttribute('aria-label') ?? at.id) || at.textContent.trim();
+        return at === null ? '' : (at.getAttribute('aria-label') ?? at.id) || (at.labels?.[0] ?? at).textContent.trim();
       });
 
     const tabTo = async (name: RegExp, key = 'Tab') => {
@@ -89,6 +89,28 @@ export function keyboard(): void {
       expect(await focused()).toBe('Unsubscribe');
     });
 
+    test('puts credentials in', async () => {
+      await signInByKeys();
+      await tabTo(/^Credentials$/);
+      await press('Enter');
+      await page.getByRole('button', { name: 'Put in credentials' }).waitFor();
+      await tabTo(/^Put in credentials$/);
+      await press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await tabTo(/^Host/);
+      await page.keyboard.type('gateway.example.com');
+      await tabTo(/^Add headers$/);
+      await press('Enter');
+      await tabTo(/^Name$/, 'Shift+Tab');
+      await page.keyboard.type('X-Api-Key');
+      await tabTo(/^Value$/);
+      await page.keyboard.type('of-the-keyboard');
+      await press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('article', { name: 'gateway.example.com' }).getByText('X-Api-Key').waitFor();
+      expect(await focused()).toBe('Put in credentials');
+    });
+
     test('skips to the content', async () => {
       await signInByKeys();
       await page.getByRole('button', { name: 'What did we miss?' }).first().waitFor();
@@ -116,4 +138,9 @@ export function keyboard(): void {
   });
 }
 
-type Focused = { id: string; textContent: string; getAttribute(name: string): string | null };
+type Focused = {
+  id: string;
+  labels?: { textContent: string }[];
+  textContent: string;
+  getAttribute(name: string): string | null;
+};

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
 import type { Furnished } from './furnished.ts';
+import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { receiver, subscribed } from './stand.ts';
 
 /** A page, or a dialog of it: how somebody who has signed in gets there. */
@@ -163,6 +164,27 @@ export const clientPlaces: Place[] = [
       await button(page, 'Show').first().waitFor();
     },
   ],
+  [
+    'credentials',
+    async (page, { carrier }) => {
+      const certificate = aClientCertificate('waybell-client', 12.5);
+      const oauth2 = { token_url: receiver.url('/token?a=b'), client_id: 'a', client_secret: 'b', scope: 'c' };
+      await putCredentials(carrier, 'gateway.example.com', { headers: { 'X-Api-Key': 'a' }, oauth2, certificate });
+      await to(page, '/credentials');
+      await page.getByText('ends in 12 days').waitFor();
+    },
+  ],
+  [
+    'credentials of every kind, before they are put in',
+    async (page) => {
+      await asks('/credentials', 'Put in credentials')(page);
+      for (const kind of ['headers', 'OAuth2', 'certificate'])
+        await dialog(page)
+          .getByRole('button', { name: `Add ${kind}` })
+          .click();
+    },
+  ],
+  ['the removal of credentials', asks('/credentials', /^Remove credentials/)],
   ['a rotation', asks('/secrets', 'Rotate')],
   [
     'no page',

@@ -14,11 +14,15 @@ export let receiver: Receiver;
 /** As many retries as the contract of carriers has, without its pauses: a delivery is exhausted in a second. */
 const CARRIER_DELAYS_MS = [100, 200, 400];
 
+/** What the operator tells of where callbacks come from. */
+export const SOURCE_NETWORK = '8.8.8.0/28';
+
 beforeAll(async () => {
   const settings = {
     ...PATIENT,
     CARRIER_RETRY_DELAYS: CARRIER_DELAYS_MS.map((delayMs) => `${delayMs}ms`).join(),
     LOG_SEND_INTERVAL: '50ms',
+    CALLBACK_SOURCE_NETWORKS: SOURCE_NETWORK,
   };
   await Promise.all([
     TestStack.start(settings).then((started) => (stack = started)),

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { revokeToken } from '@waybell/subscription-api/tokens';
 import { furnish, type Furnished } from './furnished.ts';
 import { button, to } from './places.ts';
+import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, stack } from './stand.ts';
 
@@ -89,6 +90,8 @@ export function states(): void {
       expect(await page.getByRole('main').getByRole('link', { name: 'catalog' }).count()).toBe(1);
       await to(page, '/secrets');
       await button(page, 'Show').waitFor();
+      await to(page, '/credentials');
+      await page.getByText('There are none yet.').waitFor();
       await to(page, '/live');
       await page.getByText('Nothing has happened since this page was opened.').waitFor();
       await to(page, '/timeline/4711');
@@ -108,6 +111,10 @@ export function states(): void {
       expect(await page.getByRole('dialog').count()).toBe(0);
       await to(page, '/secrets');
       expect(await buttons('This access token may only read')).toEqual([]);
+      await putCredentials(known.carrier, 'gateway.example.com', { headers: { 'X-Api-Key': 'a' } });
+      await to(page, '/credentials?host=gateway.example.com');
+      expect(await buttons('X-Api-Key')).toEqual([]);
+      expect(await page.getByRole('dialog').count()).toBe(0);
       await to(page, `/deliveries/${known.delivery}`);
       expect(await buttons(/^Attempt 4$/)).toEqual([]);
       await to(page, '/catalog?action=order.created');

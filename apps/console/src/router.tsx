@@ -49,6 +49,12 @@ const clientRoutes = [
   }),
   createRoute({
     ...forClients,
+    path: '/credentials',
+    validateSearch: texts('host'),
+    component: lazyRouteComponent(() => import('./pages/credentials/credentials-page.tsx'), 'CredentialsPage'),
+  }),
+  createRoute({
+    ...forClients,
     path: '/catalog',
     validateSearch: ({ action }: Record<string, unknown>): { action?: string } =>
       typeof action === 'string' ? { action } : {},

@@ -37,6 +37,7 @@ function ClientLinks() {
       <Link to="/subscriptions">Subscriptions</Link>
       <Link to="/live">Live</Link>
       <Link to="/catalog">Catalog</Link>
+      <Link to="/credentials">Credentials</Link>
       <Link to="/secrets">Secrets</Link>
     </>
   );

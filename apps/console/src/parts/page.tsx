@@ -1,9 +1,10 @@
-import { useEffect, type ReactNode } from 'react';
+import { useLayoutEffect, type ReactNode } from 'react';
 import { Foreign } from './text-block.tsx';
 
 /** A page with its title, which is that of the window too, and may be a text from elsewhere. */
 export function Page({ title, tools, children }: { title: string; tools?: ReactNode; children: ReactNode }) {
-  useEffect(() => {
+  // With what is shown, not after it.
+  useLayoutEffect(() => {
     document.title = `${title} – Waybell`;
   }, [title]);
   return (

@@ -1,6 +1,7 @@
 import { Moment, writtenDuration } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
+import { CredentialsLink } from './credentials-link.tsx';
 import type { Attempt } from './types.ts';
 
 /** Every attempt: what came back, where the milliseconds went, what it means and what to do about it. */
@@ -23,6 +24,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
               {attempt.broken_rule !== undefined && ` What came: ${attempt.broken_rule}.`}
             </p>
           )}
+          <CredentialsLink attempt={attempt} />
           <Milliseconds attempt={attempt} />
           {attempt.url !== undefined && (
             <p className="small">

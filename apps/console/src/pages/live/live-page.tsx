@@ -97,7 +97,7 @@ function FeedLine({ item }: { item: FeedItem }) {
 }
 
 /** Leads to what an item tells of. */
-function About({ item: { deliveryGuid, eventGuid } }: { item: FeedItem }) {
+function About({ item: { deliveryGuid, eventGuid, notice } }: { item: FeedItem }) {
   if (deliveryGuid !== undefined) {
     return (
       <Link to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
@@ -105,6 +105,7 @@ function About({ item: { deliveryGuid, eventGuid } }: { item: FeedItem }) {
       </Link>
     );
   }
+  if (notice === 'certificate.ending') return <Link to="/credentials">credentials</Link>;
   if (eventGuid === undefined) return <Link to="/subscriptions">subscriptions</Link>;
   return (
     <Link to="/timeline/$key" params={{ key: eventGuid }}>

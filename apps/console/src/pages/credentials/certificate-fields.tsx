@@ -1,0 +1,34 @@
+import { useRef, useState, type ChangeEvent } from 'react';
+import { PemField } from './pem-field.tsx';
+import { readPem } from './read-pem.ts';
+
+/** A certificate's chain and its key, pasted or out of files. */
+export function CertificateFields() {
+  const chain = useRef<HTMLTextAreaElement>(null);
+  const key = useRef<HTMLTextAreaElement>(null);
+  const [said, setSaid] = useState('');
+  const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const found = await readPem([...(target.files ?? [])]);
+    target.value = '';
+    if (found.chain !== '' && chain.current !== null) chain.current.value = found.chain;
+    if (found.key !== '' && key.current !== null) key.current.value = found.key;
+    const names = [found.chain !== '' && 'certificates', found.key !== '' && 'a key'].filter(Boolean);
+    setSaid(names.length > 0 ? `Found ${names.join(' and ')}.` : NOTHING);
+  };
+  return (
+    <>
+      <label>
+        Files in PEM, with certificates, key or both
+        <input type="file" multiple accept=".pem,.crt,.cer,.key" onChange={(event) => void read(event)} />
+      </label>
+      <p className="small" role="status">
+        {said}
+      </p>
+      <PemField field={chain} at="#/certificate/chain" label="Certificate, then its intermediates" />
+      <PemField field={key} at="#/certificate/key" label="Private key, without a passphrase" isHidden />
+    </>
+  );
+}
+
+const NOTHING =
+  'No PEM in there. A file in PKCS#12 is turned into PEM by: openssl pkcs12 -in client.p12 -nodes -out client.pem';

@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import { Moment } from '../../parts/moment.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { CertificateEnd } from './certificate-end.tsx';
+import { callsOf, type Credentials } from './types.ts';
+
+type CredentialsCardProps = {
+  credentials: Credentials;
+  /** Left out where the token may not change them. */
+  replace?: () => void;
+  remove?: () => void;
+};
+
+/** What callbacks to one host authenticate with, as far as it is told: no secret. */
+export function CredentialsCard({ credentials, replace, remove }: CredentialsCardProps) {
+  const { host, changed_at: changedAt } = credentials;
+  return (
+    <article className="card" aria-label={host}>
+      <div className="line">
+        <h2>
+          <Foreign text={host} />
+        </h2>
+        <span className="tag">{callsOf(credentials)}</span>
+        <span className="quietly">
+          since <Moment at={changedAt} />
+        </span>
+      </div>
+      <Kinds {...credentials} />
+      {replace !== undefined && remove !== undefined && (
+        <div className="tools">
+          <button type="button" aria-label={`Replace credentials for ${host}`} onClick={replace}>
+            Replace
+          </button>
+          <button type="button" className="danger" aria-label={`Remove credentials for ${host}`} onClick={remove}>
+            Remove
+          </button>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Kinds({ headers, basic, oauth2, certificate }: Credentials) {
+  return (
+    <dl className="headers">
+      {headers !== null && (
+        <Kind name="Headers">
+          {headers.map((name) => (
+            <div key={name}>
+              <Foreign text={name} />
+            </div>
+          ))}
+        </Kind>
+      )}
+      {basic !== null && (
+        <Kind name="Basic">
+          user <Foreign text={basic.username} />
+        </Kind>
+      )}
+      {oauth2 !== null && (
+        <Kind name="OAuth2">
+          client <Foreign text={oauth2.client_id} /> at <Foreign text={oauth2.token_url} />
+          {oauth2.scope !== undefined && (
+            <div>
+              scope <Foreign text={oauth2.scope} />
+            </div>
+          )}
+          {oauth2.audience !== undefined && (
+            <div>
+              audience <Foreign text={oauth2.audience} />
+            </div>
+          )}
+        </Kind>
+      )}
+      {certificate !== null && (
+        <Kind name="Certificate">
+          <CertificateEnd at={certificate.not_after} />
+          <div>
+            <Foreign text={certificate.subject} />, issued by <Foreign text={certificate.issuer} />
+          </div>
+          <div className="small">
+            SHA-256 fingerprint <code>{certificate.fingerprint}</code>
+          </div>
+        </Kind>
+      )}
+    </dl>
+  );
+}
+
+function Kind({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { useTold } from '../../api/use-told.ts';
+import { Foreign } from '../../parts/text-block.tsx';
+import { Field } from './field.tsx';
+import { hostOf, kindsOf, KIND_NAMES, type Credentials } from './types.ts';
+
+type HostProps = {
+  typed: string;
+  type: (host: string) => void;
+  /** What is there for this host. */
+  replaced: Credentials | undefined;
+};
+
+/** The host, of those that the client's subscriptions call or any other, and what becomes of what is there for it. */
+export function HostField({ typed, type, replaced }: HostProps) {
+  const subscriptions = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
+  const urls = subscriptions.data?.objects.map(({ callback_url: url }) => url) ?? [];
+  return (
+    <>
+      <Field
+        at="host"
+        label="Host, with its port where that is not the usual one"
+        list="called-hosts"
+        required
+        maxLength={300}
+        placeholder="receiver.example.com"
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
+      <datalist id="called-hosts">
+        {[...new Set(urls.map(hostOf))].map((host) => (
+          <option key={host} value={host} />
+        ))}
+      </datalist>
+      {replaced !== undefined && (
+        <p className="small" role="status">
+          There are credentials for <Foreign text={replaced.host} /> (
+          {kindsOf(replaced)
+            .map((kind) => KIND_NAMES[kind])
+            .join(', ')}
+          ). They are replaced whole: what you do not enter again is gone.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react';
+import { BasicFields, OAuth2Fields } from './authorization-fields.tsx';
+import { CertificateFields } from './certificate-fields.tsx';
+import { Faults } from './faults.tsx';
+import { HeaderFields } from './header-fields.tsx';
+import { KINDS, KIND_NAMES, type Credentials, type Kind } from './types.ts';
+
+type SectionsProps = {
+  kinds: readonly Kind[];
+  choose: (kinds: readonly Kind[]) => void;
+  before: Credentials | undefined;
+};
+
+/** A request has one of them. */
+const RIVALS: Readonly<Partial<Record<Kind, Kind>>> = { basic: 'oauth2', oauth2: 'basic' };
+
+/** The fields of each kind of credentials that was added, and the buttons that add another. */
+export function KindSections({ kinds, choose, before }: SectionsProps) {
+  const fields: Record<Kind, ReactNode> = {
+    headers: <HeaderFields names={before?.headers ?? ['']} />,
+    basic: <BasicFields before={before?.basic ?? undefined} />,
+    oauth2: <OAuth2Fields before={before?.oauth2 ?? undefined} />,
+    certificate: <CertificateFields />,
+  };
+  const addable = KINDS.filter((kind) => !kinds.includes(kind) && !kinds.some((each) => RIVALS[each] === kind));
+  return (
+    <>
+      {KINDS.filter((kind) => kinds.includes(kind)).map((kind) => (
+        <fieldset key={kind}>
+          <legend>{KIND_NAMES[kind]}</legend>
+          {fields[kind]}
+          <Faults at={`#/${kind}`} />
+          <div className="tools">
+            <button
+              type="button"
+              aria-label={`Leave out: ${KIND_NAMES[kind]}`}
+              onClick={() => choose(kinds.filter((each) => each !== kind))}
+            >
+              Leave out
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <div className="tools">
+        {addable.map((kind) => (
+          <button key={kind} type="button" onClick={() => choose([...kinds, kind])}>
+            Add {KIND_NAMES[kind]}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

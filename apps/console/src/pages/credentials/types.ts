@@ -1,0 +1,32 @@
+import type { components, paths } from '../../api/client-api.d.ts';
+
+/** What is told of the credentials for a host. */
+export type Credentials = components['schemas']['Credentials'];
+/** What is put in for a host. */
+export type GivenCredentials = paths['/v1/credentials/{host}']['put']['requestBody']['content']['application/json'];
+
+export const KINDS = ['headers', 'basic', 'oauth2', 'certificate'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  headers: 'headers',
+  basic: 'Basic',
+  oauth2: 'OAuth2',
+  certificate: 'certificate',
+};
+
+export const kindsOf = (credentials: Credentials): readonly Kind[] =>
+  KINDS.filter((kind) => credentials[kind] !== null);
+
+/** Such as `used by 3 subscriptions`. */
+export function callsOf({ subscriptions }: Credentials): string {
+  if (subscriptions === 0) return 'used by no subscription';
+  return `used by ${subscriptions.toLocaleString()} subscription${subscriptions === 1 ? '' : 's'}`;
+}
+
+/** The host of what was typed, with its port where that is not the usual one: of a URL too. What is neither stays as it is. */
+export function hostOf(typed: string): string {
+  const text = typed.trim();
+  const url = text.includes('://') ? text : `https://${text}`;
+  return URL.canParse(url) ? new URL(url).host : text;
+}

@@ -1,0 +1,230 @@
+import { describe, expect, test } from '@jest/globals';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
+import { expectNowhere } from './expect-nowhere.ts';
+import { untilStatus } from './furnished.ts';
+import { expectReadable } from './page-checks.ts';
+import { button, dialog, to } from './places.ts';
+import { aClientCertificate, putCredentials } from './put-credentials.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, receiver, SOURCE_NETWORK, subscribed, type Account } from './stand.ts';
+
+const DAY_MS = 86_400_000;
+const HOST = 'gateway.example.com';
+const NO_TOKEN = '/no-token';
+const SECRET = { one: 'a-value-nobody-sees', other: 'another-value-nobody-sees', third: 'a-third-value-nobody-sees' };
+const SECRETS = Object.values(SECRET);
+
+export function credentials(): void {
+  describe('by the console, a client', () => {
+    test('puts credentials in for a host that it is called at: callbacks have them, and the page has no value of them', async () => {
+      const carrier = await anAccount('carrier');
+      const { path } = await subscribed(carrier, 'order.created');
+      const { host } = new URL(receiver.url(path));
+      const opened = await signedIn({ token: carrier.token });
+      const { page } = opened;
+      await to(page, '/credentials');
+      await button(page, 'Put in credentials').click();
+      const hosts = dialog(page).locator('datalist option');
+      await hosts.waitFor({ state: 'attached' });
+      expect(await hosts.evaluateAll((options) => options.map((each) => each.getAttribute('value')))).toEqual([host]);
+      await hostField(page).fill(`http://${host}/any/path`);
+      await addHeader(page, 1, ['X-Api-Key', SECRET.one]);
+      await button(page, 'Add Basic').click();
+      expect(await button(page, 'Add OAuth2').count()).toBe(0);
+      await dialog(page).getByLabel('User name').fill('waybell');
+      await dialog(page).getByLabel('Password').fill(SECRET.other);
+      await send(page, 'Put in');
+      const told = card(page, host);
+      await told.getByText('X-Api-Key').waitFor();
+      await told.getByText('user waybell').waitFor();
+      await told.getByText('used by 1 subscription').waitFor();
+      await expectNowhere(page, SECRETS);
+      await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const { headers } = await received(path);
+      expect(headers).toMatchObject({ 'x-api-key': SECRET.one, authorization: basic('waybell', SECRET.other) });
+    });
+
+    test('replaces credentials whole, which is said before', async () => {
+      const carrier = await withCredentials({ headers: { 'X-Api-Key': 'a' }, basic: { username: 'b', password: 'c' } });
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/credentials');
+      await button(page, `Replace credentials for ${HOST}`).click();
+      await dialog(page).getByText('(headers, Basic). They are replaced whole').waitFor();
+      await button(page, 'Leave out: Basic').click();
+      expect(await rowOf(page, 1).getByLabel('Name').inputValue()).toBe('X-Api-Key');
+      await rowOf(page, 1).getByLabel('Value').fill(SECRET.one);
+      await button(page, 'Add a header').click();
+      await fillRow(page, 2, ['X-Other-Key', SECRET.other]);
+      await send(page, 'Replace');
+      await card(page, HOST).getByText('X-Other-Key').waitFor();
+      expect(await card(page, HOST).getByText('Basic').count()).toBe(0);
+      await expectNowhere(page, SECRETS);
+    });
+
+    test('is told at its field what of them is refused, and puts the rest in without typing it again', async () => {
+      const { token } = await anAccount('carrier');
+      const tokenUrl = receiver.url('/token');
+      const opened = await signedIn({ token });
+      const { page } = opened;
+      await to(page, '/credentials');
+      await button(page, 'Put in credentials').click();
+      await hostField(page).fill(HOST);
+      await addHeader(page, 1, ['Content-Type', SECRET.one]);
+      await button(page, 'Add OAuth2').click();
+      await dialog(page).getByLabel('Token URL').fill('https://169.254.169.254/token');
+      await dialog(page).getByLabel('Client id').fill('a-client');
+      await dialog(page).getByLabel('Client secret').fill(SECRET.third);
+      await send(page, 'Put in');
+      await dialog(page).getByText('Nothing was changed: see what is marked above.').waitFor();
+      await opened.untilTrouble(/422/);
+      expect(await marked(page)).toEqual(['header-name', 'header-value', '#/oauth2/token_url']);
+      expect(await dialog(page).locator(':focus').getAttribute('name')).toBe('header-name');
+      await expectReadable(page);
+      await rowOf(page, 1).getByLabel('Name').fill('X-Api-Key');
+      await dialog(page).getByLabel('Token URL').fill(tokenUrl);
+      await send(page, 'Put in');
+      await card(page, HOST).getByText(`client a-client at ${tokenUrl}`).waitFor();
+      await expectNowhere(page, SECRETS);
+    });
+
+    test('is told of two headers by one name before anything is sent', async () => {
+      const carrier = await anAccount('carrier');
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, `/credentials?host=${HOST}`);
+      await addHeader(page, 1, ['X-Api-Key', 'a']);
+      await button(page, 'Add a header').click();
+      await fillRow(page, 2, ['x-api-key ', 'b']);
+      await send(page, 'Put in');
+      expect(await dialog(page).locator('input:invalid').count()).toBe(2);
+      await rowOf(page, 2)
+        .getByRole('button', { name: /^Leave out/ })
+        .click();
+      await send(page, 'Put in');
+      await card(page, HOST).getByText('X-Api-Key').waitFor();
+    });
+
+    test('puts a certificate in from files, and sees in days when it ends', async () => {
+      const { key, chain } = aClientCertificate('waybell-client', 40.5);
+      const carrier = await anAccount('carrier');
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, `/credentials?host=${HOST}:8443`);
+      await button(page, 'Add certificate').click();
+      const files = dialog(page).getByLabel('Files in PEM');
+      await files.setInputFiles({ name: 'client.p12', mimeType: '', buffer: Buffer.from([0x30, 0x82]) });
+      await dialog(page).getByText('openssl pkcs12').waitFor();
+      await files.setInputFiles([
+        { name: 'key.pem', mimeType: '', buffer: Buffer.from(key) },
+        { name: 'chain.pem', mimeType: '', buffer: Buffer.from(`subject=CN = a\n${chain}`) },
+      ]);
+      await dialog(page).getByText('Found certificates and a key.').waitFor();
+      await send(page, 'Put in');
+      const told = card(page, `${HOST}:8443`);
+      await told.getByText('ends in 40 days').waitFor();
+      await told.getByText('waybell-client').waitFor();
+      await expectNowhere(page, key.split('\n').slice(1, -2));
+      for (const [days, tone, text] of [
+        [11, 'waiting', /^ends in 29 days, .*: put in the next one before$/],
+        [41, 'bad', /^ended less than a day ago, .*: receivers refuse it$/],
+        [43, 'bad', /^ended 2 days ago/],
+      ] as const) {
+        await page.clock.setFixedTime(wallClockMs() + days * DAY_MS);
+        await to(page, '/secrets');
+        await page.getByRole('heading', { name: 'Signing secrets' }).waitFor();
+        await to(page, '/credentials');
+        expect(await told.getByText(text).getAttribute('class')).toBe(tone);
+      }
+    });
+
+    test('removes credentials, after it is told what becomes of callbacks', async () => {
+      const carrier = await withCredentials({ headers: { 'X-Api-Key': 'a' } });
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/credentials');
+      await button(page, `Remove credentials for ${HOST}`).click();
+      await dialog(page).getByText('are sent without them from now on').waitFor();
+      await button(page, 'Cancel').click();
+      await button(page, `Remove credentials for ${HOST}`).click();
+      await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
+      await page.getByText('There are none yet.').waitFor();
+      expect((await carrier.call('GET', `/v1/credentials/${HOST}`)).status).toBe(404);
+    });
+
+    test.each([
+      ['was refused with 401', 401, () => ({ headers: { 'X-Api-Key': 'of-yesterday' } })],
+      ['had no access token', 200, () => ({ oauth2: oauth2At(receiver.url(NO_TOKEN)) })],
+    ])('is led from a delivery that %s to the credentials for its host', async (_why, answer, given) => {
+      const carrier = await anAccount('carrier');
+      const { path, subscription } = await subscribed(carrier, 'order.created', answer);
+      const { host } = new URL(receiver.url(path));
+      receiver.answer(NO_TOKEN, 500);
+      await putCredentials(carrier, host, given());
+      const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const delivery = messageGuid(guid, subscription);
+      await untilStatus(carrier, delivery, 'exhausted');
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, `/deliveries/${delivery}`);
+      const links = page.getByRole('link', { name: `Credentials for ${host}` });
+      await links.last().click();
+      await dialog(page).getByText('They are replaced whole').waitFor();
+      expect(await hostField(page).inputValue()).toBe(host);
+    });
+
+    test('sees live that a certificate ends soon, and is led to it', async () => {
+      const carrier = await anAccount('carrier');
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/live');
+      await page.getByText('Live.').waitFor();
+      await putCredentials(carrier, HOST, { certificate: aClientCertificate('waybell-client', 12.5) });
+      const notice = page.locator('.feed-line').filter({ hasText: 'certificate.ending' });
+      await notice.getByText(HOST).waitFor();
+      await notice.getByRole('link', { name: 'credentials' }).click();
+      const end = card(page, HOST).getByText('ends in 12 days');
+      await end.waitFor();
+      expect(await end.getAttribute('class')).toBe('waiting');
+    });
+
+    test('sees where callbacks come from, unless the operator tells none', async () => {
+      const { tokens } = await anAccount('shipper');
+      const { page } = await signedIn({ token: tokens.read });
+      await to(page, '/credentials');
+      const section = page.getByRole('region', { name: 'Where callbacks come from' });
+      await section.getByText(SOURCE_NETWORK).waitFor();
+      const opened = page.waitForEvent('popup');
+      await section.getByRole('link', { name: 'page for security teams' }).click();
+      await (await opened).getByText(SOURCE_NETWORK).first().waitFor();
+      const silent = await signedIn({ token: tokens.read });
+      await silent.page.route(
+        ({ pathname }) => pathname === '/v1/source-networks',
+        async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, json: { ...(await response.json()), networks: null } });
+        },
+      );
+      const told = silent.page.waitForResponse((response) => response.url().endsWith('/v1/source-networks'));
+      await to(silent.page, '/credentials');
+      await (await told).finished();
+      await silent.page.getByText('There are none yet.').waitFor();
+      expect(await silent.page.getByText('Where callbacks come from').count()).toBe(0);
+    });
+  });
+}
+
+const oauth2At = (tokenUrl: string) => ({ token_url: tokenUrl, client_id: 'a', client_secret: 'b' });
+
+const basic = (username: string, password: string) =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+async function received(path: string) {
+  await receiver.untilReceived(path, 1);
+  const [first] = receiver.at(path);
+  if (first === undefined) throw new Error('nothing came');
+  return first;
+}
+
+/** A carrier who has put these in for a host. */
+async function withCredentials(given: object): Promise<Account> {
+  const carrier = await anAccount('carrier');
+  await putCredentials(carrier, HOST, given);
+  return carrier;
+}
