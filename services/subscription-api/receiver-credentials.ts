@@ -40,7 +40,7 @@ export type HostCredentials = { host: string; shown: ShownCredentials; changedAt
 
 export type NewCredentials = { host: string; credentials: ReceiverCredentials; shown: ShownCredentials };
 
-export type Credentials = {
+export type CredentialsStore = {
   /** Those of a client, by host. */
   list(client: CredentialsClient): Promise<HostCredentials[]>;
   find(client: CredentialsClient, host: string): Promise<HostCredentials | undefined>;
@@ -74,7 +74,7 @@ const INSERT = `
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** Keeps what clients put in for their callbacks to a host, sealed: it is never told again. */
-export function keepCredentials({ database, keyRing }: { database: Database; keyRing: KeyRing }): Credentials {
+export function keepCredentials({ database, keyRing }: { database: Database; keyRing: KeyRing }): CredentialsStore {
   const findIn = async (postgres: Queryable, { accountGuid, clientId }: CredentialsClient, host: string | null) =>
     (await postgres.query<HostCredentials>(FIND, [accountGuid, clientId, host])).rows;
 

@@ -10,13 +10,13 @@ import { invalidParameters } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { readCredentialsRequest } from './credentials-request.ts';
 
-type HostParams = { host: string };
+type OfHost = { host: string };
 
 /** What a client's callbacks authenticate with at a host, the same on either interface. Nothing of it that is secret is ever answered. */
 export function credentialsRoutes({ authenticate, credentials, callbackRules: rules }: RouteOptions): Router {
   const router = Router({ caseSensitive: true });
 
-  async function admit(request: Request<HostParams>, scope: Scope) {
+  async function admit(request: Request<OfHost>, scope: Scope) {
     const caller = await authenticate(request);
     requireScope(caller, scope);
     return { caller, host: requireCallbackHost(request.params.host, rules) };
@@ -30,7 +30,7 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
     },
   });
 
-  addPath<HostParams>(router, ['/v1/credentials/:host'], {
+  addPath<OfHost>(router, ['/v1/credentials/:host'], {
     async get(request, response) {
       const { caller, host } = await admit(request, 'webhooks:read');
       const found = await credentials.find(caller, host);

@@ -2,7 +2,7 @@ import type { Action } from '@waybell/catalog/action';
 import type { RequestHandler, Response, Router } from 'express';
 import type { CallbackRules } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
-import type { Credentials } from '../../receiver-credentials.ts';
+import type { CredentialsStore } from '../../receiver-credentials.ts';
 import type { SigningSecrets } from '../../signing-secrets.ts';
 import type { Subscriptions } from '../../subscriptions.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
@@ -15,7 +15,7 @@ export type RouteOptions = {
   authenticate: Authenticate;
   subscriptions: Subscriptions;
   signingSecrets: SigningSecrets;
-  credentials: Credentials;
+  credentials: CredentialsStore;
   database: Pick<Database, 'askLog' | 'change'>;
   catalog: readonly Action[];
   callbackRules: CallbackRules;
