@@ -5,9 +5,9 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 export const failureReasons = {
   credentials_unavailable: {
     meaning:
-      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made; of a token URL, the attempt says what it answered.',
+      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made, or only one with a token that the receiver refused; of a token URL, the attempt says what it answered.',
     remedy:
-      'Look at that answer: put the credentials in again if it refuses them, else have the token URL answer in time.',
+      'Look at that answer: put the credentials in again if it refuses them (`PUT /v1/credentials/{host}`), else have the token URL answer in time.',
   },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",
@@ -79,7 +79,8 @@ export const failureReasons = {
   },
   http_4xx: {
     meaning: 'The status is 4xx: the receiver refused the request.',
-    remedy: "Look in the receiver's log for what it refused: path, token, size or rate.",
+    remedy:
+      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or credentials: `PUT /v1/credentials/{host}`.",
   },
   http_5xx: {
     meaning: 'The status is 5xx: the receiver, or a proxy before it, failed.',

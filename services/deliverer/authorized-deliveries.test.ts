@@ -150,7 +150,8 @@ describe('a token that cannot be had', () => {
     const outcome = outcomeOf(await caused);
     const { isDelivered: _, ...answer } = NO_TOKEN;
     expect(outcome).toMatchObject({ kind: 'failed', attempt: 1, retryAt: 1_000 });
-    expect(outcome?.answer).toEqual(answer);
+    // Of the callback URL, so that it is known which receiver got nothing.
+    expect(outcome?.answer).toEqual({ ...answer, url: 'https://example.com/' });
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['quick']]);
   });
 
@@ -203,7 +204,8 @@ describe('a receiver that answers 401', () => {
     const caused = deliverer.caused();
     await endFetch(deliverer, issued('one'));
     await endFetch(deliverer, refused());
-    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable' });
+    const url = 'https://example.com/';
+    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable', url });
     expect(outcomeOf(await caused)?.answer).not.toHaveProperty('status');
   });
 

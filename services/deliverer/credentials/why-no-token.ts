@@ -10,28 +10,28 @@ const TOKENS = /((?:access|refresh|id)_token["']?\s{0,8}[:=]\s{0,8}["']?)[^"'&\s
 
 /**
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
- * status, which is not the receiver's. `broken`: why a token that came cannot be used.
+ * status and address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
 export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
-  const { durationMs, url, ip, reason, tooMuch, isOurs } = result;
+  const { durationMs, reason, tooMuch, isOurs } = result;
   return {
     isDelivered: false,
     reason: 'credentials_unavailable',
     durationMs,
     body: excerpt([Buffer.from(said(result, broken)).subarray(0, KEPT_BYTES)]),
-    ...(url !== undefined && { url }),
-    ...(ip !== undefined && { ip }),
     ...(tooMuch && { tooMuch }),
     ...(isOurs && { isOurs }),
     ...(isTimeout(reason) && { isHung: true }),
   };
 }
 
-function said({ status, reason, brokenRule, body = '' }: AttemptResult, broken: string | undefined): string {
+function said(result: AttemptResult, broken: string | undefined): string {
+  const { url = '', status, reason, brokenRule, body = '' } = result;
+  const tokenUrl = `The token URL ${url}`.trimEnd();
   // The body of a success has a token.
-  if (broken !== undefined) return `The token URL answered ${status}, which cannot be used: ${broken}`;
+  if (broken !== undefined) return `${tokenUrl} answered ${status}, which cannot be used: ${broken}`;
   const shown = body === '' ? '' : `: ${body.replaceAll(TOKENS, '$1***')}`;
-  if (status !== undefined) return `The token URL answered ${status}${shown}`;
-  if (brokenRule !== undefined) return `The token URL gave no response of HTTP, as ${brokenRule}${shown}`;
-  return `The token URL could not be reached, or did not answer: ${reason}${shown}`;
+  if (status !== undefined) return `${tokenUrl} answered ${status}${shown}`;
+  if (brokenRule !== undefined) return `${tokenUrl} gave no response of HTTP, as ${brokenRule}${shown}`;
+  return `${tokenUrl} could not be reached, or did not answer: ${reason}${shown}`;
 }
