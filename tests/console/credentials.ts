@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
@@ -137,6 +138,28 @@ export function credentials(): void {
       }
     });
 
+    test('puts credentials in by the keyboard alone: what is added has the focus, and what is left out gives it back', async () => {
+      const { token } = await anAccount('carrier');
+      const { page } = await signedIn({ token });
+      const { keyboard } = page;
+      await to(page, `/credentials?host=${HOST}`);
+      await button(page, 'Add headers').press('Enter');
+      await keyboard.type('X-Api-Key');
+      await keyboard.press('Tab');
+      await keyboard.type(SECRET.one);
+      await button(page, 'Add certificate').press('Enter');
+      await focused(page).and(dialog(page).getByLabel('Files in PEM')).waitFor();
+      await button(page, 'Leave out: Certificate').press('Enter');
+      await focused(page).and(button(page, 'Add certificate')).waitFor();
+      await button(page, 'Add Basic').press('Enter');
+      await keyboard.type('waybell');
+      await keyboard.press('Tab');
+      await keyboard.type(SECRET.other);
+      await keyboard.press('Enter');
+      await card(page, HOST).getByText('user waybell').waitFor();
+      await card(page, HOST).getByText('X-Api-Key').waitFor();
+    });
+
     test('removes credentials, after it is told what becomes of callbacks', async () => {
       const carrier = await withCredentials({ headers: { 'X-Api-Key': 'a' } });
       const { page } = await signedIn({ token: carrier.token });
@@ -152,7 +175,9 @@ export function credentials(): void {
 
     test.each([
       ['was refused with 401', 401, () => ({ headers: { 'X-Api-Key': 'of-yesterday' } })],
-      ['had no access token', 200, () => ({ oauth2: oauth2At(receiver.url(NO_TOKEN)) })],
+      ['was refused with 403', 403, () => ({ headers: { 'X-Api-Key': 'of-yesterday' } })],
+      // Whose host is not the receiver's.
+      ['had no access token', 200, () => ({ oauth2: oauth2At(elsewhere(receiver.url(NO_TOKEN))) })],
     ])('is led from a delivery that %s to the credentials for its host', async (_why, answer, given) => {
       const carrier = await anAccount('carrier');
       const { path, subscription } = await subscribed(carrier, 'order.created', answer);
@@ -211,6 +236,10 @@ export function credentials(): void {
 }
 
 const oauth2At = (tokenUrl: string) => ({ token_url: tokenUrl, client_id: 'a', client_secret: 'b' });
+
+const elsewhere = (url: string) => url.replace('127.0.0.1', 'localhost');
+
+const focused = (page: Page) => dialog(page).locator(':focus');
 
 const basic = (username: string, password: string) =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
