@@ -157,7 +157,8 @@ export function credentials(): void {
       await keyboard.type(SECRET.other);
       await keyboard.press('Enter');
       await card(page, HOST).getByText('user waybell').waitFor();
-      await card(page, HOST).getByText('X-Api-Key').waitFor();
+      expect(await card(page, HOST).getByText('X-Api-Key').count()).toBe(1);
+      await expectNowhere(page, SECRETS);
     });
 
     test('removes credentials, after it is told what becomes of callbacks', async () => {
