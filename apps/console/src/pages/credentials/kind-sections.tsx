@@ -3,16 +3,16 @@ import { BasicFields, OAuth2Fields } from './authorization-fields.tsx';
 import { CertificateFields } from './certificate-fields.tsx';
 import { Faults } from './faults.tsx';
 import { HeaderFields } from './header-fields.tsx';
-import { KINDS, KIND_NAMES, type Credentials, type Kind } from './types.ts';
+import { KINDS, KIND_NAMES, type Credentials, type CredentialsKind } from './types.ts';
 
 type SectionsProps = {
-  kinds: readonly Kind[];
-  choose: (kinds: readonly Kind[]) => void;
+  kinds: readonly CredentialsKind[];
+  choose: (kinds: readonly CredentialsKind[]) => void;
   before: Credentials | undefined;
 };
 
 /** A request has one of them. */
-const RIVALS: Readonly<Partial<Record<Kind, Kind>>> = { basic: 'oauth2', oauth2: 'basic' };
+const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
 
 /** Gives the focus to an element that comes in place of the one that had it, or to its first field. */
 const focusOn = (element: HTMLElement | null) =>
@@ -20,12 +20,12 @@ const focusOn = (element: HTMLElement | null) =>
 
 /** The fields of each kind of credentials that was added, and the buttons that add another. */
 export function KindSections({ kinds, choose, before }: SectionsProps) {
-  const [changed, setChanged] = useState<Kind>();
-  const change = (kind: Kind, next: readonly Kind[]) => {
+  const [changed, setChanged] = useState<CredentialsKind>();
+  const change = (kind: CredentialsKind, next: readonly CredentialsKind[]) => {
     setChanged(kind);
     choose(next);
   };
-  const fields: Record<Kind, ReactNode> = {
+  const fields: Record<CredentialsKind, ReactNode> = {
     headers: <HeaderFields names={before?.headers ?? ['']} />,
     basic: <BasicFields before={before?.basic ?? undefined} />,
     oauth2: <OAuth2Fields before={before?.oauth2 ?? undefined} />,
