@@ -143,14 +143,14 @@ async function drained(): Promise<Delivery> {
 }
 
 describe('a token that cannot be had', () => {
-  test('is a failed attempt, with what the token URL answered and no status', async () => {
+  test('is a failed attempt at the callback URL, with what the token URL answered and no status', async () => {
     const deliverer = aDeliverer();
     const caused = deliverer.caused();
     await endFetch(deliverer, refused());
     const outcome = outcomeOf(await caused);
-    const { isDelivered: _, ...answer } = NO_TOKEN;
     expect(outcome).toMatchObject({ kind: 'failed', attempt: 1, retryAt: 1_000 });
-    expect(outcome?.answer).toEqual(answer);
+    const { isDelivered: _, ...answer } = NO_TOKEN;
+    expect(outcome?.answer).toEqual({ ...answer, url: `${TARGET.callbackUrl}/` });
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['quick']]);
   });
 

@@ -152,7 +152,7 @@ export function credentials(): void {
 
     test.each([
       ['was refused with 401', 401, () => ({ headers: { 'X-Api-Key': 'of-yesterday' } })],
-      ['had no access token', 200, () => ({ oauth2: oauth2At(receiver.url(NO_TOKEN)) })],
+      ['had no access token', 200, () => ({ oauth2: oauth2At(receiver.url(NO_TOKEN).replace('127.0.0.1', 'localhost')) })],
     ])('is led from a delivery that %s to the credentials for its host', async (_why, answer, given) => {
       const carrier = await anAccount('carrier');
       const { path, subscription } = await subscribed(carrier, 'order.created', answer);

@@ -10,17 +10,15 @@ const TOKENS = /((?:access|refresh|id)_token["']?\s{0,8}[:=]\s{0,8}["']?)[^"'&\s
 
 /**
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
- * status, which is not the receiver's. `broken`: why a token that came cannot be used.
+ * status and its address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
 export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
-  const { durationMs, url, ip, reason, tooMuch, isOurs } = result;
+  const { durationMs, reason, tooMuch, isOurs } = result;
   return {
     isDelivered: false,
     reason: 'credentials_unavailable',
     durationMs,
     body: excerpt([Buffer.from(said(result, broken)).subarray(0, KEPT_BYTES)]),
-    ...(url !== undefined && { url }),
-    ...(ip !== undefined && { ip }),
     ...(tooMuch && { tooMuch }),
     ...(isOurs && { isOurs }),
     ...(isTimeout(reason) && { isHung: true }),
