@@ -47,15 +47,23 @@ export class OpenedCredentials {
   }
 }
 
+/** A header's value, and what receivers take it apart into: what follows its scheme, and the password of Basic. */
+function secretsOf(value: string): string[] {
+  const [scheme = '', ...rest] = value.split(' ');
+  const credential = rest.join(' ').trim();
+  if (scheme.toLowerCase() !== 'basic') return [value, credential];
+  const pair = Buffer.from(credential, 'base64').toString();
+  // Some write base64 without the padding.
+  return [value, credential.replaceAll('=', ''), pair.slice(pair.indexOf(':') + 1)];
+}
+
 function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: ReceiverCredentials): Credentials {
-  const secrets = Object.values(headers);
   const sent = { ...headers };
   if (basic !== undefined) {
     const pair = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
     sent['authorization'] = `Basic ${pair}`;
-    // Some decoders write it without the padding.
-    secrets.push(pair.replaceAll('=', ''), basic.password);
   }
+  const secrets = Object.values(sent).flatMap(secretsOf);
   return {
     guid,
     headers: sent,
