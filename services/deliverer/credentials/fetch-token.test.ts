@@ -13,7 +13,7 @@ import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestS
 import { fetchToken } from './fetch-token.ts';
 
 const LONG_MS = 60_000;
-const SECRET = 'of:hush+of/us&more%';
+const SECRET = 'of: hush+of/us&more%';
 const TOKEN = 'token-of-the-issuer.4711';
 const CREDENTIALS: Omit<ClientCredentials, 'tokenUrl'> = {
   clientId: 'us:two',
@@ -176,7 +176,7 @@ describe('a token URL that refuses', () => {
   test('is quoted, without secrets however they are written', async () => {
     const { url } = await aTokenUrl((response, { headers, body }) => {
       const pair = headers.authorization?.slice('Basic '.length) ?? '';
-      const echo = { pair, decoded: atob(pair), body, secret: SECRET, form: encodeURIComponent(SECRET) };
+      const echo = { pair, decoded: atob(pair), body, secret: SECRET, form: encodeURIComponent(SECRET), plus: SECRET.replaceAll(' ', '+') };
       response
         .writeHead(401)
         .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN }));
