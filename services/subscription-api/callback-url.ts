@@ -78,10 +78,12 @@ export function findHostRefusal(host: string, rules: Pick<CallbackRules, 'networ
 const NO_PORTS: ReadonlySet<number> = new Set();
 
 /** RFC 1035, 2.3.4; with the underscore that some names have. */
-const NAME = /^([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
+const LABEL = /^[a-z0-9_-]{1,63}$/;
 
 function nameFault({ hostname }: URL): string | null {
-  return isIP(unbracketed(hostname)) !== 0 || NAME.test(hostname)
+  const isAddress = isIP(unbracketed(hostname)) !== 0;
+  const labels = withoutRootDot(hostname).split('.');
+  return isAddress || labels.every((label) => LABEL.test(label))
     ? null
     : 'is no name of one host: it has letters, digits and hyphens with dots between them';
 }
