@@ -8,7 +8,7 @@ import { expectReadable } from './page-checks.ts';
 import { button, dialog, to } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, receiver, SOURCE_NETWORK, subscribed, type Account } from './stand.ts';
+import { anAccount, receiver, SOURCE_NETWORK, stack, subscribed, type Account } from './stand.ts';
 
 const DAY_MS = 86_400_000;
 const HOST = 'gateway.example.com';
@@ -162,6 +162,8 @@ export function credentials(): void {
       await to(page, '/live');
       await page.getByText('Live.').waitFor();
       await putCredentials(carrier, HOST, { certificate: aClientCertificate('waybell-client', 12.5) });
+      // As each deactivator does every ten seconds.
+      await stack.postgres.query("select waybell.tell_ending_certificates(interval '30 days')");
       const notice = page.locator('.feed-line').filter({ hasText: 'certificate.ending' });
       await notice.getByText(HOST).waitFor();
       await notice.getByRole('link', { name: 'credentials' }).click();

@@ -176,7 +176,14 @@ describe('a token URL that refuses', () => {
   test('is quoted, without secrets however they are written', async () => {
     const { url } = await aTokenUrl((response, { headers, body }) => {
       const pair = headers.authorization?.slice('Basic '.length) ?? '';
-      const echo = { pair, decoded: atob(pair), body, secret: SECRET, form: encodeURIComponent(SECRET), plus: SECRET.replaceAll(' ', '+') };
+      const echo = {
+        pair,
+        decoded: atob(pair),
+        body,
+        secret: SECRET,
+        form: encodeURIComponent(SECRET),
+        plus: SECRET.replaceAll(' ', '+'),
+      };
       response
         .writeHead(401)
         .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN }));
