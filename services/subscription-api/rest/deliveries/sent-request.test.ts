@@ -65,6 +65,13 @@ describe('sentRequest', () => {
     const why = { reason: 'expired', meaning: '', remedy: '' };
     const expired = anAttempt({ attempt: 2, kind: 'exhausted', durationMs: 0, why });
     expect(sentRequest(aDelivery([anAttempt(), expired]), '{}').headers).toMatchObject({ 'x-webhook-attempt': '1' });
+    const unauthorized = anAttempt({
+      attempt: 2,
+      url: 'https://tokens.test/',
+      why: { reason: 'credentials_unavailable', meaning: '', remedy: '' },
+    });
+    expect(sentRequest(aDelivery([anAttempt(), unauthorized]), '{}')).toMatchObject({ url: anAttempt().url });
+    expect(sentRequest(aDelivery([unauthorized]), '{}')).toMatchObject({ url: null, body: '{}' });
     const dropped: AttemptEntry = { attempt: 1, at: START, kind: 'dropped', subscription: '' };
     expect(sentRequest(aDelivery([dropped]), '{}')).toMatchObject({ url: null, body: '{}' });
   });

@@ -19,9 +19,9 @@ const SECRET_HEADERS: Partial<Record<string, string>> = {
   'webhook-signature': 'WEBHOOK_SIGNATURE',
 };
 
-/** The request of the last attempt, as the deliverer makes it (docs/receiving.md). */
+/** The request of the last attempt that had one, as the deliverer makes it (docs/receiving.md). */
 export function sentRequest({ delivery, attempts }: DeliveryEntry, body: string | undefined): SentRequest {
-  const last = attempts.findLast(isMade);
+  const last = attempts.findLast(isSent);
   return {
     method: 'POST',
     url: last?.url ?? null,
@@ -39,6 +39,9 @@ export function sentRequest({ delivery, attempts }: DeliveryEntry, body: string 
     body_state: body === undefined ? (attempts.length === 0 ? 'not_sent' : 'no_longer_kept') : 'kept',
   };
 }
+
+/** Without credentials the receiver gets no request: then the URL is that of tokens. */
+const isSent = (attempt: AttemptEntry): boolean => isMade(attempt) && attempt.why?.reason !== 'credentials_unavailable';
 
 const beganAtS = ({ at, durationMs = 0 }: AttemptEntry): number => Math.floor((at - durationMs) / 1_000);
 
