@@ -17,6 +17,8 @@ const ways: [what: string, text: string][] = [
   ['as part of a URL', encodeURIComponent(SECRET)],
   ['in small hex', encodeURIComponent(SECRET).toLowerCase()],
   ['as a form', new URLSearchParams({ '': SECRET }).toString().slice(1)],
+  ['as JSON in JSON', JSON.stringify(JSON.stringify(SECRET).slice(1, -1)).slice(1, -1)],
+  ['as part of a URL in another', encodeURIComponent(encodeURIComponent(SECRET))],
   ['as HTML', 'v1,k3y&#43;&#x2F;=&#xfc; &#34;x&#x22;'],
 ];
 

@@ -17,7 +17,7 @@ type DecodedText = { text: string; starts?: readonly number[]; ends: readonly nu
 type TextRange = [from: number, to: number];
 
 /**
- * Masks the secrets that a receiver was sent in its answer: as they are, and as JSON, HTML, forms and URLs escape them. Masks
+ * Masks the secrets that a receiver was sent in its answer: as they are, and as JSON, HTML, forms and URLs escape them, twice too. Masks
  * the beginning of a secret at the end of the text too. Takes linear time: an attacker may choose text and secrets.
  */
 export function masked(text: string, secrets: readonly string[]): string {
@@ -45,11 +45,13 @@ export function secretsOfQuery(search: string): string[] {
     .map((parameter) => decoded(parameter.slice(parameter.indexOf('=') + 1).replaceAll('+', ' ')));
 }
 
-/** The text as it is, with escapes decoded, and decoded as a form, where a plus is a blank. */
+/** The text as it is, with escapes decoded, decoded as a form, where a plus is a blank, and with what was escaped twice. */
 function readingsOf(text: string): DecodedText[] {
   const plain = { text, ends: endsOf(text) };
   if (!/[%&+\\]/.test(text)) return [plain];
-  return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
+  const once = readingOf(text);
+  const readings = [plain, once, readingOf(text.replaceAll('+', ' '))];
+  return once.text === text ? readings : [...readings, readAgain(once)];
 }
 
 function readingOf(written: string): DecodedText {
@@ -68,6 +70,12 @@ function readingOf(written: string): DecodedText {
   }
   takeUntil(written.length);
   return { text, starts: [...starts, written.length], ends: endsOf(text) };
+}
+
+/** Of JSON in a text of JSON, or a URL in the query of another. */
+function readAgain(once: DecodedText): DecodedText {
+  const twice = readingOf(once.text);
+  return { ...twice, starts: (twice.starts ?? []).map((at) => once.starts?.[at] ?? at) };
 }
 
 function endsOf(text: string): number[] {
