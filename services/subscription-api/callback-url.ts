@@ -74,12 +74,14 @@ export function readCallbackHost(text: string, rules: Omit<CallbackRules, 'resol
 }
 
 /** RFC 1035, 2.3.4; with the underscore that some names have. */
-const NAME = /^([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
+const LABEL = /^[a-z0-9_-]{1,63}$/;
 
 /** Of a host that is an address, or can be no name. */
 function findNameFault(hostname: string, rules: Pick<CallbackRules, 'networks'>): string | null {
   if (isIP(unbracketed(hostname)) !== 0) return findAddressFault(hostname, rules);
-  return NAME.test(hostname)
+  return withoutRootDot(hostname)
+    .split('.')
+    .every((label) => LABEL.test(label))
     ? null
     : 'is no name of one host: it has letters, digits and hyphens with dots between them';
 }

@@ -44,21 +44,21 @@ function Kinds({ headers, basic, oauth2, certificate }: Credentials) {
   return (
     <dl className="headers">
       {headers !== null && (
-        <Kind name="Headers">
+        <CredentialsKind name="Headers">
           {headers.map((name) => (
             <div key={name}>
               <Foreign text={name} />
             </div>
           ))}
-        </Kind>
+        </CredentialsKind>
       )}
       {basic !== null && (
-        <Kind name="Basic">
+        <CredentialsKind name="Basic">
           user <Foreign text={basic.username} />
-        </Kind>
+        </CredentialsKind>
       )}
       {oauth2 !== null && (
-        <Kind name="OAuth2">
+        <CredentialsKind name="OAuth2">
           client <Foreign text={oauth2.client_id} /> at <Foreign text={oauth2.token_url} />
           {oauth2.scope !== undefined && (
             <div>
@@ -70,10 +70,10 @@ function Kinds({ headers, basic, oauth2, certificate }: Credentials) {
               audience <Foreign text={oauth2.audience} />
             </div>
           )}
-        </Kind>
+        </CredentialsKind>
       )}
       {certificate !== null && (
-        <Kind name="Certificate">
+        <CredentialsKind name="Certificate">
           <CertificateEnd at={certificate.not_after} />
           <div>
             <Foreign text={certificate.subject} />, issued by <Foreign text={certificate.issuer} />
@@ -81,13 +81,13 @@ function Kinds({ headers, basic, oauth2, certificate }: Credentials) {
           <div className="small">
             SHA-256 fingerprint <code>{certificate.fingerprint}</code>
           </div>
-        </Kind>
+        </CredentialsKind>
       )}
     </dl>
   );
 }
 
-function Kind({ name, children }: { name: string; children: ReactNode }) {
+function CredentialsKind({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>

@@ -3,20 +3,20 @@ import { BasicFields, OAuth2Fields } from './authorization-fields.tsx';
 import { CertificateFields } from './certificate-fields.tsx';
 import { Faults } from './faults.tsx';
 import { HeaderFields } from './header-fields.tsx';
-import { KINDS, KIND_NAMES, type Credentials, type Kind } from './types.ts';
+import { KINDS, KIND_NAMES, type Credentials, type CredentialsKind } from './types.ts';
 
 type SectionsProps = {
-  kinds: readonly Kind[];
-  choose: (kinds: readonly Kind[]) => void;
+  kinds: readonly CredentialsKind[];
+  choose: (kinds: readonly CredentialsKind[]) => void;
   before: Credentials | undefined;
 };
 
 /** A request has one of them. */
-const RIVALS: Readonly<Partial<Record<Kind, Kind>>> = { basic: 'oauth2', oauth2: 'basic' };
+const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
 
 /** The fields of each kind of credentials that was added, and the buttons that add another. */
 export function KindSections({ kinds, choose, before }: SectionsProps) {
-  const fields: Record<Kind, ReactNode> = {
+  const fields: Record<CredentialsKind, ReactNode> = {
     headers: <HeaderFields names={before?.headers ?? ['']} />,
     basic: <BasicFields before={before?.basic ?? undefined} />,
     oauth2: <OAuth2Fields before={before?.oauth2 ?? undefined} />,

@@ -6,7 +6,7 @@ import { useSignedIn } from '../../session/session.ts';
 import { FaultsOf } from './faults.tsx';
 import { HostField } from './host-field.tsx';
 import { KindSections } from './kind-sections.tsx';
-import { hostOf, kindsOf, type Credentials, type Kind } from './types.ts';
+import { hostOf, kindsOf, type Credentials, type CredentialsKind } from './types.ts';
 import { useCredentialsChange } from './use-credentials-change.ts';
 import { writtenIn } from './written-in.ts';
 
@@ -25,7 +25,7 @@ type PutProps = {
 export function PutDialog({ host: given, current, close }: PutProps) {
   const before = current.find(({ host }) => host === given);
   const [typed, setTyped] = useState(given);
-  const [kinds, setKinds] = useState<readonly Kind[]>(before === undefined ? [] : kindsOf(before));
+  const [kinds, setKinds] = useState<readonly CredentialsKind[]>(before === undefined ? [] : kindsOf(before));
   const form = useRef<HTMLFormElement>(null);
   const { ask } = useSignedIn();
   const host = hostOf(typed);
@@ -34,7 +34,7 @@ export function PutDialog({ host: given, current, close }: PutProps) {
     `Callbacks to ${host} have these credentials from now on.`,
     close,
   );
-  const choose = (next: readonly Kind[]) => {
+  const choose = (next: readonly CredentialsKind[]) => {
     put.reset();
     setKinds(next);
   };

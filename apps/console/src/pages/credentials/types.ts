@@ -6,16 +6,16 @@ export type Credentials = components['schemas']['Credentials'];
 export type GivenCredentials = paths['/v1/credentials/{host}']['put']['requestBody']['content']['application/json'];
 
 export const KINDS = ['headers', 'basic', 'oauth2', 'certificate'] as const;
-export type Kind = (typeof KINDS)[number];
+export type CredentialsKind = (typeof KINDS)[number];
 
-export const KIND_NAMES: Readonly<Record<Kind, string>> = {
+export const KIND_NAMES: Readonly<Record<CredentialsKind, string>> = {
   headers: 'headers',
   basic: 'Basic',
   oauth2: 'OAuth2',
   certificate: 'certificate',
 };
 
-export const kindsOf = (credentials: Credentials): readonly Kind[] =>
+export const kindsOf = (credentials: Credentials): readonly CredentialsKind[] =>
   KINDS.filter((kind) => credentials[kind] !== null);
 
 /** Such as `used by 3 subscriptions`. */
