@@ -81,20 +81,12 @@ const MOST_PARTS = 5;
  * value of a cookie.
  */
 function secretsOfHeader(value: string): string[] {
-  const words = value.split(/[\s,;]+/);
+  const words = value.split(/[\s,;"]+/);
   const parts = words.map((word) => (/=[^=]/.test(word) ? word.slice(word.indexOf('=') + 1) : word));
+  const secrets = parts.map((part) => part.replace(/={1,2}$/, '')).filter((part) => part.length >= LEAST_PART);
   const password = /^basic (.+)/i.test(value) ? passwordIn(words[1] ?? '') : '';
-  return [
-    value,
-    password,
-    ...parts
-      .map((part) => part.replaceAll(/^"|"$|=+$/g, ''))
-      .filter(isSecretPart)
-      .slice(0, MOST_PARTS),
-  ];
+  return [value, password, ...secrets.slice(0, MOST_PARTS)];
 }
-
-const isSecretPart = (part: string): boolean => part.length >= LEAST_PART;
 
 function passwordIn(pair: string): string {
   const written = Buffer.from(pair, 'base64').toString();
