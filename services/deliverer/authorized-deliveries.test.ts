@@ -51,7 +51,16 @@ function aDeliverer(what: Partial<DeliverStepOptions> & { statusOf?: (token: str
     ...options,
   });
   const tokensSent = () => sent.map(({ accessToken }) => accessToken);
-  return { step, clock, tokens, fetches, speeds, tokensSent, caused: (of = delivery) => causedBy(step.handle, of) };
+  return {
+    step,
+    clock,
+    tokens,
+    fetches,
+    speeds,
+    sent,
+    tokensSent,
+    caused: (of = delivery) => causedBy(step.handle, of),
+  };
 }
 
 /** Ends the fetch that is under way, some time later. */
@@ -185,6 +194,8 @@ describe('a receiver that answers 401', () => {
     await endFetch(deliverer, issued('two'));
     expect(outcomeOf(await caused)).toMatchObject({ kind: 'delivered', attempt: 1, answer: { status: 200 } });
     expect(deliverer.tokensSent()).toEqual(['one', 'two']);
+    // Its answer may name the first.
+    expect(deliverer.sent[1]?.credentials?.secrets).toContain('one');
   });
 
   test('to any token is called twice for the first of its attempts, and once for those of the next ten seconds', async () => {

@@ -140,6 +140,21 @@ describe('a token that a receiver refused', () => {
     expect(fetches).toHaveLength(2);
   });
 
+  test('has another fetched at once where that of another deliverer came in its place, and is refused too', async () => {
+    const looks = [undefined, { token: 'of another', lifeMs: LIFE_MS, leftMs: LIFE_MS }];
+    const shared = { look: async () => ({ found: looks.shift(), isOursToFetch: true }), share: async () => undefined };
+    const { tokens, fetches } = someTokens({ clock: new TurnedClock(), shared });
+    void tokens.ask(NEED);
+    await settled();
+    fetches[0]?.(issued('one'));
+    await settled();
+    expect(await tokens.renew(NEED, 'one')).toEqual(given('of another'));
+    const renewed = tokens.renew(NEED, 'of another');
+    await settled();
+    fetches[1]?.(issued('two'));
+    expect(await renewed).toEqual(given('two'));
+  });
+
   test('stays in use where another was fetched for that within ten seconds', async () => {
     const { clock, tokens, fetches } = await withToken();
     void tokens.renew(NEED, 'one');

@@ -22,7 +22,7 @@ export type AccessTokensOptions = {
   clock: Clock;
 };
 
-/** Monotonic times. `refused`: a token that a receiver did not take. */
+/** Monotonic times. `refused`: a token that a receiver did not take; `renewedAt`: when one was last fetched for that. */
 type KnownToken = {
   token?: string;
   lifeMs: number;
@@ -80,9 +80,7 @@ export class AccessTokens implements Disposable {
   async renew(need: TokenNeed, refused: string): Promise<GivenToken | undefined> {
     const known = this.#knownFor(need);
     if (known.token === refused) {
-      const now = this.#options.clock.now();
-      if (now - known.renewedAt < RENEWAL_PAUSE_MS) return undefined;
-      known.renewedAt = now;
+      if (this.#options.clock.now() - known.renewedAt < RENEWAL_PAUSE_MS) return undefined;
       known.refused = refused;
       delete known.token;
     }
@@ -141,6 +139,8 @@ export class AccessTokens implements Disposable {
       if (this.#closing.signal.aborted) return { kind: 'closing' };
     }
     const askedAt = clock.now();
+    // Not for one of another deliverer, which may have been refused long since.
+    if (known.token === undefined && known.refused !== undefined) known.renewedAt = askedAt;
     let given: SharedToken | undefined;
     try {
       const fetched = await fetch(need);

@@ -176,6 +176,7 @@ describe('a token URL that refuses', () => {
   test('is quoted, without secrets however they are written', async () => {
     const { url } = await aTokenUrl((response, { headers, body }) => {
       const pair = headers.authorization?.slice('Basic '.length) ?? '';
+      const said = `${JSON.stringify({ access_token: TOKEN })} <access_token>${TOKEN}</access_token>`;
       const echo = {
         pair,
         decoded: atob(pair),
@@ -186,7 +187,7 @@ describe('a token URL that refuses', () => {
       };
       response
         .writeHead(401)
-        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN }));
+        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN, said }));
     });
     for (const secretIn of ['header', 'body'] as const) {
       const fetched = await fetching()(url, { secretIn });

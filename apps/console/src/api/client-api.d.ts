@@ -2063,7 +2063,7 @@ export interface operations {
                         chain: string;
                         /**
                          * Format: password
-                         * @description In PEM, without a passphrase: RSA with 2,048 bits or more, P-256, P-384, P-521 or Ed25519.
+                         * @description In PEM, without a passphrase: RSA with 2,048 to 4,096 bits, P-256, P-384, P-521 or Ed25519.
                          * @example -----BEGIN PRIVATE KEY-----
                          *     MII…
                          *     -----END PRIVATE KEY-----
