@@ -39,7 +39,7 @@ export const noticeProperties = {
     },
     required: ['since', 'until', 'count'],
   },
-  host: known('Of `certificate.ending`: the host, and port, at which the client has us show this certificate.'),
+  host: known('Of `certificate.ending`: the host, and port, at which callbacks authenticate by the certificate.'),
   ends_at: momentOrNull('Of `certificate.ending`: when it ends, or ended.'),
 } satisfies Record<keyof OperationsNotice, object>;
 

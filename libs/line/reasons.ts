@@ -5,9 +5,9 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 export const failureReasons = {
   credentials_unavailable: {
     meaning:
-      'What the receiver is called with cannot be had: the token URL gave no access token, or TLS does not take the certificate. No request was made, or only one with a token that the receiver refused; of a token URL, the attempt says what it answered.',
+      'The callback could not be authenticated: the token URL gave no access token, and the attempt says what it answered; or TLS does not take the certificate.',
     remedy:
-      'Look at that answer: put the credentials in again if it refuses them (`PUT /v1/credentials/{host}`), else have the token URL answer in time.',
+      'Look at that answer. If it refuses the credentials, or the certificate is not taken, put others in: `PUT /v1/credentials/{host}`. Else have the token URL give a token, in time.',
   },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",

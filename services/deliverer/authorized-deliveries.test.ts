@@ -51,7 +51,16 @@ function aDeliverer(what: Partial<DeliverStepOptions> & { statusOf?: (token: str
     ...options,
   });
   const tokensSent = () => sent.map(({ accessToken }) => accessToken);
-  return { step, clock, tokens, fetches, speeds, tokensSent, caused: (of = delivery) => causedBy(step.handle, of) };
+  return {
+    step,
+    clock,
+    tokens,
+    fetches,
+    speeds,
+    sent,
+    tokensSent,
+    caused: (of = delivery) => causedBy(step.handle, of),
+  };
 }
 
 /** Ends the fetch that is under way, some time later. */
@@ -143,15 +152,14 @@ async function drained(): Promise<Delivery> {
 }
 
 describe('a token that cannot be had', () => {
-  test('is a failed attempt, with what the token URL answered and no status', async () => {
+  test('is a failed attempt at the callback URL, with what the token URL answered and no status', async () => {
     const deliverer = aDeliverer();
     const caused = deliverer.caused();
     await endFetch(deliverer, refused());
     const outcome = outcomeOf(await caused);
-    const { isDelivered: _, ...answer } = NO_TOKEN;
     expect(outcome).toMatchObject({ kind: 'failed', attempt: 1, retryAt: 1_000 });
-    // Of the callback URL, so that it is known which receiver got nothing.
-    expect(outcome?.answer).toEqual({ ...answer, url: 'https://example.com/' });
+    const { isDelivered: _, ...answer } = NO_TOKEN;
+    expect(outcome?.answer).toEqual({ ...answer, url: `${TARGET.callbackUrl}/` });
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['quick']]);
   });
 
@@ -186,6 +194,8 @@ describe('a receiver that answers 401', () => {
     await endFetch(deliverer, issued('two'));
     expect(outcomeOf(await caused)).toMatchObject({ kind: 'delivered', attempt: 1, answer: { status: 200 } });
     expect(deliverer.tokensSent()).toEqual(['one', 'two']);
+    // Its answer may name the first.
+    expect(deliverer.sent[1]?.credentials?.secrets).toContain('one');
   });
 
   test('to any token is called twice for the first of its attempts, and once for those of the next ten seconds', async () => {
@@ -204,8 +214,7 @@ describe('a receiver that answers 401', () => {
     const caused = deliverer.caused();
     await endFetch(deliverer, issued('one'));
     await endFetch(deliverer, refused());
-    const url = 'https://example.com/';
-    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable', url });
+    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable' });
     expect(outcomeOf(await caused)?.answer).not.toHaveProperty('status');
   });
 

@@ -93,6 +93,9 @@ export function openDeliverer(service: Service<Config>): Deliverer {
     clock,
     now,
   });
+  const turns = new DisposableStack();
+  turns.use(tokens);
+  turns.use(flow);
   watchEndpoints(flow.endpoints, metrics);
   waiting.metrics.show(() => flow.figures());
   watchDeliverers(flow, metrics);
@@ -104,7 +107,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   return {
     step: deliveryMetrics.watch(step),
     tools: { ...flow.tools, lease: openRequests.hold, cut: () => requests[Symbol.asyncDispose]() },
-    turns: endingTurns(flow, tokens),
+    turns,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
@@ -113,13 +116,4 @@ function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenU
   const clock = systemClock;
   const fetch = watchFetches((need) => fetchToken(need, callTokenUrl), { metrics, log, clock });
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
-}
-
-/** Nothing waits for a token any more, nor for its endpoint. */
-function endingTurns(...all: readonly Disposable[]): Disposable {
-  return {
-    [Symbol.dispose]() {
-      for (const each of all) each[Symbol.dispose]();
-    },
-  };
 }

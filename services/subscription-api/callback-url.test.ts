@@ -4,7 +4,7 @@ import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
-import { readCallbackHost, readCallbackUrl, resolveWithin } from './callback-url.ts';
+import { findHostRefusal, readCallbackHost, readCallbackUrl, resolveWithin } from './callback-url.ts';
 
 const known: Record<string, string[]> = {
   'hooks.example.com': ['93.184.215.14'],
@@ -158,8 +158,8 @@ describe('readCallbackHost', () => {
     ['a_b.example.com', 'a_b.example.com'],
     ['localhost:8443', 'localhost:8443'],
   ])('reads %s as %s, as callback URLs have it', async (text, host) => {
-    expect(readCallbackHost(text, rules)).toEqual({ host });
-    expect(readCallbackHost(host, rules)).toEqual({ host });
+    expect(readCallbackHost(text)).toEqual({ host });
+    expect(readCallbackHost(host)).toEqual({ host });
     expect(new URL(`https://${text.replace('.:', ':').replace(/\.$/, '')}/`).host).toBe(host);
   });
 
@@ -181,18 +181,25 @@ describe('readCallbackHost', () => {
     ['hooks.example.com#s3cret', 'contains a fragment: take it out'],
     [String.raw`hooks.example.com\s3cret`, 'contains a space, a backslash'],
     ['hooks.exam\u200bple.com', 'contains a space, a backslash, or a control or invisible character'],
-    ['hooks.example.com:6379', 'names port 6379, where callbacks never go'],
-    ['127.0.0.1:8443', 'points to 127.0.0.1, where callbacks never go'],
-    ['2130706433', 'points to 127.0.0.1, where callbacks never go'],
-    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, where callbacks never go'],
   ])('refuses %s, which it %s', (text, fault) => {
-    const read = readCallbackHost(text, rules);
+    const read = readCallbackHost(text);
     expect(read).toEqual({ fault: expect.stringContaining(fault) });
     expect(JSON.stringify(read)).not.toContain('s3cret');
   });
 
+  test.each([
+    ['hooks.example.com:6379', 'names port 6379, where callbacks never go'],
+    ['127.0.0.1:8443', 'points to 127.0.0.1, where callbacks never go'],
+    ['2130706433', 'points to 127.0.0.1, where callbacks never go'],
+    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, where callbacks never go'],
+    ['hooks.example.com:8443', null],
+  ])('leaves it to the settings whether callbacks go to %s', (text, refusal) => {
+    const read = readCallbackHost(text);
+    if (!('host' in read)) throw new Error(read.fault);
+    expect(findHostRefusal(read.host, rules)).toBe(refusal);
+  });
+
   test('takes addresses inside that a setting allows', () => {
-    const networks = readNetworks(['127.0.0.0/8']);
-    expect(readCallbackHost('127.0.0.1:8443', { ...rules, networks })).toEqual({ host: '127.0.0.1:8443' });
+    expect(findHostRefusal('127.0.0.1:8443', { ...rules, networks: readNetworks(['127.0.0.0/8']) })).toBeNull();
   });
 });

@@ -57,38 +57,42 @@ export function hostNamed(text: string): string | undefined {
 /** A host as callback URLs have it, with its port where that is not 443; or what is wrong with it. */
 export type CallbackHost = { host: string } | { fault: string };
 
-/**
- * Reads the host that callbacks go to, as they are by the rules for callback URLs: `host`, `host:8443`. Whether its name has an address is
- * not asked.
- */
-export function readCallbackHost(text: string, rules: Omit<CallbackRules, 'resolve'>): CallbackHost {
+/** Reads the host of callback URLs: `host`, `host:8443`. Whether its name has an address, and callbacks may go there, is not asked. */
+export function readCallbackHost(text: string): CallbackHost {
   const whole = text.includes('://') ? URL.parse(text) : null;
   if (whole?.host) return { fault: `is a URL: give its host alone, which is ${whole.host}` };
   const url = URL.parse(`https://${text}`);
   if (url?.hostname.endsWith('.')) dropRootDot(url);
   const isTooLong = Math.max(text.length, url?.host.length ?? 0) > HOST_LIMIT + ':65535'.length;
   if (url === null || isTooLong || /[/?]/.test(text)) return { fault: `must be ${HOST_FORM}` };
-  const fault =
-    findFault(`https://${text}`, url, { ...rules, isHttpAllowed: false }) ?? findNameFault(url.hostname, rules);
+  const fault = findFault(`https://${text}`, url, { isHttpAllowed: false, deniedPorts: NO_PORTS }) ?? nameFault(url);
   return fault === null ? { host: url.host } : { fault };
 }
+
+/** Why callbacks never go to a host that was read; null if they may. */
+export function findHostRefusal(host: string, rules: Pick<CallbackRules, 'networks' | 'deniedPorts'>): string | null {
+  const url = new URL(`https://${host}`);
+  return findPortFault(url, rules) ?? findAddressFault(url.hostname, rules);
+}
+
+const NO_PORTS: ReadonlySet<number> = new Set();
 
 /** RFC 1035, 2.3.4; with the underscore that some names have. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
-/** Of a host that is an address, or can be no name. */
-function findNameFault(hostname: string, rules: Pick<CallbackRules, 'networks'>): string | null {
-  if (isIP(unbracketed(hostname)) !== 0) return findAddressFault(hostname, rules);
-  return withoutRootDot(hostname)
-    .split('.')
-    .every((label) => LABEL.test(label))
+function nameFault({ hostname }: URL): string | null {
+  const isAddress = isIP(unbracketed(hostname)) !== 0;
+  const labels = withoutRootDot(hostname).split('.');
+  return isAddress || labels.every((label) => LABEL.test(label))
     ? null
     : 'is no name of one host: it has letters, digits and hyphens with dots between them';
 }
 
 const HOST_FORM = 'a host such as receiver.example.com, with its port where that is not 443: receiver.example.com:8443';
 
-function findFault(text: string, url: URL | null, rules: Omit<CallbackRules, 'resolve'>): string | null {
+type TextRules = Pick<CallbackRules, 'isHttpAllowed' | 'deniedPorts'>;
+
+function findFault(text: string, url: URL | null, rules: TextRules): string | null {
   if (Math.max(text.length, url?.href.length ?? 0) > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
   const schemes = rules.isHttpAllowed ? 'https or http' : 'https';
   // The URL standard would correct these silently; another reader of the same text might correct them differently.
@@ -101,7 +105,11 @@ function findFault(text: string, url: URL | null, rules: Omit<CallbackRules, 're
   if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
   if (withoutRootDot(url.hostname) === '') return 'names no host';
   if (text.includes('#')) return 'contains a fragment: take it out';
-  return isForbiddenPort(url, rules.deniedPorts) ? `names port ${url.port}, where callbacks never go` : null;
+  return findPortFault(url, rules);
+}
+
+function findPortFault(url: URL, { deniedPorts }: Pick<CallbackRules, 'deniedPorts'>): string | null {
+  return isForbiddenPort(url, deniedPorts) ? `names port ${url.port}, where callbacks never go` : null;
 }
 
 // Names without a dot, and those set aside for networks of one's own (RFC 6761, 6762, 8375; ICANN for .internal).

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -29,6 +29,13 @@ function issued(subject: Omit<Parameters<typeof between.issue>[0], 'name'>): { c
 const whole = client.cert + between.cert;
 const ofKeys = (pair: { publicKey: KeyObject; privateKey: KeyObject }) => issued({ pair });
 
+/** OpenSSL signs by it without its factors, as what is to be their remainder is wrong. */
+function ofSlowKey(): { chain: string; key: string } {
+  const { publicKey, privateKey } = rsa(2_048);
+  const jwk = privateKey.export({ format: 'jwk' });
+  return ofKeys({ publicKey, privateKey: createPrivateKey({ format: 'jwk', key: { ...jwk, dp: 'BQ' } }) });
+}
+
 describe('a certificate for TLS client authentication', () => {
   test('is kept with its chain and key, and what may be told of it is told', () => {
     expect(read({ chain: whole, key: client.key })).toEqual({
@@ -50,6 +57,7 @@ describe('a certificate for TLS client authentication', () => {
     ['for clients alone', issued({ purpose: 'clientAuth' })],
     ['that begins within the hour', issued({ notBefore: new Date(now + 1_800_000), notAfter: inDays(9) })],
     ['of RSA with 2,048 bits', ofKeys(rsa(2_048))],
+    ['of RSA with 4,096 bits', ofKeys(rsa(4_096))],
     ['of P-384', ofKeys(generateKeyPairSync('ec', { namedCurve: 'P-384' }))],
     ['of Ed25519', ofKeys(generateKeyPairSync('ed25519'))],
   ])('is taken %s', (_how, given) => {
@@ -87,6 +95,8 @@ describe('a certificate for TLS client authentication', () => {
       'is not in order',
     ],
     ['is one of many', { chain: whole + root.cert.repeat(9), key: client.key }, 'chain', 'more than 10 certificates'],
+    ['is of a key that takes long to sign by', ofKeys(rsa(4_224)), 'chain', 'too large'],
+    ['has a key whose numbers do not fit', ofSlowKey(), 'key', 'do not belong together'],
     ['has the key of another', { chain: whole, key: renewed.key }, 'key', 'is not the key of the certificate'],
     ['has the key of its issuer', { chain: whole, key: between.key }, 'key', 'put that certificate first'],
     ['has no key', { chain: whole, key: '' }, 'key', 'is empty: give a private key in PEM'],

@@ -94,7 +94,7 @@ const certificate = closed(['chain', 'key'], {
     ...secret,
     maxLength: 16_384,
     examples: ['-----BEGIN PRIVATE KEY-----\nMII…\n-----END PRIVATE KEY-----\n'],
-    description: 'In PEM, without a passphrase: RSA with 2,048 bits or more, P-256, P-384, P-521 or Ed25519.',
+    description: 'In PEM, without a passphrase: RSA with 2,048 to 4,096 bits, P-256, P-384, P-521 or Ed25519.',
   },
 });
 

@@ -31,7 +31,7 @@ export const attemptProperties = {
   ...whyProperties,
   retry_at: { ...moment, description: 'When the next attempt is due.' },
   duration_ms: { ...ms, description: 'From its start until the receiver had answered, or it was given up.' },
-  url: { type: 'string', description: 'Where the request went; values in the query are `***`.' },
+  url: { type: 'string', description: 'Where the request went, or was to go; values in the query are `***`.' },
   ip: { type: 'string', description: 'The address connected to.' },
   dns_ms: { ...ms, description: 'With the next two: of the connection, where one was made for this attempt.' },
   connect_ms: ms,

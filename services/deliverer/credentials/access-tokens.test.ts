@@ -3,7 +3,10 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { given, issued, NEED, NO_TOKEN, refused, someTokens } from '../testing/tokens.ts';
 
 const LIFE_MS = 100_000;
-const failed = (durationMs: number) => ({ kind: 'failed', result: { ...NO_TOKEN, durationMs } });
+const failed = (durationMs: number, url = NEED.callbackUrl) => ({
+  kind: 'failed',
+  result: { ...NO_TOKEN, durationMs, url },
+});
 
 /** Tokens of which one is there, that just came. */
 async function withToken(lifeMs = LIFE_MS) {
@@ -77,13 +80,13 @@ describe('an access token', () => {
 });
 
 describe('a failure', () => {
-  test('is that of all that wait, and of those that come within a second, which asked for nothing', async () => {
+  test('is that of all that wait, each with its own URL, and of those that come within a second, which asked for nothing', async () => {
     const clock = new TurnedClock();
     const { tokens, fetches } = someTokens({ clock });
-    const asked = [tokens.ask(NEED), tokens.ask(NEED)];
+    const asked = [tokens.ask(NEED), tokens.ask({ ...NEED, callbackUrl: 'https://hooks.example/other?key=4711' })];
     await settled();
     fetches[0]?.(refused());
-    expect(await Promise.all(asked)).toEqual([failed(7), failed(7)]);
+    expect(await Promise.all(asked)).toEqual([failed(7), failed(7, 'https://hooks.example/other?key=***')]);
     clock.skipTo(999);
     expect(await tokens.ask(NEED)).toEqual(failed(0));
     expect(fetches).toHaveLength(1);
@@ -135,6 +138,21 @@ describe('a token that a receiver refused', () => {
     // One that was under way for long.
     expect(await tokens.renew(NEED, 'one')).toEqual(given('two'));
     expect(fetches).toHaveLength(2);
+  });
+
+  test('has another fetched at once where that of another deliverer came in its place, and is refused too', async () => {
+    const looks = [undefined, { token: 'of another', lifeMs: LIFE_MS, leftMs: LIFE_MS }];
+    const shared = { look: async () => ({ found: looks.shift(), isOursToFetch: true }), share: async () => undefined };
+    const { tokens, fetches } = someTokens({ clock: new TurnedClock(), shared });
+    void tokens.ask(NEED);
+    await settled();
+    fetches[0]?.(issued('one'));
+    await settled();
+    expect(await tokens.renew(NEED, 'one')).toEqual(given('of another'));
+    const renewed = tokens.renew(NEED, 'of another');
+    await settled();
+    fetches[1]?.(issued('two'));
+    expect(await renewed).toEqual(given('two'));
   });
 
   test('stays in use where another was fetched for that within ten seconds', async () => {

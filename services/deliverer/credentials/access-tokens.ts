@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache';
+import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 import type { AttemptResult } from '../request/attempt.ts';
@@ -21,7 +22,7 @@ export type AccessTokensOptions = {
   clock: Clock;
 };
 
-/** Monotonic times. `refused`: a token that a receiver did not take. */
+/** Monotonic times. `refused`: a token that a receiver did not take; `renewedAt`: when one was last fetched for that. */
 type KnownToken = {
   token?: string;
   lifeMs: number;
@@ -70,18 +71,16 @@ export class AccessTokens implements Disposable {
     const token = this.atHand(need);
     if (token !== undefined) return { kind: 'token', token };
     const known = this.#knownFor(need);
-    if (known.failed !== undefined && this.#hasJustFailed(known))
-      return { kind: 'failed', result: known.failed.result };
-    return this.#fetchFor(need, known);
+    if (known.failed !== undefined && this.#hasJustFailed(known)) return failedFor(need, known.failed.result);
+    const given = await this.#fetchFor(need, known);
+    return given.kind === 'failed' ? failedFor(need, given.result) : given;
   }
 
   /** Waits for another than the token that a receiver answered with 401. Undefined if another was fetched so just before. */
   async renew(need: TokenNeed, refused: string): Promise<GivenToken | undefined> {
     const known = this.#knownFor(need);
     if (known.token === refused) {
-      const now = this.#options.clock.now();
-      if (now - known.renewedAt < RENEWAL_PAUSE_MS) return undefined;
-      known.renewedAt = now;
+      if (this.#options.clock.now() - known.renewedAt < RENEWAL_PAUSE_MS) return undefined;
       known.refused = refused;
       delete known.token;
     }
@@ -140,6 +139,8 @@ export class AccessTokens implements Disposable {
       if (this.#closing.signal.aborted) return { kind: 'closing' };
     }
     const askedAt = clock.now();
+    // Not for one of another deliverer, which may have been refused long since.
+    if (known.token === undefined && known.refused !== undefined) known.renewedAt = askedAt;
     let given: SharedToken | undefined;
     try {
       const fetched = await fetch(need);
@@ -162,6 +163,12 @@ export class AccessTokens implements Disposable {
     known.failed = { result: { ...result, durationMs: 0 }, until: this.#options.clock.now() + FAILURE_MS };
     return { kind: 'failed', result };
   }
+}
+
+/** Those that share a failure have callback URLs of their own. */
+function failedFor({ callbackUrl }: TokenNeed, result: AttemptResult): GivenToken {
+  const url = URL.parse(callbackUrl);
+  return { kind: 'failed', result: url === null ? result : { ...result, url: shownUrl(url) } };
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,4 +1,6 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import type { Clock } from '@waybell/runtime/clock';
+import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
 import {
   readCredentials,
@@ -23,14 +25,16 @@ export type Credentials = {
 
 /** Those with a certificate take about 10 KB, with the longest headers three times as much. */
 const OPENED_CHARACTERS = 32 * 2 ** 20;
+const UNUSED_MS = 600_000;
 
-/** Credentials that this process has opened. */
+/** Credentials that this process has opened, until they are not used for ten minutes. */
 export class OpenedCredentials {
   readonly #keyRing: Pick<KeyRing, 'openAfresh'>;
-  readonly #opened = new LRUCache<string, Credentials>({ maxSize: OPENED_CHARACTERS });
+  readonly #opened: LRUCache<string, Credentials>;
 
-  constructor(keyRing: Pick<KeyRing, 'openAfresh'>) {
+  constructor(keyRing: Pick<KeyRing, 'openAfresh'>, clock?: Pick<Clock, 'now' | 'after'>) {
     this.#keyRing = keyRing;
+    this.#opened = forgettingCache({ max: OPENED_CHARACTERS, unusedMs: UNUSED_MS, ...(clock && { clock }) });
   }
 
   /** Returns what was opened under the guid, if it is remembered. */
@@ -48,14 +52,14 @@ export class OpenedCredentials {
 }
 
 function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: ReceiverCredentials): Credentials {
-  const secrets = Object.values(headers);
   const sent = { ...headers };
   if (basic !== undefined) {
     const pair = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
     sent['authorization'] = `Basic ${pair}`;
-    // Some decoders write it without the padding.
-    secrets.push(pair.replaceAll('=', ''), basic.password);
   }
+  const secrets = Object.values(sent).flatMap(secretsOfHeader);
+  // Not sent to the receiver, which may be its own authorization server.
+  if (oauth2 !== undefined) secrets.push(oauth2.clientSecret);
   return {
     guid,
     headers: sent,
@@ -63,4 +67,26 @@ function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: Re
     ...(oauth2 && { oauth2 }),
     ...(certificate && { certificate: { guid, ...certificate } }),
   };
+}
+
+/** A shorter part is rather a word than a secret. */
+const LEAST_PART = 8;
+/** Each is looked for in each answer. */
+const MOST_PARTS = 5;
+
+/**
+ * The value, and what receivers show of it by itself: of `Basic …` the pair, without its padding, and the password in it, of `Bearer …` and
+ * the like what follows, and each value of a cookie.
+ */
+function secretsOfHeader(value: string): string[] {
+  const pair = /^basic +(\S+)/i.exec(value)?.[1];
+  if (pair !== undefined) return [value, pair.replaceAll('=', ''), passwordIn(pair)];
+  const words = value.split(/[\s,;"]+/).map((word) => (/=[^=]/.test(word) ? word.slice(word.indexOf('=') + 1) : word));
+  const parts = words.map((word) => word.replace(/={1,2}$/, '')).filter((part) => part.length >= LEAST_PART);
+  return [value, ...parts.slice(0, MOST_PARTS)];
+}
+
+function passwordIn(pair: string): string {
+  const written = Buffer.from(pair, 'base64').toString();
+  return written.slice(written.indexOf(':') + 1);
 }

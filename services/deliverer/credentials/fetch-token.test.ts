@@ -13,7 +13,7 @@ import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestS
 import { fetchToken } from './fetch-token.ts';
 
 const LONG_MS = 60_000;
-const SECRET = 'of:hush+of/us&more%';
+const SECRET = 'of: hush+of/us&more%';
 const TOKEN = 'token-of-the-issuer.4711';
 const CREDENTIALS: Omit<ClientCredentials, 'tokenUrl'> = {
   clientId: 'us:two',
@@ -157,6 +157,8 @@ describe('an answer without a token that can be used', () => {
     expect(shown).toContain(`The token URL ${url}?key=*** answered 200, which cannot be used: `);
     expect(shown).toContain(why);
     expect(shown).not.toContain(TOKEN.slice(0, 8));
+    expect(shown).not.toContain('of-the-query');
+    expect(fetched).not.toHaveProperty('failure.url');
     expect(fetched).not.toHaveProperty('failure.status');
   });
 
@@ -174,17 +176,22 @@ describe('a token URL that refuses', () => {
   test('is quoted, without secrets however they are written', async () => {
     const { url } = await aTokenUrl((response, { headers, body }) => {
       const pair = headers.authorization?.slice('Basic '.length) ?? '';
-      const echo = { pair, decoded: atob(pair), body, secret: SECRET, form: encodeURIComponent(SECRET) };
+      const said = `${JSON.stringify({ access_token: TOKEN })} <access_token>${TOKEN}</access_token>`;
+      const echo = {
+        pair,
+        decoded: atob(pair),
+        body,
+        secret: SECRET,
+        form: encodeURIComponent(SECRET),
+        plus: SECRET.replaceAll(' ', '+'),
+      };
       response
         .writeHead(401)
-        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN }));
+        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN, said }));
     });
     for (const secretIn of ['header', 'body'] as const) {
       const fetched = await fetching()(url, { secretIn });
       expect(fetched).toMatchObject({ kind: 'refused', failure: { reason: 'credentials_unavailable' } });
-      // They are not the receiver's.
-      expect(fetched).not.toHaveProperty('failure.url');
-      expect(fetched).not.toHaveProperty('failure.ip');
       const { failure: { body = '' } = {} } = fetched.kind === 'issued' ? {} : fetched;
       expect(body).toContain(`The token URL ${url} answered 401: {"error":"invalid_client"`);
       expect(body).not.toContain('hush');

@@ -10,9 +10,10 @@ const UNAUTHORIZED = 401;
  */
 export function renewingRefused(callEndpoint: CallEndpoint, tokens: Pick<AccessTokens, 'renew'>): CallEndpoint {
   return (request, onEnd) => {
-    const { accessToken } = request;
+    const { accessToken, credentials } = request;
     const need = accessToken === undefined ? undefined : tokenNeedOf(request);
-    if (accessToken === undefined || need === undefined) return callEndpoint(request, onEnd);
+    if (accessToken === undefined || need === undefined || credentials === undefined)
+      return callEndpoint(request, onEnd);
     callEndpoint(request, (ended) => {
       if (ended instanceof Error || ended.status !== UNAUTHORIZED) return onEnd(ended);
       void tokens.renew(need, accessToken).then((renewed) => {
@@ -20,7 +21,9 @@ export function renewingRefused(callEndpoint: CallEndpoint, tokens: Pick<AccessT
         if (renewed.kind === 'failed') return onEnd(renewed.result);
         if (renewed.kind === 'error') return onEnd(renewed.error);
         try {
-          callEndpoint({ ...request, accessToken: renewed.token }, onEnd);
+          // Its answer may still name the token that it refused.
+          const knowing = { ...credentials, secrets: [...credentials.secrets, accessToken] };
+          callEndpoint({ ...request, credentials: knowing, accessToken: renewed.token }, onEnd);
         } catch (error) {
           onEnd(error instanceof Error ? error : new Error(String(error)));
         }

@@ -28,7 +28,8 @@ export type SharedTokensOptions = {
 const PREFIX = 'waybell:token:';
 /** A little longer than a fetch takes at most. */
 const FETCH_MS = 15_000;
-const COMPLAINT = 'redis.away: each deliverer fetches access tokens for itself';
+/** Also where a token is sealed with a key that this process lacks. */
+const COMPLAINT = 'tokens.not-shared: each deliverer fetches access tokens for itself';
 /** Of one moment: what is there, and whether none else fetches. */
 const LOOK = `
   local claimed = redis.call('set', KEYS[2], '', 'nx', 'px', ARGV[1])

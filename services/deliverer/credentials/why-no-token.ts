@@ -5,12 +5,12 @@ import { excerpt } from '../request/excerpt.ts';
 
 /** As of any answer that is kept. */
 const KEPT_BYTES = 4 * 1024;
-/** A token in JSON, in a form, or in what looks like one of them. */
-const TOKENS = /((?:access|refresh|id)_token["']?\s?[:=]\s?["']?)[^"'&\s<>,}]+/gi;
+/** A token in JSON, though it be quoted in another, in XML, in a form, or in what looks like one of them. */
+const TOKENS = /((?:access|refresh|id)_token[\\"']{0,4}\s?[:=>]\s?[\\"']{0,4})[^\\"'&\s<>,}]+/gi;
 
 /**
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
- * status and address, which are not the receiver's. `broken`: why a token that came cannot be used.
+ * status and its address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
 export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
   const { durationMs, reason, tooMuch, isOurs } = result;

@@ -17,7 +17,7 @@ type DecodedText = { text: string; starts?: readonly number[]; ends: readonly nu
 type TextRange = [from: number, to: number];
 
 /**
- * Masks the secrets that a receiver was sent in its answer: as they are, and as JSON, HTML, forms and URLs escape them. Masks
+ * Masks the secrets that a receiver was sent in its answer: as they are, and as JSON, HTML, forms and URLs escape them, twice too. Masks
  * the beginning of a secret at the end of the text too. Takes linear time: an attacker may choose text and secrets.
  */
 export function masked(text: string, secrets: readonly string[]): string {
@@ -45,11 +45,13 @@ export function secretsOfQuery(search: string): string[] {
     .map((parameter) => decoded(parameter.slice(parameter.indexOf('=') + 1).replaceAll('+', ' ')));
 }
 
-/** The text as it is, with escapes decoded, and decoded as a form, where a plus is a blank. */
+/** The text as it is, with escapes decoded, decoded as a form, where a plus is a blank, and with what was escaped twice. */
 function readingsOf(text: string): DecodedText[] {
   const plain = { text, ends: endsOf(text) };
   if (!/[%&+\\]/.test(text)) return [plain];
-  return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
+  const once = readingOf(text);
+  const readings = [plain, once, readingOf(text.replaceAll('+', ' '))];
+  return once.text === text ? readings : [...readings, readAgain(once)];
 }
 
 function readingOf(written: string): DecodedText {
@@ -70,6 +72,12 @@ function readingOf(written: string): DecodedText {
   return { text, starts: [...starts, written.length], ends: endsOf(text) };
 }
 
+/** Of JSON in a text of JSON, or a URL in the query of another. */
+function readAgain(once: DecodedText): DecodedText {
+  const twice = readingOf(once.text);
+  return { ...twice, starts: (twice.starts ?? []).map((at) => once.starts?.[at] ?? at) };
+}
+
 function endsOf(text: string): number[] {
   const cut = CUT.exec(text)?.[0].length ?? 0;
   return cut === 0 ? [text.length] : [text.length, text.length - cut];
@@ -87,17 +95,51 @@ function characterOf(escape: string): string {
   return SHORT[second] ?? second;
 }
 
-/** Adds the ranges of the original where a decoded text contains the secret, or ends with its beginning. */
+/** The time of `indexOf` grows with the product of both lengths; in such as these it is the faster all the same. */
+const SHORT_SECRET = 64;
+
+/**
+ * Adds the ranges of the original where a decoded text contains the secret, or ends with its beginning: by the algorithm of Knuth, Morris
+ * and Pratt.
+ */
 function addSpans(spans: TextRange[], secret: string, { text, starts, ends }: DecodedText): void {
+  // Most texts have nothing of it.
+  const first = text.indexOf(secret.slice(0, LEAST));
+  if (first === -1) return;
   const start = (at: number) => starts?.[at] ?? at;
-  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
-    spans.push([start(at), start(at + secret.length)]);
+  const add = (at: number) => spans.push([start(at), start(at + secret.length)]);
+  const isShort = secret.length <= SHORT_SECRET;
+  if (isShort)
+    for (let at = text.indexOf(secret, first); at >= 0; at = text.indexOf(secret, at + secret.length)) add(at);
+  const sought = { secret, borders: bordersOf(secret) };
+  let length = 0;
+  for (let at = isShort ? Math.max(first, Math.min(...ends) - secret.length) : first; at < text.length; at += 1) {
+    length = longerBy(text.charCodeAt(at), length, sought);
+    const end = at + 1;
+    if (length === secret.length) {
+      add(end - length);
+      length = sought.borders[length - 1] ?? 0;
+    }
+    if (length >= LEAST && ends.includes(end)) spans.push([start(end - length), start(text.length)]);
   }
-  for (const end of ends) {
-    let length = Math.min(secret.length - 1, end);
-    while (length >= LEAST && !text.endsWith(secret.slice(0, length), end)) length -= 1;
-    if (length >= LEAST) spans.push([start(end - length), start(text.length)]);
-  }
+}
+
+type Sought = { secret: string; borders: readonly number[] };
+
+/** For each beginning of the secret, the length of the longest shorter one that it ends with. */
+function bordersOf(secret: string): number[] {
+  const borders = [0];
+  const sought = { secret, borders };
+  for (let at = 1; at < secret.length; at += 1)
+    borders.push(longerBy(secret.charCodeAt(at), borders[at - 1] ?? 0, sought));
+  return borders;
+}
+
+/** Of a text that ends with so much of the secret: with how much it ends with another code unit. */
+function longerBy(unit: number, length: number, { secret, borders }: Sought): number {
+  let left = length;
+  while (left > 0 && secret.charCodeAt(left) !== unit) left = borders[left - 1] ?? 0;
+  return secret.charCodeAt(left) === unit ? left + 1 : 0;
 }
 
 function decoded(value: string): string {

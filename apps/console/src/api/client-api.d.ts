@@ -875,7 +875,7 @@ export interface components {
              */
             retry_at?: string;
             tls_ms?: number;
-            /** @description Where the request went; values in the query are `***`. */
+            /** @description Where the request went, or was to go; values in the query are `***`. */
             url?: string;
             /**
              * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.
@@ -1236,7 +1236,7 @@ export interface components {
              * @description Of the notice: one may come twice.
              */
             guid: string;
-            /** @description Of `certificate.ending`: the host, and port, at which the client has us show this certificate. */
+            /** @description Of `certificate.ending`: the host, and port, at which callbacks authenticate by the certificate. */
             host: string | null;
             /** @enum {string} */
             interface: "shipper" | "carrier";
@@ -2063,7 +2063,7 @@ export interface operations {
                         chain: string;
                         /**
                          * Format: password
-                         * @description In PEM, without a passphrase: RSA with 2,048 bits or more, P-256, P-384, P-521 or Ed25519.
+                         * @description In PEM, without a passphrase: RSA with 2,048 to 4,096 bits, P-256, P-384, P-521 or Ed25519.
                          * @example -----BEGIN PRIVATE KEY-----
                          *     MII…
                          *     -----END PRIVATE KEY-----

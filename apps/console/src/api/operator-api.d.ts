@@ -829,7 +829,7 @@ export interface components {
              * @description Of the notice: one may come twice.
              */
             guid: string;
-            /** @description Of `certificate.ending`: the host, and port, at which the client has us show this certificate. */
+            /** @description Of `certificate.ending`: the host, and port, at which callbacks authenticate by the certificate. */
             host: string | null;
             /** @enum {string} */
             interface: "shipper" | "carrier";
@@ -926,7 +926,7 @@ export interface components {
                  */
                 subscription_guid: string;
                 tls_ms?: number;
-                /** @description Where the request went; values in the query are `***`. */
+                /** @description Where the request went, or was to go; values in the query are `***`. */
                 url?: string;
                 /**
                  * @description Only where it waited before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `paused`: its client has paused the subscription. `stopped`: the operator has stopped the subscription, or its host. `egress`: Waybell's own network had no way out. `open`: a request of it was under way, and it is sent again if the process that made the request dies.

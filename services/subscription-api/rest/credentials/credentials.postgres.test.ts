@@ -154,8 +154,6 @@ describe('credentials', () => {
   test.each([
     ['https%3A%2F%2Fu%3As3cret%40hooks.test%2Fs3cret', 'host is a URL: give its host alone, which is hooks.test'],
     ['hooks.test%2F..%2Fs3cret', 'host must be a host such as receiver.example.com, with its port'],
-    ['10.0.0.1', 'host points to 10.0.0.1, where callbacks never go'],
-    ['hooks.test:6379', 'host names port 6379, where callbacks never go'],
     ['hooks.test%00', 'host contains a space, a backslash, or a control or invisible character'],
   ])('are not for %s', async (path, detail) => {
     const { token } = await signUp(api, { interface: 'carrier' });
@@ -166,6 +164,20 @@ describe('credentials', () => {
       });
       expect([status, body.detail]).toEqual([422, expect.stringContaining(detail)]);
     }
+  });
+
+  test.each([
+    ['10.0.0.1', 'host points to 10.0.0.1, where callbacks never go'],
+    ['hooks.test:6379', 'host names port 6379, where callbacks never go'],
+  ])('are not put in for %s, and gone once they are removed where that was allowed before', async (host, detail) => {
+    const { guid, token } = await signUp(api, { interface: 'carrier' });
+    const refused = await api.ask('PUT', at(host), { token, body: { headers } });
+    expect([refused.status, refused.body.detail]).toEqual([422, expect.stringContaining(detail)]);
+    await api.ask('PUT', at('hooks.test'), { token, body: { headers } });
+    await api.store.postgres.query('update waybell.credentials set host = $1 where account_guid = $2', [host, guid]);
+    expect((await api.ask('GET', at(host), { token })).body.host).toBe(host);
+    expect((await api.ask('DELETE', at(host), { token })).status).toBe(204);
+    expect(await rowsOf(guid)).toEqual([]);
   });
 
   test('are asked for by a host: a URL in its place is told so', async () => {

@@ -1,5 +1,5 @@
 import { Router, type Request } from 'express';
-import { readCallbackHost, type CallbackRules } from '../../callback-url.ts';
+import { findHostRefusal, readCallbackHost } from '../../callback-url.ts';
 import { MOST_HOSTS, type HostCredentials } from '../../receiver-credentials.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope } from '../authentication/authenticate.ts';
@@ -19,7 +19,7 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
   async function admit(request: Request<OfHost>, scope: Scope) {
     const caller = await authenticate(request);
     requireScope(caller, scope);
-    return { caller, host: requireCallbackHost(request.params.host, rules) };
+    return { caller, host: requireHost(request.params.host) };
   }
 
   addPath(router, ['/v1/credentials'], {
@@ -40,6 +40,8 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
 
     async put(request, response) {
       const { caller, host } = await admit(request, 'webhooks:write');
+      const refusal = findHostRefusal(host, rules);
+      if (refusal !== null) throw invalidHost(refusal);
       const body = await readJson(request, response);
       const given = await readCredentialsRequest(body, { rules, nowMs: Date.now() });
       const done = await credentials.put(caller, { host, ...given });
@@ -64,11 +66,13 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
 
 const TOO_MANY = `A client has credentials for at most ${MOST_HOSTS} hosts: DELETE those that are no longer used.`;
 
-function requireCallbackHost(text: string, rules: CallbackRules): string {
-  const read = readCallbackHost(text, rules);
+function requireHost(text: string): string {
+  const read = readCallbackHost(text);
   if ('host' in read) return read.host;
-  throw invalidParameters([{ parameter: 'host', detail: read.fault }]);
+  throw invalidHost(read.fault);
 }
+
+const invalidHost = (detail: string): Problem => invalidParameters([{ parameter: 'host', detail }]);
 
 const unknown = (host: string): Problem =>
   new Problem(

@@ -30,7 +30,7 @@ export function headerFaults(headers: Record<string, unknown>): Fault[] {
   const names = entries.map(([name]) => name.toLowerCase());
   return entries.flatMap(([name, value], index) => {
     const isName = TOKEN.test(name) && name.length <= LONGEST_NAME;
-    // Somebody may have written name and value the wrong way round.
+    // Name and value may be the wrong way round.
     if (!isName) return [{ pointer: pointTo('headers'), detail: nameDetail(index) }];
     const isTwice = names.indexOf(name.toLowerCase()) < index;
     const detail = isTwice ? 'is there twice: in capitals or not, it is the same header' : headerFault(name, value);

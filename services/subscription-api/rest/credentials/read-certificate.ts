@@ -13,6 +13,8 @@ export type ReadCertificate = { certificate: Pem; shown: ShownCertificate } | { 
 
 const MOST_CERTIFICATES = 10;
 const LEAST_RSA_BITS = 2_048;
+/** A signature, by the thread of all deliveries, takes a millisecond; with 16,384 bits more than one second. */
+const MOST_RSA_BITS = 4_096;
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const OTHER_KEYS = new Set(['ed25519', 'ed448']);
 /** RFC 5280, 4.2.1.12: for clients of TLS, and for anything. */
@@ -98,11 +100,12 @@ function strengthFault(leaf: X509Certificate): string | null {
   const { value: key } = reading(() => leaf.publicKey);
   return key !== undefined && isStrong(key)
     ? null
-    : `is of a key that is too weak, or of a kind that receivers do not take: use RSA with ${LEAST_RSA_BITS} bits or more, or P-256`;
+    : `is of a key that is too weak or too large, or of a kind that receivers do not take: use RSA with ${LEAST_RSA_BITS} to ${MOST_RSA_BITS} bits, or P-256`;
 }
 
 function isStrong({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): boolean {
-  if (type === 'rsa' || type === 'rsa-pss') return (details.modulusLength ?? 0) >= LEAST_RSA_BITS;
+  const { modulusLength: bits = 0 } = details;
+  if (type === 'rsa') return bits >= LEAST_RSA_BITS && bits <= MOST_RSA_BITS;
   return type === 'ec' ? CURVES.has(details.namedCurve ?? '') : OTHER_KEYS.has(type ?? '');
 }
 
@@ -111,6 +114,7 @@ function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[])
   const fitting = certificates.findIndex((each) => isTrue(() => each.checkPrivateKey(privateKey)));
   if (fitting === -1) return 'is not the key of the certificate: give both as they were made together';
   if (fitting > 0) return `is that of certificate ${fitting + 1} of the chain: put that certificate first`;
+  if (!isWhole(privateKey)) return 'is damaged: the numbers in it do not belong together';
   try {
     createSecureContext({ cert: chain, key });
     return null;
@@ -118,6 +122,17 @@ function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[])
     return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate issued anew`;
   }
 }
+
+/** OpenSSL signs with any, but where the factors of RSA, or what they are for, are wrong twenty times as slowly. */
+function isWhole(privateKey: KeyObject): boolean {
+  if (privateKey.asymmetricKeyType !== 'rsa') return true;
+  const jwk = privateKey.export({ format: 'jwk' });
+  const [d, p, q] = [numberOf(jwk.d), numberOf(jwk.p), numberOf(jwk.q)];
+  const areFactors = p > 1n && q > 1n && numberOf(jwk.n) === p * q && (numberOf(jwk.qi) * q) % p === 1n;
+  return areFactors && numberOf(jwk.dp) === d % (p - 1n) && numberOf(jwk.dq) === d % (q - 1n);
+}
+
+const numberOf = (base64url = ''): bigint => BigInt(`0x0${Buffer.from(base64url, 'base64url').toString('hex')}`);
 
 function isTrue(check: () => boolean): boolean {
   return reading(check).value === true;
