@@ -79,7 +79,8 @@ export const failureReasons = {
   },
   http_4xx: {
     meaning: 'The status is 4xx: the receiver refused the request.',
-    remedy: "Look in the receiver's log for what it refused: path, token, size or rate.",
+    remedy:
+      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or credentials: `PUT /v1/credentials/{host}`.",
   },
   http_5xx: {
     meaning: 'The status is 5xx: the receiver, or a proxy before it, failed.',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
@@ -132,16 +133,40 @@ export function credentials(): void {
       }
     });
 
-    test('is led from a delivery that was refused with 401, or had no token, to the credentials for its host', async () => {
+    test('puts credentials in by the keyboard alone: what is added has the focus, and what is left out gives it back', async () => {
+      const { token } = await anAccount('carrier');
+      const { page } = await signedIn({ token });
+      const { keyboard } = page;
+      await to(page, `/credentials?host=${HOST}`);
+      await button(page, 'Add headers').press('Enter');
+      await keyboard.type('X-Api-Key');
+      await keyboard.press('Tab');
+      await keyboard.type(SECRET.one);
+      await button(page, 'Add certificate').press('Enter');
+      await focused(page).and(dialog(page).getByLabel('Files in PEM')).waitFor();
+      await button(page, 'Leave out: Certificate').press('Enter');
+      await focused(page).and(button(page, 'Add certificate')).waitFor();
+      await button(page, 'Add Basic').press('Enter');
+      await keyboard.type('waybell');
+      await keyboard.press('Tab');
+      await keyboard.type(SECRET.other);
+      await keyboard.press('Enter');
+      await card(page, HOST).getByText('user waybell').waitFor();
+      expect(await card(page, HOST).getByText('X-Api-Key').count()).toBe(1);
+      await expectNowhere(page, SECRETS);
+    });
+
+    test('is led from a delivery that was refused with 401 or 403, or had no token, to the credentials for its host', async () => {
       const carrier = await anAccount('carrier');
       receiver.answer(NO_TOKEN, 500);
       const tokenUrl = receiver.url(NO_TOKEN).replace('127.0.0.1', 'localhost');
       const { page } = await signedIn({ token: carrier.token });
-      for (const [action, given] of [
-        ['order.created', { headers: { 'X-Api-Key': 'of-yesterday' } }],
-        ['order.updated', { oauth2: oauth2At(tokenUrl) }],
+      for (const [action, answer, given] of [
+        ['order.created', 401, { headers: { 'X-Api-Key': 'of-yesterday' } }],
+        ['order.delivered', 403, { headers: { 'X-Api-Key': 'of-yesterday' } }],
+        ['order.updated', 200, { oauth2: oauth2At(tokenUrl) }],
       ] as const) {
-        const { path, subscription } = await subscribed(carrier, action, 401);
+        const { path, subscription } = await subscribed(carrier, action, answer);
         const { host } = new URL(receiver.url(path));
         await putCredentials(carrier, host, given);
         const { guid } = await carrier.hear(action, { payload: { id: 1, status: 'new' } });
@@ -199,6 +224,8 @@ export function credentials(): void {
 }
 
 const oauth2At = (tokenUrl: string) => ({ token_url: tokenUrl, client_id: 'a', client_secret: 'b' });
+
+const focused = (page: Page) => dialog(page).locator(':focus');
 
 const basic = (username: string, password: string) =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

@@ -81,6 +81,8 @@ async function stop(page: Page, name: string): Promise<void> {
 }
 
 async function start(page: Page, name: string): Promise<void> {
+  // The page before may have a button by that name, whose dialog leaves with it.
+  await page.getByRole('heading', { name: 'Stopped', exact: true }).waitFor();
   await button(page, name).click();
   await dialog(page).getByRole('button', { name: 'Start', exact: true }).click();
   await dialog(page).waitFor({ state: 'detached' });

@@ -140,7 +140,7 @@ describe('a receiver that asks for access tokens', () => {
     });
     for (const { reason, http_status: status, answer: body } of attempts) {
       expect([reason, status]).toEqual(['credentials_unavailable', null]);
-      expect(body).toMatch(/^The token URL answered 401: .*invalid_client/);
+      expect(body).toMatch(/^The token URL http\S+ answered 401: .*invalid_client/);
       expect(body).not.toContain('secret-of');
     }
     // The token of before was refused once, and was in none of these.

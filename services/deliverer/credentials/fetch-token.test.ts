@@ -154,7 +154,7 @@ describe('an answer without a token that can be used', () => {
       failure: { isDelivered: false, reason: 'credentials_unavailable' },
     });
     const shown = JSON.stringify(fetched);
-    expect(shown).toContain(`The token URL answered 200, which cannot be used: `);
+    expect(shown).toContain(`The token URL ${url}?key=*** answered 200, which cannot be used: `);
     expect(shown).toContain(why);
     expect(shown).not.toContain(TOKEN.slice(0, 8));
     expect(shown).not.toContain('of-the-query');
@@ -192,8 +192,11 @@ describe('a token URL that refuses', () => {
     for (const secretIn of ['header', 'body'] as const) {
       const fetched = await fetching()(url, { secretIn });
       expect(fetched).toMatchObject({ kind: 'refused', failure: { reason: 'credentials_unavailable' } });
+      // They are not the receiver's.
+      expect(fetched).not.toHaveProperty('failure.url');
+      expect(fetched).not.toHaveProperty('failure.ip');
       const { failure: { body = '' } = {} } = fetched.kind === 'issued' ? {} : fetched;
-      expect(body).toMatch(/^The token URL answered 401: {"error":"invalid_client"/);
+      expect(body).toContain(`The token URL ${url} answered 401: {"error":"invalid_client"`);
       expect(body).not.toContain('hush');
       expect(body).not.toContain('4711');
       expect(body).not.toContain(btoa('us%3Atwo:').slice(0, 8));
@@ -204,7 +207,7 @@ describe('a token URL that refuses', () => {
 
   test('by a status that ends a subscription, or says when to come again, has the latter alone', async () => {
     const { url: gone } = await saying('', 410);
-    expect(await fetching()(gone)).toMatchObject({ failure: { body: 'The token URL answered 410' } });
+    expect(await fetching()(gone)).toMatchObject({ failure: { body: `The token URL ${gone} answered 410` } });
     const { url } = await saying('', 429, { 'retry-after': '7' });
     expect(await fetching()(url)).toMatchObject({ failure: { tooMuch: { askedMs: 7_000 } } });
   });
@@ -224,7 +227,7 @@ describe('a token URL that refuses', () => {
       const { url } = await saying('', status, { location: inside.url });
       expect(await fetching()(url)).toMatchObject({
         kind: 'refused',
-        failure: { body: `The token URL answered ${status}` },
+        failure: { body: `The token URL ${url} answered ${status}` },
       });
     }
     expect(arrived).toBe(0);

@@ -10,7 +10,7 @@ const TOKENS = /((?:access|refresh|id)_token[\\"']{0,4}\s?[:=>]\s?[\\"']{0,4})[^
 
 /**
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
- * status and its address, which are not the receiver's. `broken`: why a token that came cannot be used.
+ * status and address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
 export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
   const { durationMs, reason, tooMuch, isOurs } = result;
@@ -25,11 +25,13 @@ export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): Attempt
   };
 }
 
-function said({ status, reason, brokenRule, body = '' }: AttemptResult, broken: string | undefined): string {
+function said(result: AttemptResult, broken: string | undefined): string {
+  const { url = '', status, reason, brokenRule, body = '' } = result;
+  const tokenUrl = `The token URL ${url}`.trimEnd();
   // The body of a success has a token.
-  if (broken !== undefined) return `The token URL answered ${status}, which cannot be used: ${broken}`;
+  if (broken !== undefined) return `${tokenUrl} answered ${status}, which cannot be used: ${broken}`;
   const shown = body === '' ? '' : `: ${body.replaceAll(TOKENS, '$1***')}`;
-  if (status !== undefined) return `The token URL answered ${status}${shown}`;
-  if (brokenRule !== undefined) return `The token URL gave no response of HTTP, as ${brokenRule}${shown}`;
-  return `The token URL could not be reached, or did not answer: ${reason}${shown}`;
+  if (status !== undefined) return `${tokenUrl} answered ${status}${shown}`;
+  if (brokenRule !== undefined) return `${tokenUrl} gave no response of HTTP, as ${brokenRule}${shown}`;
+  return `${tokenUrl} could not be reached, or did not answer: ${reason}${shown}`;
 }

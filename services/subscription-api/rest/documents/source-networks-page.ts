@@ -39,7 +39,7 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
     ],
     [
       'A gateway may ask for',
-      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}).`,
+      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come to their token URL from the same addresses.`,
     ],
     ['Time limits', limitsOf(told)],
     [

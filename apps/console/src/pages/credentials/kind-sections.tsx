@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { BasicFields, OAuth2Fields } from './authorization-fields.tsx';
 import { CertificateFields } from './certificate-fields.tsx';
 import { Faults } from './faults.tsx';
@@ -14,8 +14,17 @@ type SectionsProps = {
 /** A request has one of them. */
 const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
 
+/** Gives the focus to an element that comes in place of the one that had it, or to its first field. */
+const focusOn = (element: HTMLElement | null) =>
+  (element?.querySelector<HTMLElement>('input, textarea') ?? element)?.focus();
+
 /** The fields of each kind of credentials that was added, and the buttons that add another. */
 export function KindSections({ kinds, choose, before }: SectionsProps) {
+  const [changed, setChanged] = useState<CredentialsKind>();
+  const change = (kind: CredentialsKind, next: readonly CredentialsKind[]) => {
+    setChanged(kind);
+    choose(next);
+  };
   const fields: Record<CredentialsKind, ReactNode> = {
     headers: <HeaderFields names={before?.headers ?? ['']} />,
     basic: <BasicFields before={before?.basic ?? undefined} />,
@@ -26,7 +35,7 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
   return (
     <>
       {KINDS.filter((kind) => kinds.includes(kind)).map((kind) => (
-        <fieldset key={kind}>
+        <fieldset key={kind} ref={kind === changed ? focusOn : null}>
           <legend>{KIND_NAMES[kind]}</legend>
           {fields[kind]}
           <Faults at={`#/${kind}`} />
@@ -34,7 +43,12 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
             <button
               type="button"
               aria-label={`Leave out: ${KIND_NAMES[kind]}`}
-              onClick={() => choose(kinds.filter((each) => each !== kind))}
+              onClick={() =>
+                change(
+                  kind,
+                  kinds.filter((each) => each !== kind),
+                )
+              }
             >
               Leave out
             </button>
@@ -43,7 +57,12 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
       ))}
       <div className="tools">
         {addable.map((kind) => (
-          <button key={kind} type="button" onClick={() => choose([...kinds, kind])}>
+          <button
+            key={kind}
+            ref={kind === changed ? focusOn : null}
+            type="button"
+            onClick={() => change(kind, [...kinds, kind])}
+          >
             Add {KIND_NAMES[kind]}
           </button>
         ))}

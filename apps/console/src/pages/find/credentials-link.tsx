@@ -4,12 +4,16 @@ import type { Attempt } from './types.ts';
 
 /** Reasons of failures that other credentials end. */
 const REASONS: readonly (string | undefined)[] = ['credentials_unavailable', 'tls_certificate_required'];
-const UNAUTHORIZED = 401;
+const REFUSALS: readonly (number | undefined)[] = [401, 403];
+/** By which nginx, whose status for it is 400, says what it lacks. */
+const CERTIFICATE = /SSL certificate/;
 
 /** Leads a client from an attempt that failed for want of credentials to those for its host. */
-export function CredentialsLink({ attempt: { reason, http_status: status, url = '' } }: { attempt: Attempt }) {
+export function CredentialsLink({ attempt }: { attempt: Attempt }) {
+  const { reason, http_status: status, answer = '', url = '' } = attempt;
   const { view } = useSignedIn();
-  if (view === 'operator' || !(REASONS.includes(reason) || status === UNAUTHORIZED)) return null;
+  const isForThem = REASONS.includes(reason) || REFUSALS.includes(status) || CERTIFICATE.test(answer);
+  if (view === 'operator' || !isForThem) return null;
   const host = URL.canParse(url) ? new URL(url).host : undefined;
   return (
     <p>
