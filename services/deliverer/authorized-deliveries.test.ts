@@ -214,7 +214,8 @@ describe('a receiver that answers 401', () => {
     const caused = deliverer.caused();
     await endFetch(deliverer, issued('one'));
     await endFetch(deliverer, refused());
-    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable' });
+    const url = 'https://example.com/';
+    expect(outcomeOf(await caused)?.answer).toMatchObject({ reason: 'credentials_unavailable', url });
     expect(outcomeOf(await caused)?.answer).not.toHaveProperty('status');
   });
 

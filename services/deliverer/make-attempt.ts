@@ -1,3 +1,4 @@
+import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { firstAttempt, publishRetry, wait, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
@@ -100,10 +101,16 @@ function causedBy(
   if (isOurs && delivery.byHand?.why !== 'test') {
     return [wait(delivery, { why: 'egress', afterMs: EGRESS_PAUSE_MS })];
   }
-  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, answer, options);
+  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, withUrl(answer, target), options);
   const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
   const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer };
   return recordWithEnd(delivered, { reportsSuccess });
+}
+
+/** An attempt without a request is told of its callback URL, too. */
+function withUrl(answer: Answer, { callbackUrl }: DeliveryTarget): Answer {
+  const url = answer.url === undefined ? URL.parse(callbackUrl) : null;
+  return url === null ? answer : { ...answer, url: shownUrl(url) };
 }
 
 function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {

@@ -161,12 +161,12 @@ export function credentials(): void {
       receiver.answer(NO_TOKEN, 500);
       const tokenUrl = receiver.url(NO_TOKEN).replace('127.0.0.1', 'localhost');
       const { page } = await signedIn({ token: carrier.token });
-      for (const [action, status, given] of [
+      for (const [action, answer, given] of [
         ['order.created', 401, { headers: { 'X-Api-Key': 'of-yesterday' } }],
-        ['order.assigned', 403, { headers: { 'X-Api-Key': 'of-yesterday' } }],
+        ['order.delivered', 403, { headers: { 'X-Api-Key': 'of-yesterday' } }],
         ['order.updated', 200, { oauth2: oauth2At(tokenUrl) }],
       ] as const) {
-        const { path, subscription } = await subscribed(carrier, action, status);
+        const { path, subscription } = await subscribed(carrier, action, answer);
         const { host } = new URL(receiver.url(path));
         await putCredentials(carrier, host, given);
         const { guid } = await carrier.hear(action, { payload: { id: 1, status: 'new' } });

@@ -3,10 +3,7 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { given, issued, NEED, NO_TOKEN, refused, someTokens } from '../testing/tokens.ts';
 
 const LIFE_MS = 100_000;
-const failed = (durationMs: number, url = NEED.callbackUrl) => ({
-  kind: 'failed',
-  result: { ...NO_TOKEN, durationMs, url },
-});
+const failed = (durationMs: number) => ({ kind: 'failed', result: { ...NO_TOKEN, durationMs } });
 
 /** Tokens of which one is there, that just came. */
 async function withToken(lifeMs = LIFE_MS) {
@@ -80,13 +77,13 @@ describe('an access token', () => {
 });
 
 describe('a failure', () => {
-  test('is that of all that wait, each with its own URL, and of those that come within a second, which asked for nothing', async () => {
+  test('is that of all that wait, and of those that come within a second, which asked for nothing', async () => {
     const clock = new TurnedClock();
     const { tokens, fetches } = someTokens({ clock });
-    const asked = [tokens.ask(NEED), tokens.ask({ ...NEED, callbackUrl: 'https://hooks.example/other?key=4711' })];
+    const asked = [tokens.ask(NEED), tokens.ask(NEED)];
     await settled();
     fetches[0]?.(refused());
-    expect(await Promise.all(asked)).toEqual([failed(7), failed(7, 'https://hooks.example/other?key=***')]);
+    expect(await Promise.all(asked)).toEqual([failed(7), failed(7)]);
     clock.skipTo(999);
     expect(await tokens.ask(NEED)).toEqual(failed(0));
     expect(fetches).toHaveLength(1);

@@ -1,5 +1,4 @@
 import type { LRUCache } from 'lru-cache';
-import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 import type { AttemptResult } from '../request/attempt.ts';
@@ -71,9 +70,9 @@ export class AccessTokens implements Disposable {
     const token = this.atHand(need);
     if (token !== undefined) return { kind: 'token', token };
     const known = this.#knownFor(need);
-    if (known.failed !== undefined && this.#hasJustFailed(known)) return failedFor(need, known.failed.result);
-    const given = await this.#fetchFor(need, known);
-    return given.kind === 'failed' ? failedFor(need, given.result) : given;
+    if (known.failed !== undefined && this.#hasJustFailed(known))
+      return { kind: 'failed', result: known.failed.result };
+    return this.#fetchFor(need, known);
   }
 
   /** Waits for another than the token that a receiver answered with 401. Undefined if another was fetched so just before. */
@@ -163,12 +162,6 @@ export class AccessTokens implements Disposable {
     known.failed = { result: { ...result, durationMs: 0 }, until: this.#options.clock.now() + FAILURE_MS };
     return { kind: 'failed', result };
   }
-}
-
-/** Those that share a failure have callback URLs of their own. */
-function failedFor({ callbackUrl }: TokenNeed, result: AttemptResult): GivenToken {
-  const url = URL.parse(callbackUrl);
-  return { kind: 'failed', result: url === null ? result : { ...result, url: shownUrl(url) } };
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

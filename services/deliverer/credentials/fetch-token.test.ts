@@ -192,6 +192,9 @@ describe('a token URL that refuses', () => {
     for (const secretIn of ['header', 'body'] as const) {
       const fetched = await fetching()(url, { secretIn });
       expect(fetched).toMatchObject({ kind: 'refused', failure: { reason: 'credentials_unavailable' } });
+      // They are not the receiver's.
+      expect(fetched).not.toHaveProperty('failure.url');
+      expect(fetched).not.toHaveProperty('failure.ip');
       const { failure: { body = '' } = {} } = fetched.kind === 'issued' ? {} : fetched;
       expect(body).toContain(`The token URL ${url} answered 401: {"error":"invalid_client"`);
       expect(body).not.toContain('hush');
