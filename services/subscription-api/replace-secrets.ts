@@ -20,7 +20,7 @@ type Replacing = { keyRing: KeyRing; batchSize?: number };
 /**
  * Makes new secrets in the place of those that no key of the ring opens: they are lost, and what was to be sent with them
  * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; `left` is how
- * many do not open and were locked, or changed meanwhile, by somebody else. `lost` are the credentials that do not open, which
+ * many do not open and were locked or changed meanwhile. `lost` are the credentials that do not open, which
  * stay, and what waits for them waits on, until their client puts them in again.
  */
 export async function replaceSecrets(
