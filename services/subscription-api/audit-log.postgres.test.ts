@@ -118,7 +118,7 @@ describe('the audit log', () => {
       { request_id: made, what: 'signing-secret.created', details: fresh },
       { request_id: rotated, what: 'signing-secret.changed', details: ended },
       { request_id: rotated, what: 'signing-secret.created', details: fresh },
-      { request_id: again, what: 'signing-secret.deleted', details: { client_id: null, expires_at: null } },
+      { request_id: again, what: 'signing-secret.deleted', details: { client_id: 'default', ...ended } },
       { request_id: again, what: 'signing-secret.changed', details: ended },
       { request_id: again, what: 'signing-secret.created', details: fresh },
     ]);
@@ -148,15 +148,16 @@ describe('the audit log', () => {
     const { headers } = await api.ask('DELETE', path, { token });
     const notes = about('credentials', await notesOf(guid));
     const [first, , , second] = notes.map(({ subject_guid }) => subject_guid);
-    const made = (kinds: string[]) => ({
-      what: 'credentials.created',
+    const details = (kinds: string[]) => ({
       details: { client_id: 'default', host: 'hooks.test:8443', kinds, certificate_ends_at: null },
     });
+    const [made, gone] = [{ what: 'credentials.created' }, { what: 'credentials.deleted' }];
+    const [one, both] = [details(['headers']), details(['headers', 'basic'])];
     expect(notes).toMatchObject([
-      { ...made(['headers']), who: expect.stringMatching(/^token /), origin: '127.0.0.1' },
-      { what: 'credentials.deleted', subject_guid: first },
-      { ...made(['headers', 'basic']), subject_guid: second },
-      { what: 'credentials.deleted', subject_guid: second, request_id: headers.get('x-request-id') },
+      { ...made, ...one, who: expect.stringMatching(/^token /), origin: '127.0.0.1' },
+      { ...gone, ...one, subject_guid: first },
+      { ...made, ...both, subject_guid: second },
+      { ...gone, ...both, subject_guid: second, request_id: headers.get('x-request-id') },
     ]);
     expect(second).not.toBe(first);
     expect(JSON.stringify(notes)).not.toMatch(/secret/i);

@@ -1,12 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { NOTE_CHANGE } from './0006-audit-log.ts';
 
-/** What a client's callbacks to a host authenticate with there. */
+/** What a client's callbacks to a host authenticate with there. And the audit log tells of what was deleted what it was. */
 export class Credentials implements MigrationInterface {
   readonly name = 'Credentials1796169600037';
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(CREDENTIALS);
     await database.query(TARGETS);
+    await database.query(NOTE_DELETED);
     await database.query(NOTED);
     await database.query(NOTICES);
   }
@@ -18,7 +20,8 @@ alter table waybell.notices drop column host, drop column ends_at;
 drop view waybell.delivery_targets;
 ${TARGETS_BEFORE};
 drop function waybell.authority_of(text);
-drop table waybell.credentials`);
+drop table waybell.credentials;
+${NOTE_CHANGE_BEFORE}`);
   }
 }
 
@@ -79,6 +82,16 @@ const TARGETS = TARGETS_BEFORE.replace(
    where (c.account_guid, c.client_id, c.host) = (s.account_guid, s.client_id, waybell.authority_of(s.callback_url)))
     as credentials_guid\n`,
 );
+
+/** As 0017 has it. */
+const NOTE_CHANGE_BEFORE = NOTE_CHANGE.replace('create function', 'create or replace function').replace(
+  "actor jsonb := nullif(current_setting('waybell.actor', true), '')::jsonb;",
+  `actor jsonb := case
+    when pg_has_role(coalesce(nullif(current_setting('role'), 'none'), session_user), current_user, 'member')
+    then nullif(current_setting('waybell.actor', true), '')::jsonb end;`,
+);
+
+const NOTE_DELETED = NOTE_CHANGE_BEFORE.replace('(name, after -> name)', '(name, subject -> name)');
 
 /** Which kinds there are, and for which host. A change takes one row away and makes another; what is encrypted anew is none. */
 const NOTED = `
