@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Delivered, Routed } from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aRouted, LogStand } from '../stores/log-stand.ts';
 import { stack, type Account } from './stand.ts';
@@ -20,7 +21,8 @@ export async function openLog(): Promise<LogStand> {
 
 /** The records of an event that was delivered at once. */
 export function aDeliveredEvent({ carrier, subscription, action, at, order }: Delivery): [Routed, Delivered] {
-  const [event, delivery] = [randomUUID(), randomUUID()];
+  const event = randomUUID();
+  const delivery = messageGuid(event, subscription);
   const what = { event, action, at } as const;
   const keys = order === undefined ? [] : [{ kind: 'order_id', key: order } as const];
   const deliveries = [{ delivery, subscription, account: carrier.account, client: 'default' }];
