@@ -15,7 +15,6 @@ const oauth2 = {
   token_url: 'https://login.test/token',
   client_id: 'waybell',
   scope: 'hooks',
-  audience: null,
   secret_in: 'header',
 };
 const until = (notAfter: string) => ({

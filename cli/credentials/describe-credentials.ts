@@ -8,8 +8,8 @@ export type CredentialsAnswer = {
   oauth2: {
     token_url: string;
     client_id: string;
-    scope: string | null;
-    audience: string | null;
+    scope?: string;
+    audience?: string;
     secret_in: string;
   } | null;
   certificate: { subject: string; issuer: string; not_before: string; not_after: string; fingerprint: string } | null;

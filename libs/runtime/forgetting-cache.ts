@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock, type Timer } from './clock.ts';
 
 export type ForgettingCacheOptions = {
-  /** Limit of entries; the least recently used one is forgotten. */
+  /** Limit of entries, or of the sum of sizes where each is set with one; the least recently used one is forgotten. */
   max: number;
   /** An entry that is neither set nor got for so long, in whole milliseconds, is forgotten. */
   unusedMs: number;

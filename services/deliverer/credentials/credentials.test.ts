@@ -58,4 +58,11 @@ describe('credentials that were opened', () => {
     clock.skipTo(1_200_000);
     expect(known.get('guid')).toBeUndefined();
   });
+
+  test('are remembered up to a number of characters, the last used ones', () => {
+    const { known, credentials } = opened(withHeader('X-Long', 'k'.repeat(20_000)));
+    for (let more = 0; more < 2_000; more += 1) known.open(`guid ${more}`, SEALED);
+    expect(known.get(credentials.guid)).toBeUndefined();
+    expect(known.get('guid 1999')).toBeDefined();
+  });
 });
