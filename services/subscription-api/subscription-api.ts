@@ -48,10 +48,11 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(metrics) };
   const jwt = config.jwt && byJwt(database, config.jwt);
   const interfaces = interfacesOf(config.interfaces);
+  const subscriptions = keepSubscriptions({ database, keyRing: config.keyRing });
   const api = createApi({
     ...common,
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
-    subscriptions: keepSubscriptions({ database, keyRing: config.keyRing }),
+    subscriptions,
     signingSecrets: keepSigningSecrets({ database, ...config }),
     credentials: keepCredentials({ database, keyRing: config.keyRing }),
     database,
@@ -66,7 +67,8 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
     listenerSettings,
   });
   const line = config.operatorBroker && operatorLine(config.operatorBroker);
-  const admin = createAdminApi({ ...common, database, documents: adminDocuments(), line });
+  const forClients = { subscriptions, catalog, live, awaiting };
+  const admin = createAdminApi({ ...common, ...forClients, database, documents: adminDocuments(), line });
   return {
     async listen() {
       await using opened = new AsyncDisposableStack();

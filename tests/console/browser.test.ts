@@ -1,3 +1,4 @@
+import { acting } from './acting.ts';
 import { clientPages } from './client-pages.ts';
 import { credentials } from './credentials.ts';
 import { operatorPages } from './operator-pages.ts';
@@ -11,3 +12,4 @@ credentials();
 operatorPages();
 stops();
 troubles();
+acting();

@@ -1,12 +1,14 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { Component, Suspense, use, useMemo, type ReactNode } from 'react';
+import { Component, Suspense, use, useEffect, useMemo, useState, type ReactNode } from 'react';
+import type { ActedFor } from './api/ask.ts';
 import { ProblemAnswer } from './api/problem.ts';
 import type { PageSettings } from './api/settings.ts';
 import { Notices } from './parts/notices.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { routerFor } from './router.tsx';
-import { useSession } from './session/session.ts';
+import { placeOfClient, useClientInAddress } from './session/acting.ts';
+import { Acting, actFor, useSession, useSignedIn, type Session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 
 export function App({ settings }: { settings: Promise<PageSettings> }) {
@@ -26,10 +28,46 @@ function Console({ settings }: { settings: Promise<PageSettings> }) {
   return <SignedIn settings={known} />;
 }
 
-/** With its own memory of answers, which ends with the session. */
 function SignedIn({ settings }: { settings: PageSettings }) {
+  const client = useClientInAddress();
+  if (settings.view === 'client' || client === undefined) return <Pages key="own" settings={settings} />;
+  return <ActingFor key={placeOfClient(client)} client={client} settings={settings} />;
+}
+
+/** The pages of a client, for an operator. */
+function ActingFor({ client, settings }: { client: ActedFor; settings: PageSettings }) {
+  const operator = useSignedIn();
+  const [session, setSession] = useState<Session | Error>();
+  useEffect(() => {
+    actFor(operator, client).then(setSession, (error: unknown) =>
+      setSession(error instanceof Error ? error : new Error(String(error))),
+    );
+    // Another client is another one of these.
+    // oxlint-disable-next-line exhaustive-deps
+  }, [operator]);
+  if (session === undefined) return <Loading what="the client" />;
+  if (session instanceof Error) {
+    return (
+      <main>
+        <Failed error={session} />
+        <p>
+          <a href="#/accounts">Accounts</a>
+        </p>
+      </main>
+    );
+  }
+  return (
+    <Acting value={session}>
+      <Pages settings={{ ...settings, view: 'client' }} basepath={placeOfClient(client)} />
+    </Acting>
+  );
+}
+
+/** With its own memory of answers, which ends with the session. */
+function Pages({ settings, basepath }: { settings: PageSettings; basepath?: string }) {
   const queries = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } }), []);
-  const router = useMemo(() => routerFor(settings), [settings]);
+  // oxlint-disable-next-line exhaustive-deps -- the settings stay what they are
+  const router = useMemo(() => routerFor(settings, basepath), []);
   return (
     <QueryClientProvider client={queries}>
       <Notices>

@@ -4,7 +4,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Navigate,
   notFound,
 } from '@tanstack/react-router';
 import type { PageSettings } from './api/settings.ts';
@@ -25,11 +24,38 @@ const rootRoute = createRootRouteWithContext<PageSettings>()({
 
 const getParentRoute = () => rootRoute;
 
+/** For clients, and for operators as for clients: the same names, from whichever interface. */
+const sharedRoutes = [
+  createRoute({
+    getParentRoute,
+    path: '/deliveries',
+    validateSearch: texts(
+      'status',
+      'action',
+      'subscription',
+      'endpoint',
+      'reason',
+      'key',
+      'since',
+      'until',
+      'account',
+      'client',
+    ),
+    component: lazyRouteComponent(() => import('./pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  }),
+] as const;
+
 const forClients = { getParentRoute, beforeLoad: only('client') };
 const clientRoutes = [
   createRoute({ ...forClients, path: '/find/$text', component: FindPage }),
   createRoute({ ...forClients, path: '/timeline/$key', component: TimelinePage }),
   createRoute({ ...forClients, path: '/deliveries/$guid', component: DeliveryPage }),
+  createRoute({
+    ...forClients,
+    path: '/missed',
+    validateSearch: texts('since', 'until'),
+    component: lazyRouteComponent(() => import('./pages/missed/missed-page.tsx'), 'MissedPage'),
+  }),
   createRoute({
     ...forClients,
     path: '/subscriptions',
@@ -131,11 +157,14 @@ function texts<Name extends string>(...names: Name[]) {
   };
 }
 
+const ClientOverview = lazyRouteComponent(() => import('./pages/overview/client-overview.tsx'), 'ClientOverview');
+const OperatorOverview = lazyRouteComponent(() => import('./pages/overview/operator-overview.tsx'), 'OperatorOverview');
+
 const homeRoute = createRoute({ getParentRoute, path: '/', component: Home });
 
 function Home() {
   const { view } = homeRoute.useRouteContext();
-  return <Navigate to={view === 'operator' ? '/queues' : '/subscriptions'} replace />;
+  return view === 'operator' ? <OperatorOverview /> : <ClientOverview />;
 }
 
 /** The other view's pages are none of this one: their listener is another. */
@@ -145,11 +174,12 @@ function only(view: PageSettings['view']) {
   };
 }
 
-/** What is shown is named behind the # of the address: a server is never told it, and the page works under any path. */
-export function routerFor(settings: PageSettings) {
+/** `basepath`: where the pages are, if not at the root. What is shown is named behind the # of the address: a server is never told it, and the page works under any path. */
+export function routerFor(settings: PageSettings, basepath = '/') {
   return createRouter({
-    routeTree: rootRoute.addChildren([homeRoute, ...clientRoutes, ...operatorRoutes]),
+    routeTree: rootRoute.addChildren([homeRoute, ...sharedRoutes, ...clientRoutes, ...operatorRoutes]),
     context: settings,
+    basepath,
     history: createHashHistory(),
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -1,44 +1,52 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
+import { Foreign } from './parts/text-block.tsx';
 import { signOut, useSignedIn } from './session/session.ts';
 
-/** What is around every page: the search, the ways to the pages, and who signed in. */
+/** What is around every page: the ways to the pages, the search, and who signed in. */
 export function Shell() {
-  const session = useSignedIn();
+  const { view } = useSignedIn();
   return (
     <>
       <a className="skip" href="#main" onClick={skipToMain}>
         Skip to the content
       </a>
-      <header className="shell">
-        <strong className="brand">Waybell</strong>
-        <Search />
-        <nav aria-label="Pages">{session.view === 'operator' ? <OperatorLinks /> : <ClientLinks />}</nav>
-        <div className="who">
-          <span title={session.account}>
-            {session.view === 'operator' ? 'operator' : session.interface} {session.account.slice(0, 8)} ·{' '}
-            {session.client}
-          </span>
-          <button type="button" className="quiet" onClick={() => signOut()}>
-            Sign out
-          </button>
+      <div className="shell">
+        <header className="rail">
+          <strong className="brand">Waybell</strong>
+          <nav aria-label="Pages">{view === 'operator' ? <OperatorLinks /> : <ClientLinks />}</nav>
+          <Who />
+        </header>
+        <div className="content">
+          <ActingBanner />
+          <Search />
+          <main id="main" tabIndex={-1}>
+            <Outlet />
+          </main>
         </div>
-      </header>
-      <main id="main" tabIndex={-1}>
-        <Outlet />
-      </main>
+      </div>
     </>
   );
 }
 
 function ClientLinks() {
+  const { ask } = useSignedIn();
   return (
     <>
+      <Link to="/" activeOptions={{ exact: true }}>
+        Overview
+      </Link>
+      <Link to="/deliveries">Deliveries</Link>
       <Link to="/subscriptions">Subscriptions</Link>
+      <Link to="/missed">Missed</Link>
       <Link to="/live">Live</Link>
       <Link to="/catalog">Catalog</Link>
-      <Link to="/credentials">Credentials</Link>
-      <Link to="/secrets">Secrets</Link>
+      {ask.actingFor === undefined && (
+        <>
+          <Link to="/credentials">Credentials</Link>
+          <Link to="/secrets">Secrets</Link>
+        </>
+      )}
     </>
   );
 }
@@ -46,14 +54,58 @@ function ClientLinks() {
 function OperatorLinks() {
   return (
     <>
-      <Link to="/queues">Queues</Link>
+      <Link to="/" activeOptions={{ exact: true }}>
+        Overview
+      </Link>
+      <Link to="/deliveries">Deliveries</Link>
+      <Link to="/accounts">Accounts</Link>
       <Link to="/failing">Failing</Link>
       <Link to="/switched-off">Switched off</Link>
       <Link to="/stopped">Stopped</Link>
       <Link to="/rejected">Rejected</Link>
-      <Link to="/accounts">Accounts</Link>
-      <Link to="/audit">Audit</Link>
+      <Link to="/audit">Audit log</Link>
+      <Link to="/queues">Queues</Link>
     </>
+  );
+}
+
+function Who() {
+  const { view, account, name, client, interface: side, ask } = useSignedIn();
+  if (ask.actingFor !== undefined) return null;
+  return (
+    <div className="who">
+      <span title={account}>
+        <strong>
+          <Foreign text={name ?? account.slice(0, 8)} />
+        </strong>
+        <Foreign text={`${view === 'operator' ? 'operator' : side} · ${client}`} />
+      </span>
+      <button type="button" className="quiet" onClick={() => signOut()}>
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+/** Says to an operator, above every page, for which client all of it is. */
+function ActingBanner() {
+  const { ask, account, name, client, interface: side } = useSignedIn();
+  if (ask.actingFor === undefined) return null;
+  return (
+    <div className="acting" role="note">
+      <span>
+        Acting for{' '}
+        <strong>
+          <Foreign text={name ?? account.slice(0, 8)} />
+        </strong>{' '}
+        ({side}), client{' '}
+        <strong>
+          <Foreign text={client} />
+        </strong>
+        . The audit log names you.
+      </span>
+      <a href={`#/accounts/${account}`}>Back to the account</a>
+    </div>
   );
 }
 
@@ -88,7 +140,7 @@ function Search() {
       <input
         ref={field}
         type="search"
-        aria-label="Search an order number, VIN or guid"
+        aria-label="Search an order number, VIN, guid, URL or host"
         placeholder={`Order number, VIN, event, delivery${view === 'operator' ? ', account' : ''} …   /`}
         maxLength={200}
         value={text}

@@ -99,23 +99,27 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const { interfaces = ['shipper', 'carrier'], catalog = actions } = options;
-  const api = createApi({
-    ...common,
-    interfaces,
-    catalog,
-    documents: documentsOf(interfaces, catalog),
-    authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
+  const forClients = {
     subscriptions: keepSubscriptions({ database, keyRing }),
-    signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
-    credentials: keepCredentials({ database, keyRing }),
-    database,
+    catalog,
     callbackRules,
     maxAgeMs: 86_400_000,
     ...streams.routes,
+  };
+  const api = createApi({
+    ...common,
+    ...forClients,
+    interfaces,
+    documents: documentsOf(interfaces, catalog),
+    authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
+    signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
+    credentials: keepCredentials({ database, keyRing }),
+    database,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
   const adminApi = createAdminApi({
     ...common,
+    ...forClients,
     database,
     documents: once('admin', adminDocuments),
     line,

@@ -6,12 +6,37 @@ import type { paths as OperatorPaths } from './operator-api.d.ts';
 /** The root of the listener that serves the page, which alone is asked. The page lies at console/ below it. */
 export const root = new URL('..', new URL(location.pathname, location.origin)).href;
 
-/** What is asked of the API by one who signed in; `token` is the access token of the moment. `onSignedOut` is called where it holds no more. */
-export function askWith(token: () => Promise<string>, onSignedOut: (why: string) => void) {
+type AskOptions = {
+  /** The access token of the moment. */
+  token: () => Promise<string>;
+  /** Called when the token holds no more. */
+  onSignedOut: (why: string) => void;
+  /** The client for which an operator asks. */
+  actingFor?: ActedFor | undefined;
+};
+
+/** A client for which an operator acts: the guid of its account, and its id. */
+export type ActedFor = { account: string; client: string };
+
+const CLIENT_INTERFACE = '/v1/';
+const OPERATOR_INTERFACE = '/v1/admin/';
+
+/** The address of a path of the client interface: below that of the client, if an operator acts for it. */
+function urlOf(path: string, actingFor: ActedFor | undefined): string {
+  if (actingFor === undefined) return new URL(path.slice(1), root).href;
+  const { account, client } = actingFor;
+  const place = `v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}/`;
+  return new URL(`${place}${path.slice(CLIENT_INTERFACE.length)}`, root).href;
+}
+
+/** What is asked of the API by one who signed in. */
+export function askWith({ token, onSignedOut, actingFor }: AskOptions) {
   const authorize: Middleware = {
-    async onRequest({ request }) {
+    async onRequest({ request, schemaPath }) {
       request.headers.set('authorization', `Bearer ${await token()}`);
-      return request;
+      if (actingFor === undefined || schemaPath.startsWith(OPERATOR_INTERFACE)) return request;
+      const path = request.url.slice(root.length - 1);
+      return new Request(urlOf(path, actingFor), request);
     },
     async onResponse({ response }) {
       if (response.status !== 401) return;
@@ -29,7 +54,14 @@ export function askWith(token: () => Promise<string>, onSignedOut: (why: string)
   const client = createClient<ClientPaths>({ baseUrl: root.replace(/\/$/, '') });
   client.use(authorize);
   // The same listener may be either; which one, the settings of the page say.
-  return { client, operator: client as unknown as Client<OperatorPaths>, token };
+  return {
+    client,
+    operator: client as unknown as Client<OperatorPaths>,
+    token,
+    actingFor,
+    onSignedOut,
+    url: (path: `/v1/${string}`) => urlOf(path, actingFor),
+  };
 }
 
 export type ApiClient = ReturnType<typeof askWith>;

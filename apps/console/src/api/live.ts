@@ -1,5 +1,5 @@
 import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream';
-import { root, type ApiClient } from './ask.ts';
+import type { ApiClient } from './ask.ts';
 import { ProblemAnswer, problemOf, unreachable } from './problem.ts';
 
 export type LiveMessage = Pick<EventSourceMessage, 'event' | 'data'>;
@@ -54,7 +54,7 @@ async function opened(
   signal: AbortSignal,
 ): Promise<ReadableStream<EventSourceMessage>> {
   const headers = { authorization: `Bearer ${await ask.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
-  const response = await fetch(new URL('v1/live', root), { headers, signal });
+  const response = await fetch(ask.url('/v1/live'), { headers, signal });
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   if (response.body === null) throw unreachable();
   return response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

@@ -1,7 +1,8 @@
-const near = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const far = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const shown = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
+const thisYear = new Intl.DateTimeFormat(undefined, { ...shown, timeZoneName: 'short' });
+const otherYear = new Intl.DateTimeFormat(undefined, { ...shown, year: 'numeric', timeZoneName: 'short' });
 
-/** A time in the viewer's zone; in UTC, to the millisecond, for who points at it. */
+/** A time with its date, in the viewer's zone, which it names; in UTC, to the millisecond, for who points at it. */
 export function Moment({ at }: { at: string }) {
   return (
     <time dateTime={at} title={inUtc(at)}>
@@ -10,10 +11,10 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
+/** Such as `27 Nov, 18:40:21 CET`; with its year, if that is another one than now. */
 export function writtenHere(at: string, now: Date = new Date()): string {
   const date = new Date(at);
-  const isToday = date.toDateString() === now.toDateString();
-  return (isToday ? near : far).format(date);
+  return (date.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(date);
 }
 
 export const inUtc = (at: string): string => `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;

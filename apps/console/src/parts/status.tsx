@@ -1,40 +1,34 @@
-type Tone = 'good' | 'bad' | 'waiting' | 'quiet';
+/** A colour means one thing: arrived, to be retried, needs a person, anything else. */
+type Tone = 'good' | 'retry' | 'bad' | 'neutral';
 
-const TONES: Readonly<Record<string, Tone>> = {
-  delivered: 'good',
-  active: 'good',
-  valid: 'good',
-  done: 'good',
-  created: 'good',
-  changed: 'good',
-  failed: 'waiting',
-  retrying: 'waiting',
-  waiting: 'waiting',
-  suspended: 'waiting',
-  paused: 'waiting',
-  begun: 'waiting',
-  open: 'waiting',
-  exhausted: 'bad',
-  dropped: 'bad',
-  rejected: 'bad',
-  refused: 'bad',
-  stopped: 'bad',
-  'switched off': 'bad',
-  revoked: 'quiet',
-  shut: 'bad',
-  'not known': 'bad',
-  suppressed: 'quiet',
-  ended: 'quiet',
-};
+type StatusLook = { tone: Tone; mark: string };
 
-const MARKS: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', waiting: '↻', quiet: '–' };
+const looks = (tone: Tone, mark: string, ...names: string[]): [string, StatusLook][] =>
+  names.map((name) => [name, { tone, mark }]);
 
-/** How something stands, in a word, a colour and a mark: none of them alone. */
+const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
+  ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready'),
+  ...looks('retry', '↻', 'failed', 'retrying'),
+  ...looks('bad', '✕', 'exhausted', 'dropped', 'rejected', 'refused', 'switched off', 'shut', 'not known'),
+  ...looks('bad', '■', 'stopped'),
+  ...looks('neutral', '…', 'waiting', 'begun', 'open'),
+  ...looks('neutral', '‖', 'paused', 'suspended'),
+]);
+
+const OTHER: StatusLook = { tone: 'neutral', mark: '–' };
+
+/** The words for people, where they are others than the interface's. */
+const WORDS: Readonly<Record<string, string>> = { exhausted: 'given up', suppressed: 'not sent' };
+
+/** The word for people of a status or an outcome, such as `given up` for `exhausted`. */
+export const statusWord = (of: string): string => WORDS[of] ?? of;
+
+/** A status as a word, a colour and a mark: none of them alone. */
 export function Status({ of }: { of: string }) {
-  const tone = TONES[of] ?? 'quiet';
+  const { tone, mark } = LOOKS.get(of) ?? OTHER;
   return (
     <span className={`status ${tone}`}>
-      <span aria-hidden="true">{MARKS[tone]}</span> {of}
+      <span aria-hidden="true">{mark}</span> {statusWord(of)}
     </span>
   );
 }

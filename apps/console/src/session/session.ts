@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react';
-import { askWith, root, type ApiClient } from '../api/ask.ts';
+import { createContext, use, useSyncExternalStore } from 'react';
+import { askWith, root, type ActedFor, type ApiClient } from '../api/ask.ts';
 import { isObject, problemOf, unreachable } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
 import { renewing, type Access } from './access.ts';
@@ -11,6 +11,8 @@ export type Session = {
   ask: ApiClient;
   view: PageSettings['view'];
   account: string;
+  /** Of the account; null where it has none. */
+  name: string | null;
   client: string;
   interface: 'shipper' | 'carrier' | undefined;
   scopes: readonly string[];
@@ -60,7 +62,7 @@ export async function signInBy(grant: TokenGrant, { view, isKept, host }: How & 
 }
 
 function enter(access: Access, who: Omit<Session, 'ask'>): Session {
-  const session = { ask: askWith(access, signOut), ...who };
+  const session = { ask: askWith({ token: access, onSignedOut: signOut }), ...who };
   become({ kind: 'in', session });
   return session;
 }
@@ -82,24 +84,45 @@ export function useSession(): SessionState {
   );
 }
 
+/** What is below it is asked and shown as for the client of this session, though an operator signed in. */
+export const Acting = createContext<Session | undefined>(undefined);
+
 /** For what is shown to those alone who signed in. */
 export function useSignedIn(): Session {
   const now = useSession();
+  const acting = use(Acting);
   if (now.kind === 'out') throw new Error('nobody is signed in');
-  return now.session;
+  return acting ?? now.session;
+}
+
+/** The session of an operator who acts for a client. Throws a Problem where there is no such account. */
+export async function actFor(operator: Session, client: ActedFor): Promise<Session> {
+  const { token, onSignedOut } = operator.ask;
+  const ask = askWith({ token, onSignedOut, actingFor: client });
+  return { ask, view: 'client', ...(await whoIs(ask.url('/v1/token'), await token())) };
 }
 
 export const mayWrite = ({ scopes }: Session): boolean => scopes.includes('webhooks:write');
 
 async function whose(token: string, view: PageSettings['view']): Promise<Omit<Session, 'ask' | 'view'>> {
-  const path = view === 'operator' ? 'v1/admin/token' : 'v1/token';
-  const response = await fetch(new URL(path, root), { headers: { authorization: `Bearer ${token}` } }).catch(() => {
+  return whoIs(new URL(view === 'operator' ? 'v1/admin/token' : 'v1/token', root).href, token);
+}
+
+async function whoIs(url: string, token: string): Promise<Omit<Session, 'ask' | 'view'>> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch(() => {
     throw unreachable();
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response, body);
   const data = isObject(body) && isObject(body['data']) ? body['data']['object'] : body;
   // As the document says of it.
-  const who = data as { account_guid: string; client_id: string; interface?: 'shipper' | 'carrier'; scopes: string[] };
-  return { account: who.account_guid, client: who.client_id, interface: who.interface, scopes: who.scopes };
+  const who = data as {
+    account_guid: string;
+    account_name?: string | null;
+    client_id: string;
+    interface?: 'shipper' | 'carrier';
+    scopes: string[];
+  };
+  const { account_guid: account, account_name: name = null, client_id: client, interface: side, scopes } = who;
+  return { account, name, client, interface: side, scopes };
 }

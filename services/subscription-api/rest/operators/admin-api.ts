@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { Database } from '../../database.ts';
+import { actingRoutes, type ActingOptions } from './acting.ts';
 import { adminRoutes } from './admin.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
@@ -12,6 +13,7 @@ import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
+  Omit<ActingOptions, 'authenticate'> &
   Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
     database: Database;
     documents: Documents;
@@ -26,6 +28,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorTokenRoutes({ authenticate }),
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
+    actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
     stopRoutes({ authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(options.documents),

@@ -15,8 +15,13 @@ import { readChange, readUntil, readWish } from './change-requests.ts';
 import { listAllActions } from './find-action.ts';
 import { subscriptionView } from './subscription-view.ts';
 
+type SubscriptionRouteOptions = Pick<
+  RouteOptions,
+  'authenticate' | 'subscriptions' | 'database' | 'catalog' | 'callbackRules' | 'maxAgeMs'
+>;
+
 /** The current subscriptions of a client, the same on either interface. */
-export function subscriptionRoutes(options: RouteOptions): Router {
+export function subscriptionRoutes(options: SubscriptionRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addMany(router, options);
   addOne(router, options);
@@ -24,7 +29,10 @@ export function subscriptionRoutes(options: RouteOptions): Router {
   return router;
 }
 
-function addMany(router: Router, { authenticate, subscriptions, catalog, callbackRules: rules }: RouteOptions): void {
+function addMany(
+  router: Router,
+  { authenticate, subscriptions, catalog, callbackRules: rules }: SubscriptionRouteOptions,
+): void {
   const actionsOf = listAllActions(catalog);
   addPath(router, ['/v1/subscriptions'], {
     async get(request, response) {
@@ -53,7 +61,7 @@ function addMany(router: Router, { authenticate, subscriptions, catalog, callbac
   });
 }
 
-function addOne(router: Router, options: RouteOptions): void {
+function addOne(router: Router, options: SubscriptionRouteOptions): void {
   const { subscriptions, database, callbackRules } = options;
   addPath<GuidParams>(router, ['/v1/subscriptions/:guid'], {
     async get(request, response) {
@@ -80,7 +88,7 @@ function addOne(router: Router, options: RouteOptions): void {
   });
 }
 
-function addPauses(router: Router, options: RouteOptions): void {
+function addPauses(router: Router, options: SubscriptionRouteOptions): void {
   const { subscriptions, maxAgeMs } = options;
   addPath<GuidParams>(router, ['/v1/subscriptions/:guid/pause'], {
     async post(request, response) {
@@ -109,7 +117,7 @@ type AnsweredSubscription = { caller: Caller; found: ShownSubscription | undefin
 
 /** With the verification token, where the caller may see it. */
 function answer(
-  { subscriptions }: RouteOptions,
+  { subscriptions }: SubscriptionRouteOptions,
   response: Response,
   { caller, found, count }: AnsweredSubscription,
 ): void {

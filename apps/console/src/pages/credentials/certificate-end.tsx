@@ -11,7 +11,7 @@ export function CertificateEnd({ at }: { at: string }) {
   const isOver = leftMs <= 0;
   const isSoon = leftMs < SOON_DAYS * DAY_MS;
   return (
-    <div className={isOver ? 'bad' : isSoon ? 'waiting' : ''}>
+    <div className={isOver ? 'bad' : isSoon ? 'retry' : ''}>
       {isOver ? `ended ${inDays(-leftMs)} ago` : `ends in ${inDays(leftMs)}`}, <Moment at={at} />
       {isOver && ': receivers refuse it'}
       {isSoon && !isOver && ': put in the next one before'}

@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react';
+import type { ActedFor } from '../api/ask.ts';
+
+const PLACE = /^#(\/clients\/([0-9a-f-]{36})\/([^/?]+))/;
+
+/** Where the pages of a client are for operators, behind the `#` of the address. */
+export const placeOfClient = ({ account, client }: ActedFor): string =>
+  `/clients/${account}/${encodeURIComponent(client)}`;
+
+/** The client whose pages the address names; undefined where it names others. */
+export function useClientInAddress(): ActedFor | undefined {
+  const [, , account, client] = useSyncExternalStore(subscribe, placeInAddress).match(PLACE) ?? [];
+  return account === undefined || client === undefined ? undefined : { account, client: decodeURIComponent(client) };
+}
+
+function placeInAddress(): string {
+  return PLACE.exec(location.hash)?.[0] ?? '';
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  addEventListener('popstate', listener);
+  return () => {
+    removeEventListener('hashchange', listener);
+    removeEventListener('popstate', listener);
+  };
+}
