@@ -78,32 +78,32 @@ describe('readCallbackUrl', () => {
     ['https://hooks.example.com:99999/', 'not an absolute'],
     ['http://hooks.example.com/', 'not https'],
     ['ftp://hooks.example.com/', 'not https'],
-    ['https://user:pass@hooks.example.com/', 'user info'],
-    ['https://@hooks.example.com/', 'user info'],
+    ['https://user:pass@hooks.example.com/', 'user name'],
+    ['https://@hooks.example.com/', 'user name'],
     ['https://hooks.example.com/#part', 'fragment'],
     ['https://hooks.example.com/#', 'fragment'],
     [`https://hooks.example.com/${'a'.repeat(2_048 - 25)}`, 'longer than 2048'],
     ['https:///user:pass@hooks.example.com/', 'not an absolute'],
-    ['https://user%3Apass@hooks.example.com/', 'user info'],
-    ['https://:@hooks.example.com/', 'user info'],
+    ['https://user%3Apass@hooks.example.com/', 'user name'],
+    ['https://:@hooks.example.com/', 'user name'],
     ['https://gone.example.com/', 'does not exist'],
     [`https://hooks.example.com/${'ä'.repeat(400)}`, 'longer than 2048'],
-    ['https://127。0。0。1/', 'never go'],
-    ['https://127.0.0.1/', 'never go'],
-    ['https://127.0.0.1../', 'never go'],
-    ['https://0x7f.1../', 'never go'],
+    ['https://127。0。0。1/', 'public addresses only'],
+    ['https://127.0.0.1/', 'public addresses only'],
+    ['https://127.0.0.1../', 'public addresses only'],
+    ['https://0x7f.1../', 'public addresses only'],
     ['https://gone.example.com./', 'does not exist'],
-    ['https://2130706433/', 'never go'],
-    ['https://0x7f.1/', 'never go'],
-    ['https://0177.0.0.1/', 'never go'],
-    ['https://127.1/', 'never go'],
-    ['https://[::1]/', 'never go'],
-    ['https://[::ffff:10.0.0.1]/', 'never go'],
-    ['https://[64:ff9b::10.0.0.1]/', 'never go'],
-    ['https://translated-inside.example.com/', 'resolves only'],
-    ['https://169.254.169.254/latest', 'never go'],
-    ['https://100.64.0.1/', 'never go'],
-    ['https://inside.example.com/', 'resolves only'],
+    ['https://2130706433/', 'public addresses only'],
+    ['https://0x7f.1/', 'public addresses only'],
+    ['https://0177.0.0.1/', 'public addresses only'],
+    ['https://127.1/', 'public addresses only'],
+    ['https://[::1]/', 'public addresses only'],
+    ['https://[::ffff:10.0.0.1]/', 'public addresses only'],
+    ['https://[64:ff9b::10.0.0.1]/', 'public addresses only'],
+    ['https://translated-inside.example.com/', 'has no public address'],
+    ['https://169.254.169.254/latest', 'public addresses only'],
+    ['https://100.64.0.1/', 'public addresses only'],
+    ['https://inside.example.com/', 'has no public address'],
   ])('refuses %j: %s', async (url, reason) => {
     expect(await readCallbackUrl(url, rules)).toEqual({ fault: expect.stringContaining(reason) });
   });
@@ -112,7 +112,7 @@ describe('readCallbackUrl', () => {
     const open = { ...rules, isHttpAllowed: true, networks: readNetworks(['127.0.0.0/8']) };
     const [taken, inside, other] = ['http://127.0.0.1:9000/hooks', 'http://10.0.0.1/', 'ftp://127.0.0.1/'];
     expect(await readCallbackUrl(taken, open)).toEqual({ url: taken });
-    expect(await readCallbackUrl(inside, open)).toEqual({ fault: expect.stringContaining('never go') });
+    expect(await readCallbackUrl(inside, open)).toEqual({ fault: expect.stringContaining('public addresses only') });
     expect(await readCallbackUrl(other, open)).toEqual({ fault: expect.stringContaining('not https or http') });
   });
 });
@@ -177,8 +177,8 @@ describe('readCallbackHost', () => {
     [`${'a'.repeat(64)}.example.com`, 'is no name of one host'],
     ['https://u:s3cret@hooks.example.com:8443/s3cret?s3cret', 'give its host alone, which is hooks.example.com:8443'],
     ['http://hooks.example.com', 'is a URL: give its host alone, which is hooks.example.com'],
-    ['u:s3cret@hooks.example.com', 'contains user info: take it out'],
-    ['hooks.example.com#s3cret', 'contains a fragment: take it out'],
+    ['u:s3cret@hooks.example.com', 'contains a user name or password: remove it'],
+    ['hooks.example.com#s3cret', 'contains a fragment: remove it'],
     [String.raw`hooks.example.com\s3cret`, 'contains a space, a backslash'],
     ['hooks.exam\u200bple.com', 'contains a space, a backslash, or a control or invisible character'],
   ])('refuses %s, which it %s', (text, fault) => {
@@ -188,10 +188,10 @@ describe('readCallbackHost', () => {
   });
 
   test.each([
-    ['hooks.example.com:6379', 'names port 6379, where callbacks never go'],
-    ['127.0.0.1:8443', 'points to 127.0.0.1, where callbacks never go'],
-    ['2130706433', 'points to 127.0.0.1, where callbacks never go'],
-    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, where callbacks never go'],
+    ['hooks.example.com:6379', 'names port 6379, which is closed to callbacks'],
+    ['127.0.0.1:8443', 'points to 127.0.0.1, which is private or reserved: callbacks go to public addresses only'],
+    ['2130706433', 'points to 127.0.0.1, which is private or reserved: callbacks go to public addresses only'],
+    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, which is private or reserved: callbacks go to public addresses only'],
     ['hooks.example.com:8443', null],
   ])('leaves it to the settings whether callbacks go to %s', (text, refusal) => {
     const read = readCallbackHost(text);

@@ -20,6 +20,7 @@ export type Resolve = (host: string) => Promise<string[] | undefined>;
 export type CallbackUrl = { url: string } | { fault: string };
 
 const LENGTH_LIMIT = 2_048;
+const PUBLIC_ONLY = 'callbacks go to public addresses only';
 
 /**
  * Reads a `callback_url` (decisions R11), as the URL standard does: what is stored, shown and sent to is one and the same.
@@ -102,14 +103,14 @@ function findFault(text: string, url: URL | null, rules: TextRules): string | nu
   const isScheme = url?.protocol === 'https:' || (rules.isHttpAllowed && url?.protocol === 'http:');
   if (url !== null && !isScheme) return `is not ${schemes}`;
   if (url === null || !/^https?:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
-  if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
+  if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains a user name or password: remove it';
   if (withoutRootDot(url.hostname) === '') return 'names no host';
-  if (text.includes('#')) return 'contains a fragment: take it out';
+  if (text.includes('#')) return 'contains a fragment: remove it';
   return findPortFault(url, rules);
 }
 
 function findPortFault(url: URL, { deniedPorts }: Pick<CallbackRules, 'deniedPorts'>): string | null {
-  return isForbiddenPort(url, deniedPorts) ? `names port ${url.port}, where callbacks never go` : null;
+  return isForbiddenPort(url, deniedPorts) ? `names port ${url.port}, which is closed to callbacks` : null;
 }
 
 // Names without a dot, and those set aside for networks of one's own (RFC 6761, 6762, 8375; ICANN for .internal).
@@ -123,13 +124,13 @@ async function findHostFault(hostname: string, rules: CallbackRules): Promise<st
   if (addresses === undefined) return INSIDE_NAME.test(host) ? `names ${host}, which no public address can have` : null;
   if (addresses.length === 0) return `names ${host}, which does not exist`;
   if (!addresses.every(isForbidden)) return null;
-  return `points to ${host}, which resolves only to addresses where callbacks never go`;
+  return `points to ${host}, which has no public address: ${PUBLIC_ONLY}`;
 }
 
 /** Of a host that is an address. */
 function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'networks'>): string | null {
   const host = unbracketed(hostname);
-  return isIP(host) !== 0 && isForbiddenAddress(host, networks) ? `points to ${host}, where callbacks never go` : null;
+  return isIP(host) !== 0 && isForbiddenAddress(host, networks) ? `points to ${host}, which is private or reserved: ${PUBLIC_ONLY}` : null;
 }
 
 const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');

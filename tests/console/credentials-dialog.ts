@@ -17,7 +17,7 @@ export async function addHeader(page: Page, place: number, header: readonly [nam
   await fillRow(page, place, header);
 }
 
-export const send = async (page: Page, name: 'Put in' | 'Replace') =>
+export const send = async (page: Page, name: 'Add' | 'Replace') =>
   dialog(page).getByRole('button', { name, exact: true }).click();
 
 /** The names of the fields that are marked as wrong, each with what it is described by. */

@@ -26,7 +26,7 @@ export function credentials(): void {
       const opened = await signedIn({ token: carrier.token });
       const { page } = opened;
       await to(page, '/credentials');
-      await button(page, 'Put in credentials').click();
+      await button(page, 'Add credentials').click();
       const hosts = dialog(page).locator('datalist option');
       await hosts.waitFor({ state: 'attached' });
       expect(await hosts.evaluateAll((options) => options.map((each) => each.getAttribute('value')))).toEqual([host]);
@@ -36,7 +36,7 @@ export function credentials(): void {
       expect(await button(page, 'Add OAuth2').count()).toBe(0);
       await dialog(page).getByLabel('User name').fill('waybell');
       await dialog(page).getByLabel('Password').fill(SECRET.other);
-      await send(page, 'Put in');
+      await send(page, 'Add');
       const told = card(page, host);
       await told.getByText('X-Api-Key').waitFor();
       await told.getByText('user waybell').waitFor();
@@ -52,11 +52,11 @@ export function credentials(): void {
       const { page } = await signedIn({ token: carrier.token });
       await to(page, '/credentials');
       await button(page, `Replace credentials for ${HOST}`).click();
-      await dialog(page).getByText('(headers, Basic). They are replaced whole').waitFor();
-      await button(page, 'Leave out: Basic').click();
+      await dialog(page).getByText('(headers, Basic) as a whole').waitFor();
+      await button(page, 'Remove Basic').click();
       expect(await rowOf(page, 1).getByLabel('Name').inputValue()).toBe('X-Api-Key');
       await rowOf(page, 1).getByLabel('Value').fill(SECRET.one);
-      await button(page, 'Add a header').click();
+      await button(page, 'Add header').click();
       await fillRow(page, 2, ['x-api-key ', SECRET.other]);
       await send(page, 'Replace');
       // Of two headers by one name an object has one: nothing is sent.
@@ -67,11 +67,11 @@ export function credentials(): void {
       expect(await card(page, HOST).getByText('Basic').count()).toBe(0);
       await expectNowhere(page, SECRETS);
       await button(page, `Remove credentials for ${HOST}`).click();
-      await dialog(page).getByText('are sent without them from now on').waitFor();
+      await dialog(page).getByText('are sent without credentials from now on').waitFor();
       await button(page, 'Cancel').click();
       await button(page, `Remove credentials for ${HOST}`).click();
       await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
-      await page.getByText('There are none yet.').waitFor();
+      await page.getByText('No credentials yet.').waitFor();
       expect((await carrier.call('GET', `/v1/credentials/${HOST}`)).status).toBe(404);
     });
 
@@ -81,22 +81,23 @@ export function credentials(): void {
       const opened = await signedIn({ token });
       const { page } = opened;
       await to(page, '/credentials');
-      await button(page, 'Put in credentials').click();
+      await button(page, 'Add credentials').click();
       await hostField(page).fill(HOST);
       await addHeader(page, 1, ['Content-Type', SECRET.one]);
       await button(page, 'Add OAuth2').click();
       await dialog(page).getByLabel('Token URL').fill('https://169.254.169.254/token');
       await dialog(page).getByLabel('Client id').fill('a-client');
       await dialog(page).getByLabel('Client secret').fill(SECRET.third);
-      await send(page, 'Put in');
-      await dialog(page).getByText('Nothing was changed: see what is marked above.').waitFor();
+      await send(page, 'Add');
+      await dialog(page).getByText('Nothing saved: check the marked fields.').waitFor();
       await opened.untilTrouble(/422/);
+      await dialog(page).getByText('Points to 169.254.169.254, which is private or reserved').waitFor();
       expect(await marked(page)).toEqual(['header-name', 'header-value', '#/oauth2/token_url']);
       expect(await dialog(page).locator(':focus').getAttribute('name')).toBe('header-name');
       await expectReadable(page);
       await rowOf(page, 1).getByLabel('Name').fill('X-Api-Key');
       await dialog(page).getByLabel('Token URL').fill(tokenUrl);
-      await send(page, 'Put in');
+      await send(page, 'Add');
       await card(page, HOST).getByText(`client a-client at ${tokenUrl}`).waitFor();
       await expectNowhere(page, SECRETS);
     });
@@ -107,7 +108,7 @@ export function credentials(): void {
       const { page } = await signedIn({ token: carrier.token });
       await to(page, `/credentials?host=${HOST}:8443`);
       await button(page, 'Add certificate').click();
-      const files = dialog(page).getByLabel('Files in PEM');
+      const files = dialog(page).getByLabel('PEM files');
       await files.setInputFiles({ name: 'client.p12', mimeType: '', buffer: Buffer.from([0x30, 0x82]) });
       await dialog(page).getByText('openssl pkcs12').waitFor();
       await files.setInputFiles([
@@ -115,15 +116,15 @@ export function credentials(): void {
         { name: 'chain.pem', mimeType: '', buffer: Buffer.from(`subject=CN = a\n${chain}`) },
       ]);
       await dialog(page).getByText('Found certificates and a key.').waitFor();
-      await send(page, 'Put in');
+      await send(page, 'Add');
       const told = card(page, `${HOST}:8443`);
-      await told.getByText('ends in 40 days').waitFor();
+      await told.getByText('Expires in 40 days').waitFor();
       await told.getByText('waybell-client').waitFor();
       await expectNowhere(page, key.split('\n').slice(1, -2));
       for (const [days, tone, text] of [
-        [11, 'waiting', /^ends in 29 days, .*: put in the next one before$/],
-        [41, 'bad', /^ended less than a day ago, .*: receivers refuse it$/],
-        [43, 'bad', /^ended 2 days ago/],
+        [11, 'bad', /^Expires in 29 days, .*: replace it before then$/],
+        [41, 'bad', /^Expired less than a day ago, .*: receivers refuse it$/],
+        [43, 'bad', /^Expired 2 days ago/],
       ] as const) {
         await page.clock.setFixedTime(wallClockMs() + days * DAY_MS);
         await to(page, '/secrets');
@@ -143,8 +144,8 @@ export function credentials(): void {
       await keyboard.press('Tab');
       await keyboard.type(SECRET.one);
       await button(page, 'Add certificate').press('Enter');
-      await focused(page).and(dialog(page).getByLabel('Files in PEM')).waitFor();
-      await button(page, 'Leave out: Certificate').press('Enter');
+      await focused(page).and(dialog(page).getByLabel('PEM files')).waitFor();
+      await button(page, 'Remove certificate').press('Enter');
       await focused(page).and(button(page, 'Add certificate')).waitFor();
       await button(page, 'Add Basic').press('Enter');
       await keyboard.type('waybell');
@@ -175,7 +176,7 @@ export function credentials(): void {
         await to(page, `/deliveries/${delivery}`);
         const links = page.getByRole('link', { name: `Credentials for ${host}` });
         await links.last().click();
-        await dialog(page).getByText('They are replaced whole').waitFor();
+        await dialog(page).getByText('as a whole: enter everything again').waitFor();
         expect(await hostField(page).inputValue()).toBe(host);
         await button(page, 'Cancel').click();
       }
@@ -192,16 +193,16 @@ export function credentials(): void {
       const notice = page.locator('.feed-line').filter({ hasText: 'certificate.ending' });
       await notice.getByText(HOST).waitFor();
       await notice.getByRole('link', { name: 'credentials' }).click();
-      const end = card(page, HOST).getByText('ends in 12 days');
+      const end = card(page, HOST).getByText('Expires in 12 days');
       await end.waitFor();
-      expect(await end.getAttribute('class')).toBe('waiting');
+      expect(await end.getAttribute('class')).toBe('bad');
     });
 
     test('sees where callbacks come from, unless the operator tells none', async () => {
       const { tokens } = await anAccount('shipper');
       const { page } = await signedIn({ token: tokens.read });
       await to(page, '/credentials');
-      const section = page.getByRole('region', { name: 'Where callbacks come from' });
+      const section = page.getByRole('region', { name: 'Source networks' });
       await section.getByText(SOURCE_NETWORK).waitFor();
       const opened = page.waitForEvent('popup');
       await section.getByRole('link', { name: 'page for security teams' }).click();
@@ -217,8 +218,8 @@ export function credentials(): void {
       const told = silent.page.waitForResponse((response) => response.url().endsWith('/v1/source-networks'));
       await to(silent.page, '/credentials');
       await (await told).finished();
-      await silent.page.getByText('There are none yet.').waitFor();
-      expect(await silent.page.getByText('Where callbacks come from').count()).toBe(0);
+      await silent.page.getByText('No credentials yet.').waitFor();
+      expect(await silent.page.getByText('Source networks').count()).toBe(0);
     });
   });
 }

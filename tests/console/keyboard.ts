@@ -93,8 +93,8 @@ export function keyboard(): void {
       await signInByKeys();
       await tabTo(/^Credentials$/);
       await press('Enter');
-      await page.getByRole('button', { name: 'Put in credentials' }).waitFor();
-      await tabTo(/^Put in credentials$/);
+      await page.getByRole('button', { name: 'Add credentials' }).waitFor();
+      await tabTo(/^Add credentials$/);
       await press('Enter');
       await page.getByRole('dialog').waitFor();
       await tabTo(/^Host/);
@@ -108,7 +108,7 @@ export function keyboard(): void {
       await press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('article', { name: 'gateway.example.com' }).getByText('X-Api-Key').waitFor();
-      expect(await focused()).toBe('Put in credentials');
+      expect(await focused()).toBe('Add credentials');
     });
 
     test('skips to the content', async () => {

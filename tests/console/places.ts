@@ -171,13 +171,13 @@ export const clientPlaces: Place[] = [
       const oauth2 = { token_url: receiver.url('/token?a=b'), client_id: 'a', client_secret: 'b', scope: 'c' };
       await putCredentials(carrier, 'gateway.example.com', { headers: { 'X-Api-Key': 'a' }, oauth2, certificate });
       await to(page, '/credentials');
-      await page.getByText('ends in 12 days').waitFor();
+      await page.getByText('Expires in 12 days').waitFor();
     },
   ],
   [
     'credentials of every kind, before they are put in',
     async (page) => {
-      await asks('/credentials', 'Put in credentials')(page);
+      await asks('/credentials', 'Add credentials')(page);
       for (const kind of ['headers', 'OAuth2', 'certificate'])
         await dialog(page)
           .getByRole('button', { name: `Add ${kind}` })

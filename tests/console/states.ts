@@ -53,10 +53,10 @@ export function states(): void {
         else await route.fallback();
       });
       await to(page, `/timeline/${known.order}`);
-      await page.getByText('Asked too often').waitFor();
-      await page.getByText(/goes on by itself/).waitFor();
+      await page.getByText('Too many requests').waitFor();
+      await page.getByText(/^Trying again in/).waitFor();
       await button(page, /exhausted/).waitFor();
-      expect(await page.getByText('Asked too often').count()).toBe(0);
+      expect(await page.getByText('Too many requests').count()).toBe(0);
       await untilTrouble(/429/);
     });
 
@@ -64,10 +64,10 @@ export function states(): void {
       const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
       await page.route(isAsked, async (route) => route.abort('connectionrefused'));
       await to(page, `/timeline/${known.order}`);
-      await page.getByText('No answer').waitFor();
+      await page.getByText('No connection').waitFor();
       await page.unroute(isAsked);
       await button(page, /exhausted/).waitFor();
-      expect(await page.getByText('No answer').count()).toBe(0);
+      expect(await page.getByText('No connection').count()).toBe(0);
       await untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
       await untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
     });
@@ -76,10 +76,10 @@ export function states(): void {
       const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
       await page.getByRole('heading', { name: 'order.created' }).waitFor();
       await page.route(isAsked, async (route) => route.abort('connectionrefused'));
-      await page.getByText('No answer').waitFor();
+      await page.getByText('No connection').waitFor();
       expect(await page.getByRole('heading', { name: 'order.created' }).count()).toBe(1);
       await page.unroute(isAsked);
-      await page.getByText('No answer').waitFor({ state: 'detached' });
+      await page.getByText('No connection').waitFor({ state: 'detached' });
       await untilTrouble(/ERR_CONNECTION_REFUSED/);
     });
 
@@ -91,7 +91,7 @@ export function states(): void {
       await to(page, '/secrets');
       await button(page, 'Show').waitFor();
       await to(page, '/credentials');
-      await page.getByText('There are none yet.').waitFor();
+      await page.getByText('No credentials yet.').waitFor();
       await to(page, '/live');
       await page.getByText('Nothing has happened since this page was opened.').waitFor();
       await to(page, '/timeline/4711');
@@ -110,7 +110,7 @@ export function states(): void {
       expect(await buttons(known.path)).toEqual([]);
       expect(await page.getByRole('dialog').count()).toBe(0);
       await to(page, '/secrets');
-      expect(await buttons('This access token may only read')).toEqual([]);
+      expect(await buttons('Secrets need an access token')).toEqual([]);
       await putCredentials(known.carrier, 'gateway.example.com', { headers: { 'X-Api-Key': 'a' } });
       await to(page, '/credentials?host=gateway.example.com');
       expect(await buttons('X-Api-Key')).toEqual([]);

@@ -14,7 +14,7 @@ const at = (...all: string[]): string[] => all.flatMap((some) => some.split(' ')
 export const hostileCallbacks: Group[] = [
   {
     form: 'the usual suspects, written plainly',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '127.0.0.1/ 127.255.255.254/ 10.0.0.1/ 172.16.0.1/ 172.31.255.255/ 192.168.0.1/ 169.254.0.1/ 100.64.0.1/',
       '100.127.255.255/ 192.0.0.1/ 192.0.2.1/ 198.18.0.1/ 198.51.100.1/ 203.0.113.1/ 224.0.0.1/ 239.255.255.255/',
@@ -23,49 +23,49 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'nothing, which many systems read as themselves',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('0.0.0.0/ 0/ 0.1.2.3/ [::]/ [0:0:0:0:0:0:0:0]/ 00000000/'),
   },
   {
     form: 'decimal',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('2130706433/ 167772161/ 3232235521/ 2852039166/ 2886729729/'),
   },
   {
     form: 'hexadecimal',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('0x7f000001/ 0x7F.0x0.0x0.0x1/ 0xa9fea9fe/ 0x0a.0.0.1/ 0xC0A80001/'),
   },
   {
     form: 'octal',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('0177.0.0.1/ 017700000001/ 0300.0250.0.1/ 0251.0376.0251.0376/ 00012.0.0.1/'),
   },
   {
     form: 'too few parts, and mixed bases',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('127.1/ 127.0.1/ 10.1/ 192.168.257/ 0x7f.1/ 0177.0x0.1/ 169.0376.43518/'),
   },
   {
     form: 'a trailing dot',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('127.0.0.1./ 2130706433./ 0x7f.1./ 169.254.169.254./ 127.0.0.1../ 0x7f.1.../'),
   },
   {
     form: 'digits and dots of other scripts',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '１２７.０.０.１/ ①②⑦.⓪.⓪.①/ 127。0。0。1/ 127．0．0．1/ 127｡0｡0｡1/ １６９.２５４.１６９.２５４/ ０x7f.1/ 𝟏𝟐𝟕.𝟎.𝟎.𝟏/',
     ),
   },
   {
     form: 'percent-encoded',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at('%31%32%37.0.0.1/ 127%2e0%2e0%2e1/ %EF%BC%91%EF%BC%92%EF%BC%97.0.0.1/'),
   },
   {
     form: 'IPv6, not global',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '[::1]/ [0:0:0:0:0:0:0:1]/ [0000:0000:0000:0000:0000:0000:0000:0001]/ [fe80::1]/ [febf::1]/ [fc00::1]/',
       '[fd12:3456:789a::1]/ [fec0::1]/ [ff02::1]/ [2001:db8::1]/ [3fff::1]/ [100::1]/ [5f00::1]/ [4000::1]/',
@@ -74,7 +74,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'IPv4 in IPv6: mapped, translated, compatible',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '[::ffff:127.0.0.1]/ [::ffff:7f00:1]/ [0:0:0:0:0:ffff:10.0.0.1]/ [::FFFF:169.254.169.254]/',
       '[::ffff:8.8.8.8]/ [::ffff:0:127.0.0.1]/ [::127.0.0.1]/ [::7f00:1]/ [::10.0.0.1]/',
@@ -82,7 +82,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'IPv4 in IPv6: NAT64',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '[64:ff9b::127.0.0.1]/ [64:ff9b::7f00:1]/ [64:ff9b::a9fe:a9fe]/ [64:ff9b:1::10.0.0.1]/',
       '[64:ff9b:1:2:3:4:7f00:1]/ [64:ff9b:1:a9fe:a9:fe00::]/ [64:ff9b:1:ffff:ffff:ffff:ffff:ffff]/',
@@ -90,7 +90,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'IPv4 in IPv6: 6to4, Teredo, ISATAP',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '[2002:7f00:1::]/ [2002:a9fe:a9fe::1]/ [2002:c0a8:1::1]/ [2001::1]/',
       '[2001:0:4136:e378:8000:63bf:80ff:fffe]/ [::5efe:127.0.0.1]/ [fe80::5efe:10.0.0.1]/',
@@ -99,7 +99,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'where clouds keep what they know of a machine',
-    answer: 'never go',
+    answer: 'public addresses only',
     urls: at(
       '169.254.169.254/latest/meta-data/ 169.254.170.2/v2/credentials 169.254.170.23/v1/credentials',
       '[fd00:ec2::254]/latest/meta-data/ [fd20:ce::254]/computeMetadata/v1/ [fe80::a9fe:a9fe]/',
@@ -120,7 +120,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'names that anyone may look up, of an address inside',
-    answer: 'resolves only',
+    answer: 'has no public address',
     names: ['169.254.169.254', 'fd00:ec2::254'],
     urls: at(
       'metadata.goog/computeMetadata/v1/ metadata.tencentyun.com/latest/meta-data/',
@@ -130,7 +130,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'a name for this very machine',
-    answer: 'resolves only',
+    answer: 'has no public address',
     names: ['127.0.0.1', '::1'],
     urls: at('localhost/ LOCALHOST/ ｌｏｃａｌｈｏｓｔ/ ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/ %6cocalhost/'),
   },
@@ -163,7 +163,7 @@ export const hostileCallbacks: Group[] = [
   },
   {
     form: 'something else before or behind the host',
-    answer: 'take it out',
+    answer: 'remove it',
     urls: at('hooks.example.com@127.0.0.1/ 127.0.0.1:443@hooks.example.com/ @127.0.0.1/ 127.0.0.1/#@hooks.example.com'),
   },
   {

@@ -169,7 +169,7 @@ export function listen(): void {
         run({ API_URL: 'x' }),
         run({}, ...elsewhere),
       ]);
-      const said = ['choose another name', './waybell token create', 'unknown', '--api', 'never go'];
+      const said = ['choose another name', './waybell token create', 'unknown', '--api', 'public addresses only'];
       expect(ended).toMatchObject(said.map((part) => ({ code: 1, stderr: expect.stringContaining(part) })));
     });
   });

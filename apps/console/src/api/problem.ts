@@ -43,8 +43,8 @@ export const unreachable = (): ProblemAnswer =>
   new ProblemAnswer({
     kind: 'unreachable',
     status: 0,
-    title: 'No answer',
-    detail: 'Waybell did not answer. What is shown is asked for again by itself; check your connection meanwhile.',
+    title: 'No connection',
+    detail: 'Waybell did not answer.',
   });
 
 /** The problem that an answer tells; of any other answer that is no success, what its status says. */

@@ -1,5 +1,9 @@
 import type { ReactNode } from 'react';
 import { ProblemAnswer } from '../api/problem.ts';
+import { placeOfClient, useClientInAddress } from '../session/acting.ts';
+import { signOut } from '../session/session.ts';
+import { fieldOf, textOfProblem, type WayOn } from './problem-texts.ts';
+import { Foreign } from './text-block.tsx';
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -13,42 +17,95 @@ export function Empty({ children }: { children: ReactNode }) {
   return <div className="state empty">{children}</div>;
 }
 
-/** What went wrong, what to do, and by which id support finds it. */
+/** What went wrong and what helps, in the page's words, with the way there; what the API said is behind "Details". */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof ProblemAnswer ? error : undefined;
+  const text = problem && textOfProblem(problem.kind);
   const isBounded = problem?.kind === 'too-many-requests';
   const faults = problem?.faults ?? [];
+  // Where there are faults, it is made of them.
+  const help = text?.help || (faults.length === 0 && !isBounded ? error.message : '');
   return (
     <div className={`state ${isBounded ? 'bounded' : 'failed'}`} role="alert">
       <p>
-        <strong>{isBounded ? 'Asked too often' : (problem?.title ?? 'Something went wrong')}</strong>
+        <strong>{text?.title ?? problem?.title ?? 'Something went wrong'}</strong>
       </p>
-      {/* Where there are faults, it is made of them. */}
-      {faults.length === 0 && <p>{error.message}</p>}
+      {help !== '' && <p>{help}</p>}
       {faults.map((fault) => (
         <p key={`${fault.pointer}${fault.detail}`}>
-          {fault.pointer !== undefined && <code>{fault.pointer}</code>} {fault.detail}
+          <FieldName place={fault.pointer ?? fault.parameter ?? ''} /> <Foreign text={fault.detail} />
         </p>
       ))}
       {isBounded && (
         <p>
-          {retry === undefined ? 'Try again' : 'The page goes on by itself'} in{' '}
-          {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.
+          {retry === undefined ? 'Try again' : 'Trying again'} in {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.
         </p>
       )}
-      {retry !== undefined && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
-      {problem?.requestId !== undefined && (
-        <p className="small">
-          Request <code>{problem.requestId}</code>
-        </p>
-      )}
+      <div className="tools">
+        {text?.way !== undefined && <OnwardLink way={text.way} />}
+        {retry !== undefined && (
+          <button type="button" onClick={retry}>
+            Try again
+          </button>
+        )}
+      </div>
+      {problem !== undefined && <Details problem={problem} isSaid={help === problem.message} />}
     </div>
   );
 }
+
+function FieldName({ place }: { place: string }) {
+  const name = fieldOf(place);
+  if (name !== undefined) return <strong>{name}</strong>;
+  return place === '' || place === '#' ? null : <code>{place}</code>;
+}
+
+const PAGES: Readonly<Record<Exclude<WayOn, 'sign-in'>, string>> = {
+  subscriptions: 'Open subscriptions',
+  credentials: 'Open credentials',
+  catalog: 'Open the catalog',
+  deliveries: 'Open deliveries',
+  accounts: 'Open accounts',
+  rejected: 'Open rejected',
+};
+
+/** Outside of the router too; to the client's own page, where an operator acts for it. */
+function OnwardLink({ way }: { way: WayOn }) {
+  const client = useClientInAddress();
+  if (way === 'sign-in') {
+    return (
+      <button type="button" className="main" onClick={() => signOut()}>
+        Sign in again
+      </button>
+    );
+  }
+  return <a href={`#${client === undefined ? '' : placeOfClient(client)}/${way}`}>{PAGES[way]}</a>;
+}
+
+/** What the API said, for a caller of it, and by which id support finds the request. */
+function Details({ problem: { kind, status, requestId, message }, isSaid }: DetailsProps) {
+  if (status === 0 || (isSaid && requestId === undefined)) return null;
+  return (
+    <details className="small">
+      <summary>Details</summary>
+      {!isSaid && (
+        <p>
+          <Foreign text={message} />
+        </p>
+      )}
+      <p>
+        <code>{kind}</code> ({status})
+        {requestId !== undefined && (
+          <>
+            , request <code>{requestId}</code>
+          </>
+        )}
+      </p>
+    </details>
+  );
+}
+
+type DetailsProps = { problem: ProblemAnswer; isSaid: boolean };
 
 type QueryState<T> = {
   data: T | undefined;

@@ -132,17 +132,17 @@ describe('what is put in', () => {
     [
       'a token URL with a password',
       { oauth2: { ...oauth2, token_url: `https://a:${SECRET}@login.test/` } },
-      ['#/oauth2/token_url contains user info: take it out'],
+      ['#/oauth2/token_url contains a user name or password: remove it'],
     ],
     [
       'a token URL that leads inside',
       { oauth2: { ...oauth2, token_url: `https://inside.test/?${SECRET}` } },
-      ['#/oauth2/token_url points to inside.test, which resolves only to addresses where callbacks never go'],
+      ['#/oauth2/token_url points to inside.test, which has no public address: callbacks go to public addresses only'],
     ],
     [
       'the address of metadata',
       { oauth2: { ...oauth2, token_url: 'https://169.254.169.254/' } },
-      ['#/oauth2/token_url points to 169.254.169.254, where callbacks never go'],
+      ['#/oauth2/token_url points to 169.254.169.254, which is private or reserved: callbacks go to public addresses only'],
     ],
     ['two that authenticate', { basic, oauth2 }, ['#/oauth2 cannot be beside basic: give one of them']],
     [

@@ -167,8 +167,8 @@ describe('credentials', () => {
   });
 
   test.each([
-    ['10.0.0.1', 'host points to 10.0.0.1, where callbacks never go'],
-    ['hooks.test:6379', 'host names port 6379, where callbacks never go'],
+    ['10.0.0.1', 'host points to 10.0.0.1, which is private or reserved: callbacks go to public addresses only'],
+    ['hooks.test:6379', 'host names port 6379, which is closed to callbacks'],
   ])('are not put in for %s, and gone once they are removed where that was allowed before', async (host, detail) => {
     const { guid, token } = await signUp(api, { interface: 'carrier' });
     const refused = await api.ask('PUT', at(host), { token, body: { headers } });

@@ -26,7 +26,7 @@ export function CatalogPage() {
                 <input
                   type="search"
                   aria-label="Search actions"
-                  placeholder="Such as: picked up"
+                  placeholder="Search, such as: picked up"
                   value={words}
                   onChange={(event) => setWords(event.target.value)}
                 />
@@ -34,7 +34,7 @@ export function CatalogPage() {
               </section>
               {action === undefined ? (
                 <Empty>
-                  <p>Choose an action to see what its notifications hold.</p>
+                  <p>Choose an action to see its fields, an example and its schema.</p>
                 </Empty>
               ) : (
                 <ActionDetails key={action.action} action={action} />
@@ -87,7 +87,7 @@ function ActionDetails({ action: { action, description } }: { action: OfferedAct
 function Parts({ described: { schema, examples } }: { described: Described }) {
   return (
     <Tabs.Root defaultValue="fields">
-      <Tabs.List className="tabs" aria-label="What is shown of the action">
+      <Tabs.List className="tabs" aria-label="Details of the action">
         <Tabs.Trigger value="fields">Fields</Tabs.Trigger>
         <Tabs.Trigger value="example">Example</Tabs.Trigger>
         <Tabs.Trigger value="schema">Schema</Tabs.Trigger>

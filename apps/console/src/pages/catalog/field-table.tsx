@@ -13,8 +13,8 @@ export function FieldTable({ form }: { form: Schema }) {
             <tr>
               <th scope="col">Field</th>
               <th scope="col">Type</th>
-              <th scope="col">Always there</th>
-              <th scope="col">What it says</th>
+              <th scope="col">Required</th>
+              <th scope="col">Description</th>
             </tr>
           </thead>
           <tbody>

@@ -5,16 +5,16 @@ const DAY_MS = 86_400_000;
 /** As many days ahead of its end as the platform is told of it. */
 const SOON_DAYS = 30;
 
-/** When a certificate ends, in days: as a warning once it is to be replaced, as a fault once it is over. */
+/** When a certificate expires, in days: marked once somebody has to replace it. */
 export function CertificateEnd({ at }: { at: string }) {
   const leftMs = Date.parse(at) - useNow(false);
   const isOver = leftMs <= 0;
   const isSoon = leftMs < SOON_DAYS * DAY_MS;
   return (
-    <div className={isOver ? 'bad' : isSoon ? 'retry' : ''}>
-      {isOver ? `ended ${inDays(-leftMs)} ago` : `ends in ${inDays(leftMs)}`}, <Moment at={at} />
+    <div className={isSoon ? 'bad' : ''}>
+      {isOver ? `Expired ${inDays(-leftMs)} ago` : `Expires in ${inDays(leftMs)}`}, <Moment at={at} />
       {isOver && ': receivers refuse it'}
-      {isSoon && !isOver && ': put in the next one before'}
+      {isSoon && !isOver && ': replace it before then'}
     </div>
   );
 }

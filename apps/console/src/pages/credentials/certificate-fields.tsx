@@ -18,17 +18,17 @@ export function CertificateFields() {
   return (
     <>
       <label>
-        Files in PEM, with certificates, key or both
+        PEM files (certificates, key or both)
         <input type="file" multiple accept=".pem,.crt,.cer,.key" onChange={(event) => void read(event)} />
       </label>
       <p className="small" role="status">
         {said}
       </p>
-      <PemField field={chain} at="#/certificate/chain" label="Certificate, then its intermediates" />
-      <PemField field={key} at="#/certificate/key" label="Private key, without a passphrase" isHidden />
+      <PemField field={chain} at="#/certificate/chain" label="Certificate chain (leaf first)" />
+      <PemField field={key} at="#/certificate/key" label="Private key (no passphrase)" isHidden />
     </>
   );
 }
 
 const NOTHING =
-  'No PEM in there. A file in PKCS#12 is turned into PEM by: openssl pkcs12 -in client.p12 -nodes -out client.pem';
+  'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';

@@ -22,7 +22,7 @@ export function CredentialsCard({ credentials, replace, remove }: CredentialsCar
         </h2>
         <span className="tag">{callsOf(credentials)}</span>
         <span className="quietly">
-          since <Moment at={changedAt} />
+          Changed <Moment at={changedAt} />
         </span>
       </div>
       <Kinds {...credentials} />

@@ -21,18 +21,18 @@ export function CredentialsPage() {
   const close = () => setAsking(undefined);
   const tools = isWriter && (
     <button type="button" className="main" onClick={() => setAsking({ put: '' })}>
-      Put in credentials
+      Add credentials
     </button>
   );
   return (
     <Page title="Credentials" tools={tools}>
       <section className="part" aria-label="Credentials by host">
-        <p>What callbacks show to a receiver, or to a gateway in front of it, that lets only known clients in.</p>
+        <p>Sent with callbacks to a receiver, or a gateway in front of it, that asks for authentication.</p>
         <Found of={credentials} what="the credentials">
           {({ objects }) =>
             objects.length === 0 ? (
               <Empty>
-                <p>There are none yet. Callbacks are signed, and need none unless a receiver asks for them.</p>
+                <p>No credentials yet. Callbacks are signed: add credentials only if your receiver asks for them.</p>
               </Empty>
             ) : (
               <ul className="cards">

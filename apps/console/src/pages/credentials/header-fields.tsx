@@ -24,7 +24,7 @@ export function HeaderFields({ names }: { names: readonly string[] }) {
       {rows.length < MOST && (
         <div className="tools">
           <button type="button" onClick={add}>
-            Add a header
+            Add header
           </button>
         </div>
       )}

@@ -1,4 +1,4 @@
-import { Faults, pointerOf, useFaultMarks } from './faults.tsx';
+import { Faults, pointerOf, useFaultMarks } from '../../parts/faults.tsx';
 import { HEADER_NAME, HEADER_VALUE } from './written-in.ts';
 
 type RowProps = {
@@ -19,7 +19,7 @@ export function HeaderRow({ place, name, isTwice, rename, leaveOut }: RowProps) 
       <label>
         Name
         <input
-          ref={(input) => input?.setCustomValidity(isTwice ? 'Another row has this name.' : '')}
+          ref={(input) => input?.setCustomValidity(isTwice ? 'Another header has this name.' : '')}
           name={HEADER_NAME}
           required
           autoComplete="off"
@@ -35,7 +35,7 @@ export function HeaderRow({ place, name, isTwice, rename, leaveOut }: RowProps) 
         <input name={HEADER_VALUE} type="password" required autoComplete="off" {...marks} />
       </label>
       {leaveOut !== undefined && (
-        <button type="button" aria-label={`Leave out header ${place}`} onClick={leaveOut}>
+        <button type="button" aria-label={`Remove header ${place}`} onClick={leaveOut}>
           ✕
         </button>
       )}

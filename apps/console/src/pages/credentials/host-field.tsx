@@ -18,7 +18,7 @@ export function HostField({ typed, type, replaced }: HostProps) {
     <>
       <Field
         at="host"
-        label="Host, with its port where that is not the usual one"
+        label="Host (with the port, unless 443)"
         list="called-hosts"
         required
         maxLength={300}
@@ -33,11 +33,11 @@ export function HostField({ typed, type, replaced }: HostProps) {
       </datalist>
       {replaced !== undefined && (
         <p className="small" role="status">
-          There are credentials for <Foreign text={replaced.host} /> (
+          Replaces the credentials for <Foreign text={replaced.host} /> (
           {kindsOf(replaced)
             .map((kind) => KIND_NAMES[kind])
             .join(', ')}
-          ). They are replaced whole: what you do not enter again is gone.
+          ) as a whole: enter everything again.
         </p>
       )}
     </>

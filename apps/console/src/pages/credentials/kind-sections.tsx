@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { BasicFields, OAuth2Fields } from './authorization-fields.tsx';
 import { CertificateFields } from './certificate-fields.tsx';
-import { Faults } from './faults.tsx';
+import { Faults } from '../../parts/faults.tsx';
 import { HeaderFields } from './header-fields.tsx';
 import { KINDS, KIND_NAMES, type Credentials, type CredentialsKind } from './types.ts';
 
@@ -42,7 +42,7 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
           <div className="tools">
             <button
               type="button"
-              aria-label={`Leave out: ${KIND_NAMES[kind]}`}
+              aria-label={`Remove ${KIND_NAMES[kind]}`}
               onClick={() =>
                 change(
                   kind,
@@ -50,7 +50,7 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
                 )
               }
             >
-              Leave out
+              Remove
             </button>
           </div>
         </fieldset>

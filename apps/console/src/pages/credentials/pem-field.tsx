@@ -1,5 +1,5 @@
 import type { RefObject } from 'react';
-import { Faults, useFaultMarks } from './faults.tsx';
+import { Faults, useFaultMarks } from '../../parts/faults.tsx';
 
 type PemProps = {
   field: RefObject<HTMLTextAreaElement | null>;

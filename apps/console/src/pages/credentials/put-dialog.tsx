@@ -3,7 +3,7 @@ import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { FaultsOf } from './faults.tsx';
+import { FaultsOf } from '../../parts/faults.tsx';
 import { HostField } from './host-field.tsx';
 import { KindSections } from './kind-sections.tsx';
 import { hostOf, kindsOf, type Credentials, type CredentialsKind } from './types.ts';
@@ -31,7 +31,7 @@ export function PutDialog({ host: given, current, close }: PutProps) {
   const host = hostOf(typed);
   const put = useCredentialsChange(
     () => told(ask.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: writtenIn(form.current) })),
-    `Callbacks to ${host} have these credentials from now on.`,
+    `Credentials for ${host} saved.`,
     close,
   );
   const choose = (next: readonly CredentialsKind[]) => {
@@ -43,14 +43,14 @@ export function PutDialog({ host: given, current, close }: PutProps) {
     put.mutate();
   };
   return (
-    <Dialog title={before === undefined ? 'Put in credentials' : 'Replace credentials'} close={close}>
+    <Dialog title={before === undefined ? 'Add credentials' : 'Replace credentials'} close={close}>
       <form ref={form} onSubmit={submit} autoComplete="off">
         <FaultsOf error={put.error}>
           <HostField typed={typed} type={setTyped} replaced={current.find((each) => each.host === host)} />
           <KindSections kinds={kinds} choose={choose} before={before} />
         </FaultsOf>
         <DialogTools
-          does={current.some((each) => each.host === host) ? 'Replace' : 'Put in'}
+          does={current.some((each) => each.host === host) ? 'Replace' : 'Add'}
           isPending={put.isPending || kinds.length === 0}
           close={close}
         />

@@ -13,15 +13,15 @@ export function RemoveDialog({ credentials, close }: { credentials: Credentials;
   const { ask } = useSignedIn();
   const remove = useCredentialsChange(
     () => told(ask.client.DELETE('/v1/credentials/{host}', { params: { path: { host } } })),
-    `The credentials for ${host} are gone.`,
+    `Credentials for ${host} removed.`,
     close,
   );
   return (
     <Dialog title="Remove credentials?" close={close}>
       <p>
-        Callbacks to <Foreign text={host} /> ({callsOf(credentials)}) are sent without them from now on, and so are
-        those that wait for another attempt. A receiver that asks for credentials refuses them, and a subscription that
-        only fails is switched off. Nobody can read the credentials back: to have them again, put them in again.
+        Callbacks to <Foreign text={host} /> ({callsOf(credentials)}) are sent without credentials from now on, retries
+        included. If the receiver refuses them, the subscription may be switched off. This cannot be undone: credentials
+        cannot be read back.
       </p>
       {remove.error !== null && <Failed error={remove.error} />}
       <DialogTools

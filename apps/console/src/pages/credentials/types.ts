@@ -20,7 +20,7 @@ export const kindsOf = (credentials: Credentials): readonly CredentialsKind[] =>
 
 /** Such as `used by 3 subscriptions`. */
 export function callsOf({ subscriptions }: Credentials): string {
-  if (subscriptions === 0) return 'used by no subscription';
+  if (subscriptions === 0) return 'not used by any subscription';
   return `used by ${subscriptions.toLocaleString()} subscription${subscriptions === 1 ? '' : 's'}`;
 }
 

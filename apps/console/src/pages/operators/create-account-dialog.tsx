@@ -26,7 +26,7 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
     });
   };
   return (
-    <Dialog title="Create an account" close={close}>
+    <Dialog title="Create account" close={close}>
       <form onSubmit={submit}>
         <fieldset>
           <legend>Interface</legend>
@@ -34,7 +34,7 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
             <label key={each} className="choice">
               <input type="radio" name="interface" checked={through === each} onChange={() => setThrough(each)} />
               {each}
-              {each === 'shipper' && <span className="small">a broker too</span>}
+              {each === 'shipper' && <span className="small">also for brokers</span>}
             </label>
           ))}
         </fieldset>
@@ -43,10 +43,10 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
           <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
         </label>
         <label>
-          Guid
+          Guid (as events name the account)
           <input
             value={guid}
-            placeholder="by which events name it; left out, a new one"
+            placeholder="Generated if empty"
             spellCheck={false}
             onChange={(event) => setGuid(event.target.value)}
           />
@@ -76,7 +76,7 @@ function useCreate() {
   return useMutation({
     mutationFn: (body: AccountForm) => told(ask.operator.POST('/v1/admin/accounts', { body })),
     onSuccess: async ({ guid }) => {
-      tell('The account is created.');
+      tell('Account created.');
       void queries.invalidateQueries({ queryKey: ['accounts'] });
       await navigate({ to: '/accounts/$guid', params: { guid } });
     },

@@ -24,14 +24,14 @@ export function RetryDialog({ selection, close }: DialogProps) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
   });
   return (
-    <Dialog title="Put back on the line" close={close}>
+    <Dialog title="Retry rejected messages?" close={close}>
       {retry.data === undefined ? (
-        <Found of={trial} what="how many they are">
+        <Found of={trial} what="the count">
           {(found) => (
             <>
               <p>
-                <strong>{counted(found.count, 'rejected message')}</strong> would go back on the line, as they are. What
-                is still wrong is rejected again.
+                <strong>{counted(found.count, 'rejected message')}</strong> will be processed again without changes. What is
+                still wrong is rejected again.
               </p>
               <Incomplete isComplete={found.is_complete} />
               {retry.error !== null && <Failed error={retry.error} />}
@@ -63,8 +63,8 @@ function RetryOutcome({ retried: { retried, stayed, objects, is_complete } }: { 
   return (
     <div role="status">
       <p>
-        {counted(retried, 'message')} went back on the line
-        {stayed === 0 ? '.' : `, ${stayed.toLocaleString()} stayed:`}
+        {counted(retried, 'message')} retried
+        {stayed === 0 ? '.' : `, ${stayed.toLocaleString()} not retried:`}
       </p>
       <ul>
         {staying.map(({ id, why }) => (
@@ -94,13 +94,13 @@ export function PurgeDialog({ selection, close }: DialogProps) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
   });
   return (
-    <Dialog title="Delete for good" close={close}>
-      <Found of={trial} what="how many they are">
+    <Dialog title="Delete rejected messages?" close={close}>
+      <Found of={trial} what="the count">
         {(found) => (
           <>
             <p>
-              <strong>{counted(found.count, 'rejected message')}</strong> would be deleted. Nothing brings them back,
-              and nobody is notified of what they say.
+              <strong>{counted(found.count, 'rejected message')}</strong> will be deleted and never sent. This cannot be
+              undone.
             </p>
             <Incomplete isComplete={found.is_complete} />
             {purge.error !== null && <Failed error={purge.error} />}
@@ -111,7 +111,7 @@ export function PurgeDialog({ selection, close }: DialogProps) {
                 disabled={purge.isPending || found.count === 0}
                 onClick={() => purge.mutate(countedOnly(found, selection))}
               >
-                {purge.isPending ? 'Deleting …' : `Delete ${found.count.toLocaleString()} for good`}
+                {purge.isPending ? 'Deleting …' : `Delete ${found.count.toLocaleString()}`}
               </button>
               <button type="button" onClick={close}>
                 Cancel
@@ -125,7 +125,7 @@ export function PurgeDialog({ selection, close }: DialogProps) {
 }
 
 function Incomplete({ isComplete }: { isComplete: boolean }) {
-  return isComplete ? null : <p className="why">There was no time for all that lie there: there may be more.</p>;
+  return isComplete ? null : <p className="why">Not all were read in time: there may be more.</p>;
 }
 
 /** Without a confirmation, a purge only counts. */

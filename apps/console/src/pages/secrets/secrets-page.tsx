@@ -5,7 +5,8 @@ import { ProblemAnswer } from '../../api/problem.ts';
 import { useTold } from '../../api/use-told.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { DialogTools } from '../../parts/dialog-tools.tsx';
+import { Moment, writtenHere } from '../../parts/moment.tsx';
 import { useTell } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed, Found } from '../../parts/states.tsx';
@@ -20,7 +21,7 @@ export function SecretsPage() {
     <Page title="Signing secrets">
       <Empty>
         <p>
-          This access token may only read. One with the scope <code>webhooks:write</code> shows the secrets.
+          Secrets need an access token with the scope <code>webhooks:write</code>.
         </p>
       </Empty>
     </Page>
@@ -38,7 +39,7 @@ function Secrets() {
   return (
     <Page title="Signing secrets" tools={tools}>
       <p>
-        Notifications are signed as Standard Webhooks says. Check <code>webhook-signature</code> with any of these.
+        Notifications are signed as Standard Webhooks describes. Verify <code>webhook-signature</code> with any of these.
       </p>
       <Found of={secrets} what="the secrets">
         {({ objects }) => (
@@ -51,7 +52,7 @@ function Secrets() {
           </ul>
         )}
       </Found>
-      {isRotating && <RotateDialog close={() => setRotating(false)} />}
+      {isRotating && <RotateDialog secrets={secrets.data?.objects ?? []} close={() => setRotating(false)} />}
     </Page>
   );
 }
@@ -68,22 +69,23 @@ function Secret({ secret, created_at: createdAt, expires_at: expiresAt }: Secret
       </button>
       <CopyButton text={secret} label="secret" />
       <span className="quietly">
-        since <Moment at={createdAt} />
-        {expiresAt === null ? ', current' : ', valid until '}
+        Created <Moment at={createdAt} />
+        {expiresAt === null ? ', current' : ', works until '}
         {expiresAt !== null && <Moment at={expiresAt} />}
       </span>
     </div>
   );
 }
 
-function RotateDialog({ close }: { close: () => void }) {
+function RotateDialog({ secrets, close }: { secrets: readonly SecretProps[]; close: () => void }) {
   const { ask } = useSignedIn();
   const queries = useQueryClient();
   const tell = useTell();
   const rotate = useMutation({
     mutationFn: (force: boolean) => told(ask.client.POST('/v1/signing-secrets/rotate', { body: { force } })),
-    onSuccess: async () => {
-      tell('There is a new secret. The one of before stays valid beside it for a while.');
+    onSuccess: async ({ objects }) => {
+      const until = oldUntil(objects);
+      tell(until === undefined ? 'New secret created.' : `Old secret works until ${writtenHere(until)}.`);
       close();
       await queries.invalidateQueries({ queryKey: ['secrets'] });
     },
@@ -92,24 +94,31 @@ function RotateDialog({ close }: { close: () => void }) {
   return (
     <Dialog title="Rotate the signing secret?" close={close}>
       <p>
-        From now on notifications carry a signature by a new secret, and for a while one by the current secret too. Let
-        your receiver check with both before that ends.
+        Notifications are signed with a new secret and, for a while, with the current one too. Add the new secret to your
+        receiver before that ends.
       </p>
-      {rotate.error !== null && <Failed error={rotate.error} />}
-      <div className="tools">
-        {isUnderWay ? (
-          <button type="button" className="danger" disabled={rotate.isPending} onClick={() => rotate.mutate(true)}>
-            End the earlier one at once, and rotate
-          </button>
-        ) : (
-          <button type="button" className="main" disabled={rotate.isPending} onClick={() => rotate.mutate(false)}>
-            Rotate
-          </button>
-        )}
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      </div>
+      {isUnderWay && <UnderWay until={oldUntil(secrets)} />}
+      {rotate.error !== null && !isUnderWay && <Failed error={rotate.error} />}
+      <DialogTools
+        does={isUnderWay ? 'End the old secret and rotate' : 'Rotate'}
+        isDangerous={isUnderWay}
+        isPending={rotate.isPending}
+        close={close}
+        onClick={() => rotate.mutate(isUnderWay)}
+      />
     </Dialog>
   );
 }
+
+function UnderWay({ until }: { until: string | undefined }) {
+  return (
+    <p className="why" role="alert">
+      The last rotation is not over: the old secret works until {until === undefined ? 'later' : <Moment at={until} />}.
+      Rotating now ends it at once.
+    </p>
+  );
+}
+
+/** When the secret before the current one ends; undefined where there is none. */
+const oldUntil = (secrets: readonly SecretProps[]): string | undefined =>
+  secrets.find(({ expires_at: expiresAt }) => expiresAt !== null)?.expires_at ?? undefined;

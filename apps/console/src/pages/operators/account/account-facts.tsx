@@ -37,7 +37,7 @@ export function AccountFacts({ account }: { account: Account }) {
         </label>
         <FeatureChoice chosen={FEATURES.filter((each) => features.includes(each))} choose={setFeatures} />
         {removed.length > 0 && (
-          <p className="small">What is subscribed stays; nothing is sent for it while its feature is off.</p>
+          <p className="small">Subscriptions stay. Nothing is sent for them while their feature is off.</p>
         )}
         {update.error !== null && <Failed error={update.error} />}
         <div className="tools">
@@ -64,7 +64,7 @@ function useUpdate({ guid }: Account) {
     mutationFn: (body: Update) =>
       told(ask.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
     onSuccess: async (account) => {
-      tell('The account is changed.');
+      tell('Account saved.');
       queries.setQueryData(['account', guid], account);
       await queries.invalidateQueries({ queryKey: ['accounts'] });
     },

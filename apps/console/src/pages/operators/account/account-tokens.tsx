@@ -21,14 +21,14 @@ export function AccountTokens({ guid }: { guid: string }) {
       <div className="line">
         <h2 id="account-tokens">Access tokens</h2>
         <button type="button" onClick={() => setCreating(true)}>
-          Create …
+          Create token
         </button>
       </div>
       {isCreating && <CreateTokenDialog account={guid} close={() => setCreating(false)} />}
       <Found of={tokens} what="the access tokens">
         {({ objects }) =>
           objects.length === 0 ? (
-            <Empty>It has none.</Empty>
+            <Empty>No access tokens yet</Empty>
           ) : (
             <DataTable label="Access tokens" rows={objects} columns={columns} keyOf={(token) => token.guid} />
           )
@@ -38,9 +38,9 @@ export function AccountTokens({ guid }: { guid: string }) {
   );
 }
 
-function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'ended' {
+function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'expired' {
   if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'ended' : 'active';
+  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
 }
 
 const columns: readonly TableColumn<AccessToken>[] = [
@@ -55,11 +55,11 @@ const columns: readonly TableColumn<AccessToken>[] = [
     cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Moment at={last_used_at} />),
   },
   {
-    header: 'Ends',
+    header: 'Expires',
     value: ({ expires_at, revoked_at }) => revoked_at ?? expires_at ?? '9',
     cell: ({ expires_at, revoked_at }) => {
       const at = revoked_at ?? expires_at;
-      return at === null ? 'when revoked' : <Moment at={at} />;
+      return at === null ? 'never' : <Moment at={at} />;
     },
   },
   { header: 'Revoke', cell: (token) => (standingOf(token) === 'active' ? <RevokeToken token={token} /> : '') },

@@ -9,27 +9,27 @@ import type { Scope } from '../types.ts';
 
 const SCOPES: readonly { scope: Scope; meaning: string }[] = [
   { scope: 'webhooks:read', meaning: 'see subscriptions and deliveries' },
-  { scope: 'webhooks:write', meaning: 'change them, and send again' },
-  { scope: 'admin', meaning: "everything on the operators' interface" },
+  { scope: 'webhooks:write', meaning: 'change subscriptions, test, resend and replay' },
+  { scope: 'admin', meaning: "the operators' interface" },
 ];
 
 /** Makes an access token and shows it, this once. */
 export function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
   const create = useCreate(account);
   return (
-    <Dialog title="Create an access token" close={close}>
+    <Dialog title="Create access token" close={close}>
       {create.data === undefined ? (
         <Wishes create={create} close={close} />
       ) : (
         <div className="part">
-          <p>The token is shown this once: only a hash of it is kept.</p>
+          <p>Copy the token now: it is not shown again.</p>
           <div className="shown-once">
             <code>{create.data.token}</code>
             <CopyButton text={create.data.token} label="the token" />
           </div>
           <div className="tools">
             <button type="button" className="main" onClick={close}>
-              I have kept it
+              Done
             </button>
           </div>
         </div>
@@ -54,20 +54,20 @@ function Wishes({ create, close }: { create: ReturnType<typeof useCreate>; close
     <form onSubmit={submit}>
       <ScopeChoice chosen={scopes} choose={setScopes} />
       <label>
-        Client
+        Client (each has its own subscriptions)
         <input
           value={client}
           maxLength={200}
-          placeholder="default: each client has subscriptions of its own"
+          placeholder="default"
           onChange={(event) => setClient(event.target.value)}
         />
       </label>
       <label>
-        Ends after
+        Expires after
         <input
           value={expiresIn}
           list="token-lifetimes"
-          placeholder="such as 24h or 90d; left out, when it is revoked"
+          placeholder="24h, 90d; never if empty"
           onChange={(event) => setExpiresIn(event.target.value)}
         />
       </label>

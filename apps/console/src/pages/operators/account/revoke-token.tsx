@@ -18,10 +18,10 @@ export function RevokeToken({ token }: { token: AccessToken }) {
       <button
         type="button"
         className="danger"
-        aria-label={`Revoke ${token.guid.slice(0, 8)} …`}
+        aria-label={`Revoke ${token.guid.slice(0, 8)}`}
         onClick={() => setAsking(true)}
       >
-        Revoke …
+        Revoke
       </button>
       {isAsking && <RevokeDialog token={token} close={close} />}
     </>
@@ -35,19 +35,18 @@ function RevokeDialog({ token: { guid, client_id, last_used_at }, close }: { tok
   const revoke = useMutation({
     mutationFn: () => told(ask.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
     onSuccess: async () => {
-      tell('The token no longer holds.');
+      tell('Token revoked.');
       close();
       await queries.invalidateQueries({ queryKey: ['tokens'] });
     },
   });
   return (
-    <Dialog title="Revoke an access token" close={close}>
+    <Dialog title="Revoke access token?" close={close}>
       <div className="part">
         <p>
-          Token <code>{guid}</code> of client <Foreign text={client_id} /> ends at once: whoever uses it is refused from
-          then on.
+          Token <code>{guid}</code> of client <Foreign text={client_id} /> stops working at once.
         </p>
-        <p>{last_used_at === null ? 'It was never used.' : <>It was used last at {<Moment at={last_used_at} />}.</>}</p>
+        <p>Last used: {last_used_at === null ? 'never' : <Moment at={last_used_at} />}</p>
         {revoke.error !== null && <Failed error={revoke.error} />}
         <div className="tools">
           <button type="button" className="danger" disabled={revoke.isPending} onClick={() => revoke.mutate()}>

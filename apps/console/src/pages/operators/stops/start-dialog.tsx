@@ -20,8 +20,8 @@ export function StartDialog({ what, close }: { what: Stoppable; close: () => voi
   return (
     <Dialog title={`Start ${nameOf(what)}?`} close={close}>
       <p>
-        What waits is sent, as fast as its endpoint takes it. What its client has paused, or a rule has switched off,
-        stays so.
+        Waiting deliveries are sent as fast as the endpoint accepts them. Subscriptions that are paused or switched off
+        stay so.
       </p>
       {start.error !== null && <Failed error={start.error} />}
       <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate(undefined)} />

@@ -36,13 +36,13 @@ export function StopDialog({ what, close }: { what: Stoppable; close: () => void
   return (
     <Dialog title={`Stop ${nameOf(what)}?`} close={close}>
       <form onSubmit={submit}>
-        {what.kind === 'host' && <p>It holds for every subscription of every account whose URL has this host.</p>}
+        {what.kind === 'host' && <p>Stops every subscription of every account whose URL has this host.</p>}
         <p>
-          Nothing is sent from then on. What is due waits until an operator starts it again; what waits for longer than
-          a delivery may expires, and counts against nobody. The client sees the reason, and cannot lift the stop.
+          Deliveries wait until an operator starts it; those that wait too long are given up. The client sees the reason
+          and cannot start it.
         </p>
         <label>
-          Reason, as the client sees it
+          Reason (shown to the client)
           <input required maxLength={200} value={reason} onChange={(event) => setReason(event.target.value)} />
         </label>
         {stop.error !== null && <Failed error={stop.error} />}

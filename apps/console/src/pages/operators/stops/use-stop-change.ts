@@ -8,7 +8,7 @@ export function useStopChange<Wish>(change: (wish: Wish) => Promise<unknown>, sa
   return useMutation({
     mutationFn: change,
     onSuccess: () => {
-      tell(`${said} The audit log has it.`);
+      tell(said);
       close();
     },
     onSettled: () => queries.invalidateQueries(),

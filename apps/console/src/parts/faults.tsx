@@ -1,6 +1,8 @@
 import { createContext, use, useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
-import { ProblemAnswer, type ProblemFault } from '../../api/problem.ts';
-import { Failed } from '../../parts/states.tsx';
+import { ProblemAnswer, type ProblemFault } from '../api/problem.ts';
+import { asSentence } from './problem-texts.ts';
+import { Failed } from './states.tsx';
+import { Foreign } from './text-block.tsx';
 
 /** What was wrong with what was sent last. */
 const Given = createContext<readonly ProblemFault[]>([]);
@@ -24,7 +26,7 @@ export function Faults({ at, id }: { at: string; id?: string }) {
   if (faults.length === 0) return null;
   return (
     <p id={id} className="bad" data-at={at}>
-      {faults.map(({ detail }) => detail).join(' ')}
+      <Foreign text={faults.map(({ detail }) => asSentence(detail)).join(' ')} />
     </p>
   );
 }
@@ -48,7 +50,7 @@ export function FaultsOf({ error, children }: { error: Error | null; children: R
       </div>
       {isAllShown && (
         <p className="bad" role="alert">
-          Nothing was changed: see what is marked above.
+          Nothing saved: check the marked fields.
         </p>
       )}
       {error !== null && !isAllShown && <Failed error={error} />}
