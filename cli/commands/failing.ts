@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 export function failingCommand(): Command {
   return new Command('failing')
     .description(
-      'list the receivers whose attempts fail most, the endpoints that deliveries wait for, the oldest without an end, the subscriptions that get nothing, and the latest notices to the platform',
+      'list the receivers whose attempts fail most, the endpoints that deliveries wait for, the oldest unfinished, the subscriptions that get nothing, and the latest notices to the platform',
     )
     .addOption(new Option('--since <duration>', 'how far back to look').argParser(durationMs).default(HOUR_MS, '1h'))
     .option('--account <guid>', 'of this account alone')
@@ -61,18 +61,18 @@ async function failing({ since, account, listeners, limit }: Options): Promise<v
       origins.map((origin) => describeOrigin(origin, nameOf)),
     );
     tell(
-      'waiting for their endpoint, those that wait longest first',
+      'waiting for endpoints, longest first',
       waiting.map((endpoint) => describeEndpoint(endpoint, nameOf)),
     );
     tell(
-      'oldest without an end',
+      'oldest unfinished',
       undelivered.map((delivery) => describeUndelivered(delivery, nameOf)),
     );
     tell(
-      'subscriptions that get nothing, or missed what was not replayed',
+      'subscriptions that are off, paused or stopped, or missed something',
       interrupted.map((subscription) => describeInterrupted(subscription, nameOf)),
     );
-    tell('told to the platform last', notices.map(describeNotice));
+    tell('latest notices', notices.map(describeNotice));
   });
 }
 

@@ -36,7 +36,7 @@ describe('outcomeRow', () => {
     [
       'the last failure',
       { ...facts, kind: 'exhausted', beganAt, body: '', answer: { status: 503, durationMs: 4 } },
-      ['503', '4', 'none: attempts exhausted'],
+      ['503', '4', 'none: given up'],
     ],
     [
       'what was not attempted',

@@ -47,7 +47,7 @@ function nextOf(outcome: Attempted): string {
     case 'failed':
       return `in ${formatDuration(Math.round((outcome.retryAt - outcome.at) / 100) * 100)}`;
     case 'exhausted':
-      return 'none: attempts exhausted';
+      return 'none: given up';
     case 'dropped':
       return `none: ${outcome.reason}`;
   }

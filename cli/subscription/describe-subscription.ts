@@ -1,3 +1,5 @@
+import { ruleInWords } from '../rule-in-words.ts';
+
 /** A subscription as the API answers it. */
 export type SubscriptionAnswer = {
   guid: string;
@@ -25,7 +27,7 @@ function standingOf({
   stopped,
   missed,
 }: SubscriptionAnswer): string[] {
-  const off = deactivation === undefined ? 'off' : `off since ${deactivation.at} (${deactivation.rule})`;
+  const off = deactivation === undefined ? 'switched off' : `switched off since ${deactivation.at} (${ruleInWords(deactivation.rule)})`;
   return [
     isActive ? 'on' : off,
     ...(suspension === undefined ? [] : [`nothing is sent without the feature ${suspension.feature}`]),

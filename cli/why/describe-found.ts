@@ -2,6 +2,7 @@ import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { MOST_COUNTED, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
 import { accountCalled, type NameOf } from '../account-called.ts';
+import { ruleInWords } from '../rule-in-words.ts';
 import { timeOf } from './describe-history.ts';
 
 /** One of several things that a text may mean, and the command that asks for it. */
@@ -49,7 +50,7 @@ export function describeAccount(entry: AccountEntry, subscriptions: readonly Sub
 function standingOf({ endedAt, switches }: SubscriptionEntry): string {
   if (endedAt !== null) return `ended at ${timeOf(endedAt)}`;
   const last = switches.at(-1);
-  return last === undefined || last.isOn ? 'on' : `switched off since ${timeOf(last.at)} (rule: ${last.rule})`;
+  return last === undefined || last.isOn ? 'on' : `switched off since ${timeOf(last.at)} (${ruleInWords(last.rule)})`;
 }
 
-const describeSwitch = (each: Switch): string => (each.isOn ? 'subscribed again' : `switched off (rule: ${each.rule})`);
+const describeSwitch = (each: Switch): string => (each.isOn ? 'switched on' : `switched off (${ruleInWords(each.rule)})`);

@@ -35,9 +35,9 @@ describe('describeDelivery', () => {
     expect(describeDelivery({ ...delivery, status: 'delivered', attempts, deactivation }, nameOf).slice(1)).toEqual([
       '  to account a, client c, subscription second',
       '  2026-11-20 09:00:01.000  attempt 1  to subscription first',
-      '  2026-11-20 09:00:01.500  this switched the subscription off (rule: exhausted)',
+      '  2026-11-20 09:00:01.500  this switched the subscription off (a delivery was given up)',
       '  2026-11-20 09:01:00.000  no attempt 2:   to subscription first',
-      '  2026-11-20 09:02:00.000  attempt 3  by hand: resend',
+      '  2026-11-20 09:02:00.000  attempt 3  resend',
     ]);
   });
 
@@ -82,7 +82,7 @@ describe('describeDelivery', () => {
   test('says of one that waits no more than that', () => {
     const waiting = { since: NINE + 60_000, why: 'hung' as const };
     expect(first({ ...retrying, waiting }, NINE + 13 * 60_000)).toBe(
-      `${due} was due at 2026-11-20 09:01:00.000; waiting since 2026-11-20 09:01:00.000: its endpoint does not answer`,
+      `${due} was due at 2026-11-20 09:01:00.000; waiting since 2026-11-20 09:01:00.000: the endpoint is not responding`,
     );
   });
 });

@@ -9,6 +9,7 @@ import type {
 } from '@waybell/delivery-log/read/entries';
 import { counted } from '../amounts.ts';
 import { accountCalled, type NameOf } from '../account-called.ts';
+import { ruleInWords } from '../rule-in-words.ts';
 
 const LONGEST_EXCERPT = 200;
 
@@ -30,7 +31,7 @@ function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameO
     case 'delivery':
       return describeDelivery(verdict.delivery, nameOf, now);
     case 'suppressed':
-      return [`nothing sent to ${whoIn(verdict, nameOf)}: ${causeOf(verdict)}`, ...advice(verdict)];
+      return [`not sent to ${whoIn(verdict, nameOf)}: ${causeOf(verdict)}`, ...advice(verdict)];
     case 'rejected': {
       const what = verdict.delivery === undefined ? 'the event' : `delivery ${verdict.delivery}`;
       return [`${what} was rejected: ${verdict.reason}`, ...indented([verdict.detail]), ...advice(verdict)];
@@ -91,14 +92,14 @@ function roughly(durationMs: number): string {
 }
 
 const WAITING: Record<WaitingReason, string> = {
-  full: 'its endpoint takes no more at once',
-  hung: 'its endpoint does not answer',
-  busy: 'its receiver said that it was too much (429 or 503)',
-  paused: 'its client has paused the subscription',
-  stopped: 'an operator has stopped the subscription, or its host',
-  egress: 'our own network has no way out to it',
-  open: 'a request is under way',
-  broker: 'RabbitMQ does not accept it',
+  full: 'the endpoint is at its limit of concurrent requests',
+  hung: 'the endpoint is not responding',
+  busy: 'the endpoint asked to slow down (429 or 503)',
+  paused: 'the subscription is paused',
+  stopped: 'the subscription or its host is stopped by an operator',
+  egress: 'Waybell has no outbound network',
+  open: 'a request is in progress',
+  broker: 'buffered in Postgres (RabbitMQ not accepting)',
 };
 
 function waitingOf({ waiting }: DeliveryEntry): string {
@@ -106,7 +107,7 @@ function waitingOf({ waiting }: DeliveryEntry): string {
 }
 
 function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivation']>): string {
-  return `${timeOf(at)}  this switched the subscription off (rule: ${rule})`;
+  return `${timeOf(at)}  this switched the subscription off (${ruleInWords(rule)})`;
 }
 
 /** Named is its subscription where that is not the one that the delivery goes to now. */
@@ -120,8 +121,8 @@ function describeAttempt(attempt: AttemptEntry, current: string): string[] {
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,
     ip === undefined ? undefined : `(${ip})`,
-    waited === undefined ? undefined : `had waited, ${waited}`,
-    byHand === undefined ? undefined : `by hand: ${byHand}`,
+    waited === undefined ? undefined : `waited: ${waited}`,
+    byHand,
   ];
   const told = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
   const line = `${told}${other}`;
@@ -154,7 +155,7 @@ function causeOf({ reason, noSubscription }: SuppressedVerdict): string {
   const { cause, subscription, at, rule } = noSubscription;
   const when = at === undefined ? '' : ` ${cause === 'switched_off' ? 'since' : 'at'} ${timeOf(at)}`;
   const which =
-    subscription === undefined ? '' : ` (subscription ${subscription}${rule === undefined ? '' : `, rule: ${rule}`})`;
+    subscription === undefined ? '' : ` (subscription ${subscription}${rule === undefined ? '' : `, ${ruleInWords(rule)}`})`;
   return `${reason}, ${cause}${when}${which}`;
 }
 

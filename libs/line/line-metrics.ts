@@ -41,7 +41,7 @@ export class LineMetrics {
     );
     this.#routed = new CounterOnDemand(metrics, {
       name: 'waybell_deliveries_routed_total',
-      help: 'Deliveries the router made of events: each ends as delivered, exhausted or dropped; those sent by hand are not among them',
+      help: 'Deliveries the router made of events: each ends as delivered, given up (exhausted) or dropped; those sent by hand are not among them',
       labelNames: ['interface'],
     });
     this.#deliveryBatches = new CounterOnDemand(metrics, {
@@ -56,7 +56,7 @@ export class LineMetrics {
     });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
-      help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty except for what was sent again (resend) or as a test (test)',
+      help: 'What became of attempts and of events: attempts delivered, failed and given up (exhausted); deliveries dropped; events not sent (suppressed); each with its reason; by_hand is empty except for what was sent again (resend) or as a test (test)',
       labelNames: ['interface', 'end', 'reason', 'by_hand'],
     });
   }

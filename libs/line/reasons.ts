@@ -7,7 +7,7 @@ export const failureReasons = {
     meaning:
       'The callback could not be authenticated: the token URL gave no access token, and the attempt says what it answered; or TLS does not take the certificate.',
     remedy:
-      'Look at that answer. If it refuses the credentials, or the certificate is not taken, put others in: `PUT /v1/credentials/{host}`. Else have the token URL give a token, in time.',
+      'Look at that answer. If it refuses the credentials or the certificate, replace those for the host. Otherwise have the token URL give a token in time.',
   },
   dns: {
     meaning: "The callback URL's host name could not be resolved.",
@@ -46,13 +46,13 @@ export const failureReasons = {
     meaning:
       'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a client certificate asked for by TLS 1.2, where that cannot be told apart.',
     remedy:
-      'Offer TLS 1.2 or newer and HTTP/1.1 on that port. If it asks for a client certificate, put one in: `PUT /v1/credentials/{host}`.',
+      'Offer TLS 1.2 or newer and HTTP/1.1 on that port. If it asks for a client certificate, add one to the credentials for the host.',
   },
   tls_certificate_required: {
     meaning:
       'The receiver asks for a client certificate: the callback showed none, or one that is not accepted, as of another authority, expired or revoked.',
     remedy:
-      'Put one in that the receiver accepts: `PUT /v1/credentials/{host}`. If it is there already, look in its log for what it refused.',
+      'Add one that the receiver accepts to the credentials for the host. If there is one already, look in the log of the receiver for what it refused.',
   },
   handover_timeout: {
     meaning: 'The receiver did not take the whole request within the limit.',
@@ -80,7 +80,7 @@ export const failureReasons = {
   http_4xx: {
     meaning: 'The status is 4xx: the receiver refused the request.',
     remedy:
-      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or credentials: `PUT /v1/credentials/{host}`.",
+      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or the credentials for the host.",
   },
   http_5xx: {
     meaning: 'The status is 5xx: the receiver, or a proxy before it, failed.',
@@ -102,15 +102,15 @@ export type FailureReason = keyof typeof failureReasons;
 export const dropReasons = {
   unsubscribed: {
     meaning: 'The subscription had been ended when the attempt was due.',
-    remedy: 'Subscribe again; what was dropped can then be sent again by hand.',
+    remedy: 'Subscribe again; then replay what was dropped, or resend a single delivery.',
   },
   gone: {
     meaning: 'The subscription had ended when the attempt was due, because its receiver had answered 410 (Gone).',
-    remedy: 'Subscribe again, with a URL that is there; what was dropped can then be sent again by hand.',
+    remedy: 'Subscribe again with a URL that exists; then replay what was dropped, or resend a single delivery.',
   },
   deactivated: {
     meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
-    remedy: 'Fix the receiver, test the subscription and switch it on again; what was dropped can then be replayed.',
+    remedy: 'Fix the receiver, switch the subscription on, and replay what was dropped.',
   },
   feature_off: {
     meaning: "The account's feature that the action needs was off when the attempt was due.",
@@ -130,7 +130,7 @@ export const suppressionReasons = {
     meaning:
       'No subscription to the action was on, for this account and API client, when the event came: there was none, or it had been switched off.',
     remedy:
-      'Subscribe to the action, on the carrier interface after ending one that is off; a replay with include_suppressed then sends what came before.',
+      'Subscribe to the action, or switch its subscription on; then replay what was missed.',
   },
   duplicate: {
     meaning: 'The same event had been published before, and what was to be sent was sent then.',
@@ -165,37 +165,37 @@ export const noSubscriptionCauses = {
   },
   never_subscribed: {
     meaning: 'There was no subscription to the action, and there has been none since.',
-    remedy: 'Subscribe to the action; a replay with include_suppressed then sends what came before.',
+    remedy: 'Subscribe to the action; then replay what was missed.',
   },
   switched_off: {
     meaning: 'The subscription had been switched off, because its deliveries only failed.',
     remedy:
-      'Fix the receiver, test the subscription and switch it on again; a replay with missed then sends what came.',
+      'Fix the receiver, switch the subscription on, and replay what it missed.',
   },
   ended: {
     meaning:
       'The subscription had ended: by its client, or as its receiver had answered 410 (Gone), where that ends one.',
-    remedy: 'Subscribe again; a replay with include_suppressed then sends what was missed.',
+    remedy: 'Subscribe again; then replay what was missed.',
   },
   subscribed_later: {
     meaning: 'The subscription was made after the event came.',
-    remedy: 'A replay with include_suppressed sends what came before.',
+    remedy: 'Replay what was missed.',
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
 export type NoSubscriptionCause = keyof typeof noSubscriptionCauses;
 
 /**
- * Reasons of deliveries exhausted without a last attempt: they say nothing about the receiver, and count against no subscription.
+ * Reasons of deliveries given up without a last attempt: they say nothing about the receiver, and count against no subscription.
  */
 const unattemptedReasons = {
   expired: {
     meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
-    remedy: 'Answer quickly; then send it again by hand.',
+    remedy: 'Answer quickly; then resend it.',
   },
   parked_over_limit: {
     meaning: 'More deliveries of the account waited for endpoints that do not answer than an account may have waiting.',
-    remedy: 'Let the receiver answer, or end the subscription; then send what is missing again by hand.',
+    remedy: 'Let the receiver answer, or unsubscribe; then replay what was given up.',
   },
 } as const satisfies Record<string, ReasonMeaning>;
 

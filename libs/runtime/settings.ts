@@ -156,7 +156,7 @@ export const callbackSettings = {
 
 /** Settings of processes that have deliveries wait. */
 export const patienceSettings = {
-  DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
+  DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are given up without another attempt' }),
 };
 
 /** Settings of the limits of a request, which subscription-api tells. */

@@ -32,7 +32,7 @@ describe('./waybell waiting', () => {
     expect((await waybell(`waiting list --account ${account}`)).stdout).toMatch(line);
     const { stdout: failing } = await waybell(`failing --account ${account}`);
     expect(failing).toMatch(
-      /\nwaiting for their endpoint, those that wait longest first:\n {2}account \S+ {2}https:\/\/a\.test\/hook {2}1 /,
+      /\nwaiting for endpoints, longest first:\n {2}account \S+ {2}https:\/\/a\.test\/hook {2}1 /,
     );
 
     const { code, stderr } = await waybell(`waiting release --account ${account}`);

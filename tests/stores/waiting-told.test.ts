@@ -79,7 +79,7 @@ describe('the history of a delivery', () => {
     );
     const entry = await whatIsTold(delivery);
     expect(entry).toMatchObject({ status: 'retrying', waiting: { since: START + 5_000, why: 'paused' } });
-    expect(entry && describeDelivery(entry, () => undefined)[0]).toMatch(/: its client has paused the subscription$/);
+    expect(entry && describeDelivery(entry, () => undefined)[0]).toMatch(/: the subscription is paused$/);
     expect(await forget(tables(), { key: subject })).toMatchObject({ waiting: 1 });
     expect(
       await stand.rows('select due_at from waybell.deliverer_waiting where subscription = $1', [subscription]),

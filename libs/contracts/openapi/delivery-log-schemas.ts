@@ -23,7 +23,7 @@ export const attemptProperties = {
   kind: {
     enum: ['delivered', 'failed', 'exhausted', 'dropped'],
     description:
-      '`failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.',
+      '`failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.',
   },
   by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
   waited: { ...waitingReason, description: `Only where it waited before, and why. ${waitingReason.description}` },

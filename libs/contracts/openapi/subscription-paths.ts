@@ -199,7 +199,7 @@ export const subscriptionSchemas: Record<string, JsonNode> = {
         rule: {
           enum: ['exhausted', 'window'],
           description:
-            '`exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.',
+            '`exhausted`: a delivery was given up. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.',
         },
       }),
       description: 'Only where it was switched off: when, and by which rule.',

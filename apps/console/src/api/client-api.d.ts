@@ -183,7 +183,7 @@ export interface paths {
         };
         /**
          * Find deliveries
-         * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         * @description Those of the client that fulfil every condition, newest first; those that were given up or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
          *
          *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
@@ -855,7 +855,7 @@ export interface components {
             /** @description The address connected to. */
             ip?: string;
             /**
-             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
              * @enum {unknown}
              */
             kind: "delivered" | "failed" | "exhausted" | "dropped";
@@ -1548,11 +1548,11 @@ export interface components {
                 at: string;
                 /** @description Attempts that arrived. */
                 delivered: number;
-                /** @description Deliveries that were exhausted or dropped. */
+                /** @description Deliveries that were given up (`exhausted`) or dropped. */
                 given_up: number;
                 /** @description Attempts that failed, after which another follows. */
                 retried: number;
-                /** @description Events for the account of which no delivery was made for the client. */
+                /** @description Events for the account that were not sent to the client. */
                 suppressed: number;
             }[];
         };
@@ -1580,7 +1580,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
+                 * @description `exhausted`: a delivery was given up. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
                  * @enum {unknown}
                  */
                 rule: "exhausted" | "window";

@@ -901,7 +901,7 @@ export interface components {
                 /** @description The address connected to. */
                 ip?: string;
                 /**
-                 * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+                 * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
                  * @enum {unknown}
                  */
                 kind: "delivered" | "failed" | "exhausted" | "dropped";
