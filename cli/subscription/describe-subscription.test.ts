@@ -12,7 +12,10 @@ const at = '2026-11-20T09:30:00.000Z';
 describe('describeSubscription', () => {
   test.each<[Partial<SubscriptionAnswer>, string]>([
     [{}, 'on'],
-    [{ is_active: false, deactivation: { at, rule: 'exhausted' } }, `switched off since ${at} (a delivery was given up)`],
+    [
+      { is_active: false, deactivation: { at, rule: 'exhausted' } },
+      `switched off since ${at} (a delivery was given up)`,
+    ],
     [{ is_active: false }, 'switched off'],
     [{ paused_until: at }, `on  paused until ${at}`],
     [{ stopped: { at, reason: 'moved' } }, `on  stopped by the operator since ${at}: moved`],

@@ -27,7 +27,10 @@ function standingOf({
   stopped,
   missed,
 }: SubscriptionAnswer): string[] {
-  const off = deactivation === undefined ? 'switched off' : `switched off since ${deactivation.at} (${ruleInWords(deactivation.rule)})`;
+  const off =
+    deactivation === undefined
+      ? 'switched off'
+      : `switched off since ${deactivation.at} (${ruleInWords(deactivation.rule)})`;
   return [
     isActive ? 'on' : off,
     ...(suspension === undefined ? [] : [`nothing is sent without the feature ${suspension.feature}`]),

@@ -53,4 +53,5 @@ function standingOf({ endedAt, switches }: SubscriptionEntry): string {
   return last === undefined || last.isOn ? 'on' : `switched off since ${timeOf(last.at)} (${ruleInWords(last.rule)})`;
 }
 
-const describeSwitch = (each: Switch): string => (each.isOn ? 'switched on' : `switched off (${ruleInWords(each.rule)})`);
+const describeSwitch = (each: Switch): string =>
+  each.isOn ? 'switched on' : `switched off (${ruleInWords(each.rule)})`;

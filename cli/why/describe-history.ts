@@ -155,7 +155,9 @@ function causeOf({ reason, noSubscription }: SuppressedVerdict): string {
   const { cause, subscription, at, rule } = noSubscription;
   const when = at === undefined ? '' : ` ${cause === 'switched_off' ? 'since' : 'at'} ${timeOf(at)}`;
   const which =
-    subscription === undefined ? '' : ` (subscription ${subscription}${rule === undefined ? '' : `, ${ruleInWords(rule)}`})`;
+    subscription === undefined
+      ? ''
+      : ` (subscription ${subscription}${rule === undefined ? '' : `, ${ruleInWords(rule)}`})`;
   return `${reason}, ${cause}${when}${which}`;
 }
 

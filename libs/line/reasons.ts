@@ -129,8 +129,7 @@ export const suppressionReasons = {
   no_subscription: {
     meaning:
       'No subscription to the action was on, for this account and API client, when the event came: there was none, or it had been switched off.',
-    remedy:
-      'Subscribe to the action, or switch its subscription on; then replay what was missed.',
+    remedy: 'Subscribe to the action, or switch its subscription on; then replay what was missed.',
   },
   duplicate: {
     meaning: 'The same event had been published before, and what was to be sent was sent then.',
@@ -169,8 +168,7 @@ export const noSubscriptionCauses = {
   },
   switched_off: {
     meaning: 'The subscription had been switched off, because its deliveries only failed.',
-    remedy:
-      'Fix the receiver, switch the subscription on, and replay what it missed.',
+    remedy: 'Fix the receiver, switch the subscription on, and replay what it missed.',
   },
   ended: {
     meaning:

@@ -191,7 +191,10 @@ describe('readCallbackHost', () => {
     ['hooks.example.com:6379', 'names port 6379, which is closed to callbacks'],
     ['127.0.0.1:8443', 'points to 127.0.0.1, which is private or reserved: callbacks go to public addresses only'],
     ['2130706433', 'points to 127.0.0.1, which is private or reserved: callbacks go to public addresses only'],
-    ['[::ffff:10.0.0.1]', 'points to ::ffff:a00:1, which is private or reserved: callbacks go to public addresses only'],
+    [
+      '[::ffff:10.0.0.1]',
+      'points to ::ffff:a00:1, which is private or reserved: callbacks go to public addresses only',
+    ],
     ['hooks.example.com:8443', null],
   ])('leaves it to the settings whether callbacks go to %s', (text, refusal) => {
     const read = readCallbackHost(text);

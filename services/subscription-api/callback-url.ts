@@ -103,7 +103,8 @@ function findFault(text: string, url: URL | null, rules: TextRules): string | nu
   const isScheme = url?.protocol === 'https:' || (rules.isHttpAllowed && url?.protocol === 'http:');
   if (url !== null && !isScheme) return `is not ${schemes}`;
   if (url === null || !/^https?:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
-  if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains a user name or password: remove it';
+  if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
+    return 'contains a user name or password: remove it';
   if (withoutRootDot(url.hostname) === '') return 'names no host';
   if (text.includes('#')) return 'contains a fragment: remove it';
   return findPortFault(url, rules);
@@ -130,7 +131,9 @@ async function findHostFault(hostname: string, rules: CallbackRules): Promise<st
 /** Of a host that is an address. */
 function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'networks'>): string | null {
   const host = unbracketed(hostname);
-  return isIP(host) !== 0 && isForbiddenAddress(host, networks) ? `points to ${host}, which is private or reserved: ${PUBLIC_ONLY}` : null;
+  return isIP(host) !== 0 && isForbiddenAddress(host, networks)
+    ? `points to ${host}, which is private or reserved: ${PUBLIC_ONLY}`
+    : null;
 }
 
 const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');

@@ -67,37 +67,59 @@ export function screenshots(): void {
       await expectTaken(page, 'sign-in');
     });
 
-    test('show subscriptions', async () => {
+    test('show the overview of a client, with what is off', async () => {
       const page = await asClient();
-      await to(page, '/catalog');
-      await page.getByText('Choose an action').waitFor();
-      await to(page, '/subscriptions');
-      await page.getByText('https://hooks.prairieline.example/').first().waitFor();
-      await expectTaken(page, 'subscriptions');
+      await to(page, '/');
+      await page.getByText('switched off').first().waitFor();
+      await expectTaken(page, 'overview');
     });
 
-    test('show a timeline, opened', async () => {
+    test('show deliveries', async () => {
       const page = await asClient();
-      await page.getByRole('searchbox').first().fill(known.order);
-      await page.keyboard.press('Enter');
-      await button(page, /exhausted/).click();
-      await page.getByText(/^Attempt 4$/).waitFor();
-      await expectTaken(page, 'timeline');
+      await to(page, '/deliveries');
+      await page.getByText('given up').first().waitFor();
+      await page.getByText(`WB-${known.order}`).first().waitFor();
+      await expectTaken(page, 'deliveries');
     });
 
     test('show a delivery', async () => {
       const page = await asClient();
       await to(page, `/deliveries/${known.delivery}`);
-      await page.getByText(/^Attempt 4$/).waitFor();
+      await page.getByText('Attempt 4').first().waitFor();
       await expectTaken(page, 'delivery');
+    });
+
+    test('show subscriptions, what is off first', async () => {
+      const page = await asClient();
+      await to(page, '/subscriptions');
+      await page.getByText('https://hooks.prairieline.example/').first().waitFor();
+      await page.getByText('switched off').first().waitFor();
+      await expectTaken(page, 'subscriptions');
+    });
+
+    test('show how one subscribes to several actions', async () => {
+      const page = await asClient();
+      await to(page, '/subscriptions');
+      await button(page, 'Subscribe').first().click();
+      await page.getByRole('searchbox', { name: 'Search actions' }).fill('order.*');
+      await page.getByRole('checkbox', { name: /^order\.picked_up/ }).check();
+      await expectTaken(page, 'subscribe');
+    });
+
+    test('show what was missed, counted', async () => {
+      const page = await asClient();
+      const [since, until] = [wallClockMs() - 24 * HOUR_MS, wallClockMs()].map((at) => new Date(at).toISOString());
+      await to(page, `/missed?${new URLSearchParams({ since: since ?? '', until: until ?? '' })}`);
+      await page.getByText('order.picked_up').first().waitFor();
+      await expectTaken(page, 'missed');
     });
 
     test('show what happens now', async () => {
       const page = await asClient();
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await page.getByRole('heading', { name: 'Live' }).waitFor();
       await happen(known);
-      await page.locator('.feed-line').nth(10).waitFor();
+      await page.getByText('order.delivered').first().waitFor();
       await expectTaken(page, 'live');
     });
 
@@ -124,14 +146,18 @@ export function screenshots(): void {
       await expectTaken(page, 'correct');
     });
 
-    test('show the queues', async () => {
+    test('show the overview of operators', async () => {
       const { page } = await asOperator();
-      await to(page, '/queues');
-      await page
-        .getByText(/waiting$/)
-        .first()
-        .waitFor();
-      await expectTaken(page, 'queues');
+      await to(page, '/');
+      await page.getByText('Switched off').last().waitFor();
+      await expectTaken(page, 'operator-overview');
+    });
+
+    test('show the audit log', async () => {
+      const { page } = await asOperator();
+      await to(page, '/audit');
+      await page.getByText(known.name).first().waitFor();
+      await expectTaken(page, 'audit');
     });
   });
 }

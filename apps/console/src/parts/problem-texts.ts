@@ -11,7 +11,10 @@ const TEXTS: Readonly<Record<string, ProblemText>> = {
   },
   'too-many-requests': { title: 'Too many requests', help: '' },
   unavailable: { title: 'Temporarily unavailable', help: '' },
-  'internal-error': { title: 'Something went wrong', help: 'The error was logged. Support finds it by the request under Details.' },
+  'internal-error': {
+    title: 'Something went wrong',
+    help: 'The error was logged. Support finds it by the request under Details.',
+  },
   'request-timeout': { title: 'Timed out', help: 'The request took too long. Try again.' },
   unauthenticated: { title: 'Signed out', help: 'Sign in to continue.', way: 'sign-in' },
   'invalid-token': { title: 'Signed out', help: 'Your access token expired or was revoked.', way: 'sign-in' },
@@ -88,7 +91,8 @@ const TEXTS: Readonly<Record<string, ProblemText>> = {
 };
 
 /** The page's words for a kind of problem, such as `switched-off`; undefined where it has none. */
-export const textOfProblem = (kind: string): ProblemText | undefined => (Object.hasOwn(TEXTS, kind) ? TEXTS[kind] : undefined);
+export const textOfProblem = (kind: string): ProblemText | undefined =>
+  Object.hasOwn(TEXTS, kind) ? TEXTS[kind] : undefined;
 
 /** The kinds of problems that the page has words for. */
 export const problemsWithText: readonly string[] = Object.keys(TEXTS);

@@ -38,7 +38,8 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
       ))}
       {isBounded && (
         <p>
-          {retry === undefined ? 'Try again' : 'Trying again'} in {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.
+          {retry === undefined ? 'Try again' : 'Trying again'} in {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)}{' '}
+          s.
         </p>
       )}
       <div className="tools">

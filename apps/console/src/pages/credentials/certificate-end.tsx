@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** As many days ahead of its end as the platform is told of it. */
 const SOON_DAYS = 30;
 
-/** When a certificate expires, in days: marked once somebody has to replace it. */
+/** When a certificate expires, in days: marked once it has to be replaced. */
 export function CertificateEnd({ at }: { at: string }) {
   const leftMs = Date.parse(at) - useNow(false);
   const isOver = leftMs <= 0;

@@ -30,5 +30,4 @@ export function CertificateFields() {
   );
 }
 
-const NOTHING =
-  'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';
+const NOTHING = 'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';

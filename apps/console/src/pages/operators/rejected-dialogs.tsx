@@ -30,8 +30,8 @@ export function RetryDialog({ selection, close }: DialogProps) {
           {(found) => (
             <>
               <p>
-                <strong>{counted(found.count, 'rejected message')}</strong> will be processed again without changes. What is
-                still wrong is rejected again.
+                <strong>{counted(found.count, 'rejected message')}</strong> will be processed again without changes.
+                What is still wrong is rejected again.
               </p>
               <Incomplete isComplete={found.is_complete} />
               {retry.error !== null && <Failed error={retry.error} />}

@@ -39,7 +39,8 @@ function Secrets() {
   return (
     <Page title="Signing secrets" tools={tools}>
       <p>
-        Notifications are signed as Standard Webhooks describes. Verify <code>webhook-signature</code> with any of these.
+        Notifications are signed as Standard Webhooks describes. Verify <code>webhook-signature</code> with any of
+        these.
       </p>
       <Found of={secrets} what="the secrets">
         {({ objects }) => (
@@ -94,8 +95,8 @@ function RotateDialog({ secrets, close }: { secrets: readonly SecretProps[]; clo
   return (
     <Dialog title="Rotate the signing secret?" close={close}>
       <p>
-        Notifications are signed with a new secret and, for a while, with the current one too. Add the new secret to your
-        receiver before that ends.
+        Notifications are signed with a new secret and, for a while, with the current one too. Add the new secret to
+        your receiver before that ends.
       </p>
       {isUnderWay && <UnderWay until={oldUntil(secrets)} />}
       {rotate.error !== null && !isUnderWay && <Failed error={rotate.error} />}
