@@ -75,7 +75,7 @@ export function stops(): void {
 
 async function stop(page: Page, name: string): Promise<void> {
   await button(page, name).first().click();
-  await dialog(page).getByLabel('Reason, as the client sees it').fill(REASON);
+  await dialog(page).getByLabel('Reason (shown to the client)').fill(REASON);
   await dialog(page).getByRole('button', { name: 'Stop', exact: true }).click();
   await dialog(page).waitFor({ state: 'detached' });
 }

@@ -84,7 +84,7 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       ...operators,
       operationId: 'listFailing',
       summary: 'See what fails now',
-      description: 'Tests by hand count in none of it. The same as `./waybell failing`.',
+      description: 'Tests count in none of it. The same as `./waybell failing`.',
       parameters: failingParameters,
       responses: {
         200: success('What fails, each list by itself up to `limit`.', schemaRef('Failing')),

@@ -6,7 +6,7 @@ import { actionName, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
-const tags = ['Sending by hand'];
+const tags = ['Resend and replay'];
 const security = [{ accessToken: ['webhooks:write'] }];
 const guid = { type: 'string', format: 'uuid' };
 const moment = { type: 'string', format: 'date-time' };

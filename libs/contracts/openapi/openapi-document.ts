@@ -55,7 +55,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
       { name: 'Credentials', description: 'What callbacks to a host authenticate with there.' },
       { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
-      { name: 'Sending by hand', description: 'Again what did not arrive, or an example.' },
+      { name: 'Resend and replay', description: 'Sends again what did not arrive, or an example.' },
       { name: 'Listeners', description: 'Callbacks over a stream, for a machine that has no address.' },
       { name: 'Documents', description: 'They need no token.' },
     ],

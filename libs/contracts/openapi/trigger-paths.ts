@@ -31,7 +31,7 @@ export function triggerPaths(interfaces: readonly Interface[]): Readonly<Record<
   return {
     '/v1/triggers': {
       post: {
-        tags: ['Sending by hand'],
+        tags: ['Resend and replay'],
         operationId: 'trigger',
         summary: 'Have an example event sent to your own subscriptions',
         description:

@@ -19,7 +19,7 @@ const parameters = [
   }),
   header(
     'webhook-id',
-    'The message: the same on every attempt, if it is sent again by hand, and if the event is processed twice.',
+    'The message: the same on every attempt, if it is resent, and if the event is processed twice.',
     {
       type: 'string',
       format: 'uuid',
@@ -35,7 +35,7 @@ const parameters = [
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]+=( v1,[A-Za-z0-9+/]+=)*$' },
     false,
   ),
-  header('X-Webhook-Attempt', '1 for the first request; goes on where a message is sent again by hand.', {
+  header('X-Webhook-Attempt', '1 for the first request; goes on where a message is resent.', {
     type: 'integer',
     minimum: 1,
   }),

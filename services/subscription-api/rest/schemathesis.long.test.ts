@@ -64,7 +64,7 @@ describe.each(['shipper', 'carrier'] as const)('the API of a %s', (interfaceName
       await using _answering = answerTests(api);
       const client = { port: api.port, ...(await aClient(api, interfaceName)) };
       // First, as all operations together may take longer than there is time for.
-      await runSchemathesis({ ...client, tag: 'Sending by hand', seconds: SECONDS / 8 });
+      await runSchemathesis({ ...client, tag: 'Resend and replay', seconds: SECONDS / 8 });
       await runSchemathesis({ ...client, seconds: (SECONDS * 3) / 8 });
       const { rows } = await api.store.postgres.query(
         `select exists (select from delivery_log.sendings where replay is null) as resent,

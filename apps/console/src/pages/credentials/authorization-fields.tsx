@@ -1,4 +1,4 @@
-import { Field } from './field.tsx';
+import { Field } from '../../parts/field.tsx';
 import type { Credentials } from './types.ts';
 import { PASSWORD } from './written-in.ts';
 

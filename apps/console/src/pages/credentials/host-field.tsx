@@ -1,6 +1,6 @@
 import { useTold } from '../../api/use-told.ts';
 import { Foreign } from '../../parts/text-block.tsx';
-import { Field } from './field.tsx';
+import { Field } from '../../parts/field.tsx';
 import { hostOf, kindsOf, KIND_NAMES, type Credentials } from './types.ts';
 
 type HostProps = {

@@ -3,8 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FaultsOf } from '../../parts/faults.tsx';
+import { Field } from '../../parts/field.tsx';
 import { useTell } from '../../parts/notices.tsx';
-import { Failed } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { FeatureChoice } from './feature-choice.tsx';
 import type { Account, Feature } from './types.ts';
@@ -38,21 +39,23 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
             </label>
           ))}
         </fieldset>
-        <label>
-          Name
-          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
-        </label>
-        <label>
-          Guid (as events name the account)
-          <input
+        <FaultsOf error={create.error}>
+          <Field
+            at="#/name"
+            label="Name"
+            value={name}
+            maxLength={200}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Field
+            at="#/guid"
+            label="Guid (as events name the account)"
             value={guid}
             placeholder="Generated if empty"
-            spellCheck={false}
             onChange={(event) => setGuid(event.target.value)}
           />
-        </label>
+        </FaultsOf>
         <FeatureChoice chosen={features} choose={setFeatures} />
-        {create.error !== null && <Failed error={create.error} />}
         <div className="tools">
           <button type="submit" className="main" disabled={create.isPending}>
             {create.isPending ? 'Creating …' : 'Create'}

@@ -3,7 +3,8 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Failed } from '../../../parts/states.tsx';
+import { FaultsOf } from '../../../parts/faults.tsx';
+import { Field } from '../../../parts/field.tsx';
 import { useSignedIn } from '../../../session/session.ts';
 import type { Scope } from '../types.ts';
 
@@ -53,30 +54,29 @@ function Wishes({ create, close }: { create: ReturnType<typeof useCreate>; close
   return (
     <form onSubmit={submit}>
       <ScopeChoice chosen={scopes} choose={setScopes} />
-      <label>
-        Client (each has its own subscriptions)
-        <input
+      <FaultsOf error={create.error}>
+        <Field
+          at="#/client_id"
+          label="Client (each has its own subscriptions)"
           value={client}
           maxLength={200}
           placeholder="default"
           onChange={(event) => setClient(event.target.value)}
         />
-      </label>
-      <label>
-        Expires after
-        <input
+        <Field
+          at="#/expires_in"
+          label="Expires after"
           value={expiresIn}
           list="token-lifetimes"
           placeholder="24h, 90d; never if empty"
           onChange={(event) => setExpiresIn(event.target.value)}
         />
-      </label>
+      </FaultsOf>
       <datalist id="token-lifetimes">
         {['24h', '30d', '90d', '365d'].map((each) => (
           <option key={each} value={each} />
         ))}
       </datalist>
-      {create.error !== null && <Failed error={create.error} />}
       <div className="tools">
         <button type="submit" className="main" disabled={create.isPending || scopes.length === 0}>
           {create.isPending ? 'Creating …' : 'Create'}

@@ -2,7 +2,8 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { DialogTools } from '../../../parts/dialog-tools.tsx';
-import { Failed } from '../../../parts/states.tsx';
+import { FaultsOf } from '../../../parts/faults.tsx';
+import { Field } from '../../../parts/field.tsx';
 import { useSignedIn } from '../../../session/session.ts';
 import { nameOf, type Stoppable } from './stoppable.ts';
 import { useStopChange } from './use-stop-change.ts';
@@ -41,11 +42,16 @@ export function StopDialog({ what, close }: { what: Stoppable; close: () => void
           Deliveries wait until an operator starts it; those that wait too long are given up. The client sees the reason
           and cannot start it.
         </p>
-        <label>
-          Reason (shown to the client)
-          <input required maxLength={200} value={reason} onChange={(event) => setReason(event.target.value)} />
-        </label>
-        {stop.error !== null && <Failed error={stop.error} />}
+        <FaultsOf error={stop.error}>
+          <Field
+            at="#/reason"
+            label="Reason (shown to the client)"
+            required
+            maxLength={200}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </FaultsOf>
         <DialogTools does="Stop" isDangerous isPending={stop.isPending} close={close} />
       </form>
     </Dialog>

@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react';
-import { Faults, useFaultMarks } from '../../parts/faults.tsx';
+import { Faults, useFaultMarks } from './faults.tsx';
 
 type FieldProps = Omit<ComponentProps<'input'>, 'name'> & {
   /** Where its value goes in the body, as a pointer, or the name of a parameter. */
