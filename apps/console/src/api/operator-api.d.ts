@@ -155,7 +155,7 @@ export interface paths {
         };
         /**
          * See what fails now
-         * @description Tests by hand count in none of it. The same as `./waybell failing`.
+         * @description Tests count in none of it. The same as `./waybell failing`.
          */
         get: operations["listFailing"];
         put?: never;
