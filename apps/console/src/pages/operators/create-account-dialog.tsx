@@ -49,7 +49,7 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
           />
           <Field
             at="#/guid"
-            label="Guid (as events name the account)"
+            label="Guid"
             value={guid}
             placeholder="Generated if empty"
             onChange={(event) => setGuid(event.target.value)}

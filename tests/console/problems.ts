@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { marked } from './credentials-dialog.ts';
+import { expectReadable } from './page-checks.ts';
+import { asks, button, dialog, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, operatorToken } from './stand.ts';
+
+export function problems(): void {
+  describe('the console says of a problem', () => {
+    test('what helps, in its own words, with the way there; what the API said is behind Details', async () => {
+      const { token } = await anAccount('shipper');
+      const { page, untilTrouble } = await signedIn({ token });
+      await to(page, `/deliveries/${randomUUID()}`);
+      const alert = page.getByRole('alert');
+      await alert.getByText('Delivery not found').waitFor();
+      const said = alert.getByText('This client has no delivery of that guid');
+      expect(await said.isVisible()).toBe(false);
+      await alert.getByText('Details').click();
+      await said.waitFor();
+      await alert.getByText('unknown-delivery').waitFor();
+      await expectReadable(page);
+      await alert.getByRole('link', { name: 'Open deliveries' }).click();
+      await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+      await untilTrouble(/404/);
+    });
+
+    test('of a second rotation until when the old secret works, and ends it on request', async () => {
+      const carrier = await anAccount('carrier');
+      const { page, untilTrouble } = await signedIn({ token: carrier.token });
+      const rotate = async (name: string) => dialog(page).getByRole('button', { name, exact: true }).click();
+      await asks('/secrets', 'Rotate')(page);
+      await rotate('Rotate');
+      await page.getByText('Old secret works until').first().waitFor();
+      await dialog(page).waitFor({ state: 'detached' });
+      await button(page, 'Rotate').click();
+      await rotate('Rotate');
+      await dialog(page)
+        .getByText(/the old secret works until .*\d\d:\d\d/)
+        .waitFor();
+      expect(await dialog(page).getByText('force').count()).toBe(0);
+      await rotate('End the old secret and rotate');
+      await dialog(page).waitFor({ state: 'detached' });
+      expect(await carrier.signingSecrets()).toHaveLength(2);
+      await untilTrouble(/409/);
+    });
+
+    test('at its field, what an operator typed that is refused, and keeps the rest', async () => {
+      const { account } = await anAccount('carrier');
+      const { page, untilTrouble } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await asks('/accounts', /^Create/)(page);
+      const create = dialog(page).getByRole('button', { name: 'Create', exact: true });
+      await dialog(page).getByLabel('Name').fill('Lakeside Drayage');
+      await dialog(page).getByLabel('Guid').fill('4711');
+      await create.click();
+      await dialog(page).getByText('Nothing saved: check the marked fields.').waitFor();
+      expect(await marked(page)).toEqual(['#/guid']);
+      await dialog(page).getByLabel('Guid').fill(account);
+      await create.click();
+      await dialog(page).getByText('Account exists').waitFor();
+      expect(await marked(page)).toEqual([]);
+      expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Lakeside Drayage');
+      await dialog(page).getByLabel('Guid').fill('');
+      await create.click();
+      await page.getByRole('heading', { name: /Lakeside Drayage/ }).waitFor();
+      await untilTrouble(/422/);
+      await untilTrouble(/409/);
+    });
+  });
+}
