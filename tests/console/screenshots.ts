@@ -109,7 +109,7 @@ export function screenshots(): void {
     test('show what was missed, counted', async () => {
       const page = await asClient();
       const [since, until] = [wallClockMs() - 24 * HOUR_MS, wallClockMs()].map((at) => new Date(at).toISOString());
-      await to(page, `/missed?${new URLSearchParams({ since: since ?? '', until: until ?? '' })}`);
+      await to(page, `/missed?${new URLSearchParams({ since: since ?? '', until: until ?? '' }).toString()}`);
       await page.getByText('order.picked_up').first().waitFor();
       await expectTaken(page, 'missed');
     });

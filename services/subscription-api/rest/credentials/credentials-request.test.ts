@@ -142,7 +142,9 @@ describe('what is put in', () => {
     [
       'the address of metadata',
       { oauth2: { ...oauth2, token_url: 'https://169.254.169.254/' } },
-      ['#/oauth2/token_url points to 169.254.169.254, which is private or reserved: callbacks go to public addresses only'],
+      [
+        '#/oauth2/token_url points to 169.254.169.254, which is private or reserved: callbacks go to public addresses only',
+      ],
     ],
     ['two that authenticate', { basic, oauth2 }, ['#/oauth2 cannot be beside basic: give one of them']],
     [
