@@ -35,7 +35,7 @@ describe('the history of a delivery', () => {
     const entry = await whatIsTold(delivery);
     expect(entry).toMatchObject({ status: 'retrying', waiting: { since: START + 5_000, why: 'hung' } });
     expect(entry && describeDelivery(entry, () => undefined)[0]).toMatch(
-      /not delivered yet, after 1 attempt; .*; waiting since 2026-11-20 09:30:05\.000: its endpoint does not answer$/,
+      /not delivered yet, after 1 attempt; .*; waiting since 2026-11-20 09:30:05\.000: the endpoint is not responding$/,
     );
   });
 
