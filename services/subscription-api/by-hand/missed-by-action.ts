@@ -43,33 +43,30 @@ export async function missedByAction(
   const all = await subscriptionsOf(postgres, { account, client });
   const subscribed = all.filter(({ endedAt }) => endedAt === null || endedAt > range.sinceMs);
   const actions = [...new Set(subscribed.map(({ action }) => action))].toSorted();
-  const query = { ...range, actions, includesSuppressed: true, limit };
+  const query = { ...range, actions, includesSuppressed: true, includesGone: true, limit };
   const missed = await findMissed(postgres, query);
-  const gone = await findMissed(postgres, { ...query, isKept: false });
   const current = await currentSubscriptions(postgres, range.client, '*');
   const entries = actions.map((action) => {
     const { guid = null, is_active: isActive = false } = current.find((each) => each.action === action) ?? {};
-    return { action, subscription: guid, isActive, ...countsOf(ofAction(missed, action), ofAction(gone, action)) };
+    return { action, subscription: guid, isActive, ...countsOf(missed.filter((each) => each.action === action)) };
   });
   return {
     actions: entries.filter(
       ({ exhausted, dropped, suppressed, gone: lost }) => exhausted + dropped + suppressed + lost > 0,
     ),
-    countedUntilMs: [missed, gone].flatMap((each) => each[limit - 1]?.at ?? []).toSorted((a, b) => a - b)[0] ?? null,
+    countedUntilMs: missed[limit - 1]?.at ?? null,
   };
 }
 
-const ofAction = (missed: readonly Missed[], action: string): Missed[] =>
-  missed.filter((each) => each.action === action);
-
-function countsOf(missed: readonly Missed[], gone: readonly Missed[]) {
+function countsOf(all: readonly Missed[]) {
+  const missed = all.filter(({ isKept }) => isKept);
   const of = (status: string) =>
     missed.filter((each) => (each.kind === 'failed' ? each.status : each.kind) === status).length;
   return {
     exhausted: of('exhausted'),
     dropped: of('dropped'),
     suppressed: of('suppressed'),
-    gone: gone.length,
+    gone: all.length - missed.length,
     reasons: reasonsOf(missed),
   };
 }

@@ -18,12 +18,12 @@ export type MissedQuery = {
   untilMs: number;
   /** Whether to include deliveries that were never made, because there was no subscription. */
   includesSuppressed: boolean;
-  /** False: those whose body is no longer kept, in place of those that can be sent. */
-  isKept?: boolean;
+  /** Whether to include those whose body is no longer kept, which cannot be sent. */
+  includesGone?: boolean;
   limit: number;
 };
 
-export type Missed = { action: string; event: string; at: number } & (
+export type Missed = { action: string; event: string; at: number; isKept: boolean } & (
   | /** A delivery that was given up or dropped; it can be sent unchanged, from this attempt on. */
     { kind: 'failed'; status: 'exhausted' | 'dropped'; delivery: string; reason: string; fromAttempt: number }
   /** An event without a delivery; the delivery can be made from the event kept at this time. */
@@ -46,51 +46,69 @@ export async function findMissed(postgres: Queryable, query: MissedQuery): Promi
 
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
-/** Deliveries whose last record says that they were given up, and whose body is still kept, or no longer. */
+/**
+ * Deliveries whose last record says that they were given up, and whose body is still kept, or no longer where that is asked for. Of each
+ * subscription the oldest alone are read, by the index.
+ */
 const FAILED = `
-  select delivery, event, subscription, kind as status, ${ms('at')} as at, reason,
+  select delivery, event, subscription, kind as status, ${ms('at')} as at, reason, is_kept as "isKept",
     1 + coalesce((select max(m.attempt) from delivery_log.attempts m
       where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as "fromAttempt"
   from (
-    select a.delivery, a.at, a.kind, a.reason, a.event, a.subscription from delivery_log.attempts a
-    where a.subscription = any ($1::uuid[]) and a.kind in ('exhausted', 'dropped')
-      and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
-      and not exists (
-        select from delivery_log.attempts m
-        where m.delivery = a.delivery and (m.kind = 'delivered'
-          or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
-      and exists (select from delivery_log.attempts b where b.delivery = a.delivery and ${isStored('b')}) = $5
-      and not ${isUnderWay('a.delivery')}
-    order by a.at, a.delivery limit $4
+    select of_one.* from unnest($1::uuid[]) as wanted (subscription) cross join lateral (
+      select a.delivery, a.at, a.kind, a.reason, a.event, a.subscription, body.is_kept from delivery_log.attempts a
+      cross join lateral (
+        select exists (select from delivery_log.attempts b where b.delivery = a.delivery and ${isStored('b')}) as is_kept offset 0
+      ) body
+      where a.subscription = wanted.subscription and a.kind in ('exhausted', 'dropped')
+        and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
+        and not exists (
+          select from delivery_log.attempts m
+          where m.delivery = a.delivery and (m.kind = 'delivered'
+            or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
+        and (body.is_kept or $5)
+        and not ${isUnderWay('a.delivery')}
+      order by a.at, a.delivery limit $4
+    ) of_one
+    order by at, delivery limit $4
   ) oldest`;
 
 async function failedOf(
   postgres: Queryable,
   subscriptions: readonly SubscriptionEntry[],
-  { sinceMs, untilMs, limit, isKept = true }: MissedQuery,
+  { sinceMs, untilMs, limit, includesGone = false }: MissedQuery,
 ): Promise<Missed[]> {
   const actions = new Map(subscriptions.map(({ subscription, action }) => [subscription, action]));
-  const values = [[...actions.keys()], new Date(sinceMs), new Date(untilMs), limit, isKept];
+  const values = [[...actions.keys()], new Date(sinceMs), new Date(untilMs), limit, includesGone];
   const { rows } = await postgres.query<FailedRow>(FAILED, values);
   return rows.map(({ subscription, ...row }) => ({ kind: 'failed', action: actions.get(subscription) ?? '', ...row }));
 }
 
 type FailedRow = Omit<Missed & { kind: 'failed' }, 'kind' | 'action'> & { subscription: string };
 
+const FIRST_AT = 'coalesce(min(at) filter (where is_kept), min(at))';
+
 /**
- * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record.
+ * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record that is
+ * kept. The oldest records alone are read: an event has more than one where it was published again.
  */
 const WITHOUT_DELIVERY = `
-  select event, ${ms('min(at)')} as at from delivery_log.events e
-  where part = $8 and account = $1 and action = $2 and place is not null and ${isStored('e')} = $9
-    and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
-      where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
-    and not exists (
-      select from delivery_log.events made where made.event = e.event and made.account = $1 and made.subscriptions && $5::uuid[])
-    and not exists (
-      select from delivery_log.sendings s
-      where s.event = e.event and s.account = $1 and s.client = $6 and s.published_at is null)
-  group by event order by min(at), event limit $7`;
+  select event, ${ms(FIRST_AT)} as at, bool_or(is_kept) as "isKept"
+  from (
+    select e.event, e.at, body.is_kept from delivery_log.events e
+    cross join lateral (select ${isStored('e')} as is_kept offset 0) body
+    where part = $8 and account = $1 and action = $2 and place is not null and e.at >= $10 and e.at < $11 and (is_kept or $9)
+      and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
+        where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
+      and not exists (
+        select from delivery_log.events made
+        where made.event = e.event and made.account = $1 and made.subscriptions && $5::uuid[])
+      and not exists (
+        select from delivery_log.sendings s
+        where s.event = e.event and s.account = $1 and s.client = $6 and s.published_at is null)
+    order by e.at, e.event limit 2 * $7
+  ) oldest
+  group by event order by ${FIRST_AT}, event limit $7`;
 
 async function suppressedOf(
   postgres: Queryable,
@@ -101,7 +119,7 @@ async function suppressedOf(
     sinceMs,
     untilMs,
     limit,
-    isKept = true,
+    includesGone = false,
   }: MissedQuery & { action: string },
 ): Promise<Missed[]> {
   // While a subscription was on, another reason applied.
@@ -109,10 +127,14 @@ async function suppressedOf(
   const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
   const guids = subscriptions.map(({ subscription }) => subscription);
   const written = writeAction(interfaceName, action);
-  const values = [account, written, since, until, guids, client, limit, partOf(account, written), isKept];
-  const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
-  return rows.flatMap(({ event, at }) => {
+  const values = [
+    ...[account, written, since, until, guids, client, limit, partOf(account, written), includesGone],
+    new Date(sinceMs),
+    new Date(untilMs),
+  ];
+  const { rows } = await postgres.query<{ event: string; at: number; isKept: boolean }>(WITHOUT_DELIVERY, values);
+  return rows.flatMap(({ event, at, isKept }) => {
     const reason = causeOf(subscriptions, at)?.cause;
-    return reason === undefined ? [] : [{ kind: 'suppressed', action, event, at, reason }];
+    return reason === undefined ? [] : [{ kind: 'suppressed', action, event, at, isKept, reason }];
   });
 }
