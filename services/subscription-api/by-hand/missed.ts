@@ -128,7 +128,15 @@ async function suppressedOf(
   const guids = subscriptions.map(({ subscription }) => subscription);
   const written = writeAction(interfaceName, action);
   const values = [
-    ...[account, written, since, until, guids, client, limit, partOf(account, written), includesGone],
+    account,
+    written,
+    since,
+    until,
+    guids,
+    client,
+    limit,
+    partOf(account, written),
+    includesGone,
     new Date(sinceMs),
     new Date(untilMs),
   ];

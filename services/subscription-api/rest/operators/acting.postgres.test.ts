@@ -10,7 +10,7 @@ import { createToken } from '../../tokens.ts';
 const callback_url = 'https://hooks.test/a';
 const placeOf = (account: string, client = 'default') =>
   `/v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}`;
-const unwrapped = (body: { data?: { object?: unknown } }) => body.data?.object ?? body.data ?? body;
+const unwrapped = (body: { data?: { object?: object } }): object => body.data?.object ?? body.data ?? body;
 
 let api: TestApi;
 let operator: { guid: string; token: string; tokenGuid: string };
@@ -67,8 +67,9 @@ describe('an operator that acts for a client', () => {
     ]) {
       const [theirs, clients] = [await ask('GET', path), await api.ask('GET', `/v1${path}`, { token })];
       expect([theirs.status, clients.status]).toEqual([200, 200]);
-      const rest = ({ until: _, ...others }: { until?: string }) => others;
-      expect(rest(unwrapped(theirs.body) as object)).toEqual(rest(unwrapped(clients.body) as object));
+      // Until now, of both.
+      const withoutNow = (body: object) => ({ ...unwrapped(body), until: undefined });
+      expect(withoutNow(theirs.body)).toEqual(withoutNow(clients.body));
     }
     expect((await ask('GET', '/statistics')).status).toBe(200);
   });
@@ -182,7 +183,7 @@ describe('an operator that acts for a client', () => {
       body.objects
         .filter((each: { who: string }) => each.who === who)
         .map(({ what }: { what: string }) => what)
-        .reverse();
+        .toReversed();
     expect(by(`token ${operator.tokenGuid}`)).toEqual([
       'subscription.changed',
       'subscription.changed',
@@ -234,8 +235,9 @@ describe('no operation for a client', () => {
   beforeAll(async () => {
     const { body } = await api.admin.ask('GET', '/admin-openapi.json');
     operations = documentedOperations(body).filter(({ name }) => name.endsWith('ForClient'));
-    expect(operations.length).toBeGreaterThan(20);
   });
+
+  test('is left out of these tests', () => expect(operations.length).toBeGreaterThan(20));
 
   /** What all of them answer. */
   const asked = async (how: { account: string; client: string; token?: string }) => {
