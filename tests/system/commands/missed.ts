@@ -17,8 +17,7 @@ export function missedCommand(): void {
       const path = `/${randomUUID()}`;
       receiver.answer(path, 500);
       for (const action of ['order.created', 'order.updated']) await carrier.subscribe(action, receiver.url(path));
-      const subscriptions = async () =>
-        (await ask<{ objects: Subscription[] }>(carrier, '/v1/subscriptions')).objects;
+      const subscriptions = async () => (await ask<{ objects: Subscription[] }>(carrier, '/v1/subscriptions')).objects;
       await carrier.hear('order.created');
       await until('it is off', async () => (await subscriptions()).some(({ is_active }) => !is_active));
       await carrier.hear('order.created');
