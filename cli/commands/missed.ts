@@ -54,7 +54,7 @@ type Options = {
   yes?: true;
   json?: true;
 };
-type Range = { sinceMs: number; untilMs: number };
+type MissedTime = { sinceMs: number; untilMs: number };
 type MissedByClient = MissedByAction & { client: ClientReader };
 
 async function missed({ account: called, ...options }: Options): Promise<void> {
@@ -73,7 +73,7 @@ async function missed({ account: called, ...options }: Options): Promise<void> {
 async function missedOf(
   postgres: Queryable,
   account: AccountSummary,
-  { only, ...range }: Range & { only: string | undefined },
+  { only, ...range }: MissedTime & { only: string | undefined },
 ): Promise<MissedByClient[]> {
   const clients = (await clientsOf(postgres, account.guid)).map((each) => each.client_id);
   if (only !== undefined && !clients.includes(only))
@@ -107,12 +107,12 @@ function tell(account: AccountSummary, found: readonly MissedByClient[], { json,
   if (total > 0 && !asked.replay) report('add --replay --yes to send them again');
 }
 
-type Telling = Range & Pick<Options, 'json' | 'replay'>;
+type Telling = MissedTime & Pick<Options, 'json' | 'replay'>;
 
 async function replayAll(
   postgres: Queryable,
   found: readonly MissedByClient[],
-  { sinceMs, untilMs, perSecond, yes }: Range & Pick<Options, 'perSecond' | 'yes'>,
+  { sinceMs, untilMs, perSecond, yes }: MissedTime & Pick<Options, 'perSecond' | 'yes'>,
 ): Promise<void> {
   const meant = found.filter((each) => sumOf([each]) > 0);
   if (meant.length === 0) return;

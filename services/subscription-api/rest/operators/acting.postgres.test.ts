@@ -211,9 +211,12 @@ describe('an operator that acts for a client', () => {
   });
 
   test('watches what happens to the client', async () => {
-    const { account } = await aSubscriber();
+    const { account, subscription } = await aSubscriber();
     await using stream = await readLive(api.admin.port, { token: operator.token, path: `${placeOf(account)}/live` });
-    expect(stream).toBeDefined();
+    const what = { account, interface: 'carrier', subscription, mark: 'x' } as const;
+    const { delivery } = await logDelivery(api.store.postgres, what);
+    const [told] = await until('it is told', () => stream.of('attempt').length > 0 && stream.of('attempt'));
+    expect(told).toMatchObject({ delivery_guid: delivery });
   });
 
   test('is measured and counted by its own token, without the name of the client', async () => {

@@ -68,10 +68,10 @@ function addClients(
   });
 }
 
-type ActedFor = { account: string; client: string };
+type ClientInPath = { account: string; client: string };
 
 /** Notes the client of the address, and has the rest of it be the client's own path. */
-const nameClient: RequestHandler<ActedFor> = (request, response, next) => {
+const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
   // What is measured tells operators' requests from those of clients.
   response.locals['routeOf'] = (route: string) => route.replace('/v1', CLIENT);
@@ -104,7 +104,7 @@ function actFor(database: Database): (admit: Authenticate) => Authenticate {
 }
 
 /** As `nameClient` noted it. */
-const actedFor = ({ res }: Request): ActedFor => res?.locals['actingFor'] as ActedFor;
+const actedFor = ({ res }: Request): ClientInPath => res?.locals['actingFor'] as ClientInPath;
 
 const MOST_NAMED = 20;
 
