@@ -1,4 +1,4 @@
-/** Finds deliveries of an action that a client did not get, over all its subscriptions. */
+/** Finds deliveries of actions that a client did not get, over all its subscriptions. */
 import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
@@ -10,92 +10,139 @@ import { causeOf, stretchesWithout } from '@waybell/delivery-log/read/no-subscri
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { isUnderWay } from './ask.ts';
 
-/** Asks about one action in a time range, in milliseconds since the epoch. */
+/** Asks about actions in a time range, in milliseconds since the epoch. */
 export type MissedQuery = {
   client: ClientReader;
-  action: string;
+  actions: readonly string[];
   sinceMs: number;
   untilMs: number;
   /** Whether to include deliveries that were never made, because there was no subscription. */
   includesSuppressed: boolean;
+  /** Whether to include those whose body is no longer kept, which cannot be sent. */
+  includesGone?: boolean;
   limit: number;
 };
 
-export type Missed =
-  /** A delivery that was given up or dropped; it can be sent unchanged, from this attempt on. */
-  | { kind: 'failed'; delivery: string; event: string; at: number; reason: string; fromAttempt: number }
+export type Missed = { action: string; event: string; at: number; isKept: boolean } & (
+  | /** A delivery that was given up or dropped; it can be sent unchanged, from this attempt on. */
+    { kind: 'failed'; status: 'exhausted' | 'dropped'; delivery: string; reason: string; fromAttempt: number }
   /** An event without a delivery; the delivery can be made from the event kept at this time. */
-  | { kind: 'suppressed'; event: string; at: number; reason: NoSubscriptionCause };
+  | { kind: 'suppressed'; reason: NoSubscriptionCause }
+);
 
 /** Returns the oldest first, at most `limit`. */
 export async function findMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
   const { account, client } = query.client;
-  const subscriptions = await subscriptionsOf(postgres, { account, client, action: query.action });
+  const all = await subscriptionsOf(postgres, { account, client });
+  const subscriptions = all.filter(({ action }) => query.actions.includes(action));
   const failed = await failedOf(postgres, subscriptions, query);
-  const suppressed = query.includesSuppressed ? await suppressedOf(postgres, subscriptions, query) : [];
+  const suppressed: Missed[] = [];
+  for (const action of query.includesSuppressed ? query.actions : []) {
+    const toIt = subscriptions.filter((each) => each.action === action);
+    suppressed.push(...(await suppressedOf(postgres, toIt, { ...query, action })));
+  }
   return [...failed, ...suppressed].toSorted((one, other) => one.at - other.at).slice(0, query.limit);
 }
 
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
-/** Deliveries whose last record says that they were given up, and whose body is still kept. */
+/**
+ * Deliveries whose last record says that they were given up, and whose body is still kept, or no longer where that is asked for. Of each
+ * subscription the oldest alone are read, by the index.
+ */
 const FAILED = `
-  select delivery, event, ${ms('at')} as at, reason,
+  select delivery, event, subscription, kind as status, ${ms('at')} as at, reason, is_kept as "isKept",
     1 + coalesce((select max(m.attempt) from delivery_log.attempts m
       where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as "fromAttempt"
   from (
-    select a.delivery, a.at, a.reason, a.event from delivery_log.attempts a
-    where a.subscription = any ($1::uuid[]) and a.kind in ('exhausted', 'dropped')
-      and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
-      and not exists (
-        select from delivery_log.attempts m
-        where m.delivery = a.delivery and (m.kind = 'delivered'
-          or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
-      and exists (select from delivery_log.attempts b where b.delivery = a.delivery and ${isStored('b')})
-      and not ${isUnderWay('a.delivery')}
-    order by a.at, a.delivery limit $4
+    select of_one.* from unnest($1::uuid[]) as wanted (subscription) cross join lateral (
+      select a.delivery, a.at, a.kind, a.reason, a.event, a.subscription, body.is_kept from delivery_log.attempts a
+      cross join lateral (
+        select exists (select from delivery_log.attempts b where b.delivery = a.delivery and ${isStored('b')}) as is_kept offset 0
+      ) body
+      where a.subscription = wanted.subscription and a.kind in ('exhausted', 'dropped')
+        and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
+        and not exists (
+          select from delivery_log.attempts m
+          where m.delivery = a.delivery and (m.kind = 'delivered'
+            or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
+        and (body.is_kept or $5)
+        and not ${isUnderWay('a.delivery')}
+      order by a.at, a.delivery limit $4
+    ) of_one
+    order by at, delivery limit $4
   ) oldest`;
 
 async function failedOf(
   postgres: Queryable,
   subscriptions: readonly SubscriptionEntry[],
-  { sinceMs, untilMs, limit }: MissedQuery,
+  { sinceMs, untilMs, limit, includesGone = false }: MissedQuery,
 ): Promise<Missed[]> {
-  const guids = subscriptions.map(({ subscription }) => subscription);
-  const values = [guids, new Date(sinceMs), new Date(untilMs), limit];
-  const { rows } = await postgres.query<Omit<Missed & { kind: 'failed' }, 'kind'>>(FAILED, values);
-  return rows.map((row) => ({ kind: 'failed', ...row }));
+  const actions = new Map(subscriptions.map(({ subscription, action }) => [subscription, action]));
+  const values = [[...actions.keys()], new Date(sinceMs), new Date(untilMs), limit, includesGone];
+  const { rows } = await postgres.query<FailedRow>(FAILED, values);
+  return rows.map(({ subscription, ...row }) => ({ kind: 'failed', action: actions.get(subscription) ?? '', ...row }));
 }
 
+type FailedRow = Omit<Missed & { kind: 'failed' }, 'kind' | 'action'> & { subscription: string };
+
+const FIRST_AT = 'coalesce(min(at) filter (where is_kept), min(at))';
+
 /**
- * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record.
+ * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record that is
+ * kept. The oldest records alone are read: an event has more than one where it was published again.
  */
 const WITHOUT_DELIVERY = `
-  select event, ${ms('min(at)')} as at from delivery_log.events e
-  where part = $8 and account = $1 and action = $2 and ${isStored('e')}
-    and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
-      where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
-    and not exists (
-      select from delivery_log.events made where made.event = e.event and made.account = $1 and made.subscriptions && $5::uuid[])
-    and not exists (
-      select from delivery_log.sendings s
-      where s.event = e.event and s.account = $1 and s.client = $6 and s.published_at is null)
-  group by event order by min(at), event limit $7`;
+  select event, ${ms(FIRST_AT)} as at, bool_or(is_kept) as "isKept"
+  from (
+    select e.event, e.at, body.is_kept from delivery_log.events e
+    cross join lateral (select ${isStored('e')} as is_kept offset 0) body
+    where part = $8 and account = $1 and action = $2 and place is not null and e.at >= $10 and e.at < $11 and (is_kept or $9)
+      and exists (select from unnest($3::float8[], $4::float8[]) as stretch (from_ms, until_ms)
+        where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
+      and not exists (
+        select from delivery_log.events made
+        where made.event = e.event and made.account = $1 and made.subscriptions && $5::uuid[])
+      and not exists (
+        select from delivery_log.sendings s
+        where s.event = e.event and s.account = $1 and s.client = $6 and s.published_at is null)
+    order by e.at, e.event limit 2 * $7
+  ) oldest
+  group by event order by ${FIRST_AT}, event limit $7`;
 
 async function suppressedOf(
   postgres: Queryable,
   subscriptions: readonly SubscriptionEntry[],
-  { client: { account, client, interface: interfaceName }, action, sinceMs, untilMs, limit }: MissedQuery,
+  {
+    client: { account, client, interface: interfaceName },
+    action,
+    sinceMs,
+    untilMs,
+    limit,
+    includesGone = false,
+  }: MissedQuery & { action: string },
 ): Promise<Missed[]> {
   // While a subscription was on, another reason applied.
   const stretches = stretchesWithout(subscriptions, { sinceMs, untilMs });
   const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
   const guids = subscriptions.map(({ subscription }) => subscription);
   const written = writeAction(interfaceName, action);
-  const values = [account, written, since, until, guids, client, limit, partOf(account, written)];
-  const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
-  return rows.flatMap(({ event, at }) => {
+  const values = [
+    account,
+    written,
+    since,
+    until,
+    guids,
+    client,
+    limit,
+    partOf(account, written),
+    includesGone,
+    new Date(sinceMs),
+    new Date(untilMs),
+  ];
+  const { rows } = await postgres.query<{ event: string; at: number; isKept: boolean }>(WITHOUT_DELIVERY, values);
+  return rows.flatMap(({ event, at, isKept }) => {
     const reason = causeOf(subscriptions, at)?.cause;
-    return reason === undefined ? [] : [{ kind: 'suppressed', event, at, reason }];
+    return reason === undefined ? [] : [{ kind: 'suppressed', action, event, at, isKept, reason }];
   });
 }
