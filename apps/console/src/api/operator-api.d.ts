@@ -146,6 +146,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find deliveries of all accounts
+         * @description Those that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for. By `endpoint` without `account`, those of subscriptions that have ended are left out.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/failing": {
         parameters: {
             query?: never;
@@ -529,7 +549,7 @@ export interface paths {
         };
         /**
          * Tell why a callback did, or did not, arrive
-         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.
+         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`.
          */
         get: operations["why"];
         put?: never;
@@ -585,7 +605,7 @@ export interface components {
             /** @description Null: it has none, or Waybell does not know the account. */
             name: string | null;
         };
-        /** @description What was asked by may be this. Ask again with `as`, and for a key with `kind`. */
+        /** @description What was asked by may be this. Ask again by its guid, or with `as`, and for a key with `kind`. */
         Candidate: {
             /**
              * Format: date-time
@@ -614,12 +634,14 @@ export interface components {
             /** @constant */
             kind: "event";
         } | {
+            account: components["schemas"]["AccountName"];
             action: string;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            client_id: string;
             /** Format: uuid */
             guid: string;
             /** @enum {unknown} */
@@ -627,18 +649,22 @@ export interface components {
             /** @constant */
             kind: "delivery";
         } | {
+            account: components["schemas"]["AccountName"];
             action: string;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            client_id: string;
             /** Format: uuid */
             guid: string;
             /** @enum {unknown} */
             interface: "shipper" | "carrier";
             /** @constant */
             kind: "subscription";
+            /** @description Without its query. */
+            url: string;
         } | {
             /**
              * Format: date-time
@@ -954,6 +980,17 @@ export interface components {
             guid: string;
             /** @enum {unknown} */
             interface: "shipper" | "carrier";
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1046,6 +1083,7 @@ export interface components {
             interface: "shipper" | "carrier";
             /**
              * Format: date-time
+             * @description When its last successful attempt ended; null: none has.
              * @example 2026-11-20T09:30:00.123Z
              */
             last_success_at?: string | null;
@@ -1815,6 +1853,64 @@ export interface operations {
                 content: {
                     "application/json": {
                         objects: components["schemas"]["Change"][];
+                    };
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description An action of the interface. */
+                action?: string;
+                /** @description Of this client alone. */
+                client?: components["schemas"]["ClientId"];
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count. */
+                endpoint?: string;
+                /** @description The guid of a delivery or of its event, or the first eight digits of it. */
+                guid?: string;
+                /** @description What they are about, as for the timeline. */
+                key?: string;
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
+                /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                /** @description Made at this time or later. */
+                since?: string;
+                /** @description How they stand: one of these, with commas between. */
+                status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
+                /** @description To this subscription alone. */
+                subscription?: string;
+                /** @description Made before this time. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deliveries. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["OperatorDelivery"][];
                     };
                 };
             };
