@@ -9,6 +9,7 @@ import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@way
 import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
+import { candidateView } from './candidate-view.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../deliveries/page.ts';
 
@@ -89,26 +90,7 @@ export function operatorViews(accounts: Accounts) {
 
   const interrupted = (entry: Interrupted) => ({ ...interruptedView(entry), account: called(entry.account) });
 
-  function candidate(found: SearchMatch) {
-    const at = moment(found.at);
-    switch (found.kind) {
-      case 'key':
-        return { kind: found.kind, key: found.key, key_kind: found.keyKind, events: found.events, at };
-      case 'account':
-        return { kind: found.kind, guid: found.account, interface: found.interface, name: found.name, at };
-      case 'event':
-        return { ...eventLike(found), guid: found.event, at };
-      case 'delivery':
-        return { ...eventLike(found), ...ofClient(found), guid: found.delivery, at };
-      case 'subscription':
-        return { ...eventLike(found), ...ofClient(found), guid: found.subscription, url: found.url, at };
-    }
-  }
-
-  const ofClient = ({ account, client }: { account: string; client: string }) => ({
-    account: called(account),
-    client_id: client,
-  });
+  const candidate = (found: SearchMatch) => candidateView(found, called);
 
   return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted, candidate };
 }
@@ -147,12 +129,6 @@ export const stopView = ({ at, reason }: Stop) => ({ at: moment(at), reason });
 export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
   return { ...note, account: guid && { guid, name } };
 }
-
-const eventLike = ({ kind, interface: interfaceName, action }: Extract<SearchMatch, { action: string }>) => ({
-  kind,
-  interface: interfaceName,
-  action,
-});
 
 /** With the address that was connected to, wherever it is. */
 const wholeAttempt = (entry: AttemptEntry) => ({
