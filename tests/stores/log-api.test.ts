@@ -408,7 +408,11 @@ describe('GET /v1/deliveries', () => {
   });
 
   test.each([
-    ['status', 'lost', 'must be one of: waiting, retrying, delivered, exhausted, dropped, rejected'],
+    [
+      'status',
+      'lost',
+      'must be one of: waiting, retrying, delivered, exhausted, dropped, rejected, which "lost" is not',
+    ],
     ['reason', 'bad_luck', expect.stringMatching(/must be one of: .*dns, .*expired, parked_over_limit, unsubscribed/)],
     ['action', 'order.paid', expect.stringMatching(/must be one of: .*order\.created/)],
     ['key', '%20', expect.stringContaining('a guid, a number, a VIN')],

@@ -29,17 +29,20 @@ export async function latestEvents(
   const found: StoredEventRow[] = [];
   let place = placeBefore(until, before);
   let spanMs = FIRST_MS;
+  // Where the last span that had too many began: what follows there is as crowded.
+  let crowdedFrom = Infinity;
   for (let spans = 0; spans < SPANS && place.at > since; spans += 1) {
     const from = Math.max(since, Math.min(place.at, Date.now()) - spanMs);
     const count = await countFrom(postgres, from, place);
     if (count === TOGETHER && spanMs > 1) {
+      crowdedFrom = from;
       spanMs = Math.max(1, Math.floor(spanMs / TIMES));
       continue;
     }
     if (count > 0) found.push(...(await eventsFrom(postgres, from, place, limit - found.length)));
     if (found.length >= limit) return { candidates: byPlace(found), isLast: false };
     place = placeBefore(from, place);
-    spanMs *= TIMES;
+    if (place.at <= crowdedFrom) spanMs *= TIMES;
   }
   return { candidates: byPlace(found), isLast: place.at <= since, lookedAt: place };
 }

@@ -39,7 +39,7 @@ export function pullRequestOf(query: PullQuery): PullRequest | undefined {
   if (isPull && unended !== undefined)
     faults.push({
       parameter: 'status',
-      detail: `has "${unended}", which must be one of: ${END_STATUSES.join(', ')}, with after`,
+      detail: `must be one of: ${END_STATUSES.join(', ')}, with after, which "${unended}" is not`,
     });
   if (faults.length > 0) throw invalidParameters(faults);
   if (!isPull) return undefined;

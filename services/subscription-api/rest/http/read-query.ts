@@ -23,8 +23,8 @@ export function queryReader<T>(
     const values = Object.fromEntries(names.map((name) => [name, valueOf(query.get(name) ?? '', schemas.get(name))]));
     const broken = faultsOf(values).map(({ path: [parameter = '', place], detail }) => {
       const isTime = schemas.get(parameter)?.['format'] === 'date-time';
-      const item = place === undefined ? '' : `has "${String([values[parameter]].flat()[Number(place)])}", which `;
-      return { parameter, detail: `${item}${detail}${isTime ? '; the + of an offset is written %2B' : ''}` };
+      const item = place === undefined ? '' : `, which "${String([values[parameter]].flat()[Number(place)])}" is not`;
+      return { parameter, detail: `${detail}${item}${isTime ? '; the + of an offset is written %2B' : ''}` };
     });
     const repeated = names.filter((name) => schemas.has(name) && query.getAll(name).length > 1);
     const faults = [...broken, ...repeated.map((parameter) => ({ parameter, detail: 'is there twice' }))];
