@@ -45,6 +45,7 @@ export function describeSubscription(entry: SubscriptionEntry, nameOf: NameOf): 
     `  ${timeOf(createdAt)}  subscribed`,
     ...switches.map((each) => `  ${timeOf(each.at)}  ${describeSwitch(each)}`),
     ...(endedAt === null ? [] : [`  ${timeOf(endedAt)}  ended`]),
+    ...(entry.lastSuccessAt === null ? [] : [`  ${timeOf(entry.lastSuccessAt)}  last success`]),
   ];
 }
 
