@@ -75,12 +75,11 @@ export const deliveryFilters = (action: JsonNode): JsonNode[] => [
   }),
   query('action', 'An action of the interface.', action),
   {
-    ...query('status', 'How they stand: one of these, with commas between.', {
+    ...query('status', 'How they stand: some of these, with commas between, such as `exhausted,dropped`.', {
       type: 'array',
       minItems: 1,
       maxItems: DELIVERY_STATUSES.length,
       items: { enum: DELIVERY_STATUSES },
-      examples: [['exhausted', 'dropped']],
     }),
     style: 'form',
     explode: false,

@@ -5,7 +5,6 @@ import { ms } from '../columns.ts';
 import { DELIVERED_OR_RETRIED } from '../tables.ts';
 import type { ToldListeners } from '../listener-client.ts';
 import type { Cursor } from './cursor.ts';
-import { SKEW_MS } from './events.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
 export type SubscriptionEntry = {
@@ -49,12 +48,12 @@ export const STOP = `coalesce(
 
 /**
  * The last success of the subscription `s`. Its row is written once an hour at most while it succeeds: what succeeded since is in the
- * log. While it fails, nothing succeeded after its failures began that is not in the row.
+ * log. While it fails, nothing succeeded after its failures began that is not in the row; clocks may differ.
  */
 const LAST_SUCCESS = `greatest(s.last_success_at, (
   select a.at from delivery_log.attempts a
   where a.subscription = s.guid and a.${DELIVERED_OR_RETRIED} and a.kind = 'delivered'
-    and a.at > s.last_success_at and a.at <= coalesce(s.failing_since + interval '${SKEW_MS} milliseconds', 'infinity')
+    and a.at > s.last_success_at and a.at <= coalesce(s.failing_since + interval '1 minute', 'infinity')
   order by a.at desc limit 1))`;
 
 /** Finds subscriptions, ended ones too, newest first; all or a page. */

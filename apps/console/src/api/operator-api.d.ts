@@ -1885,7 +1885,7 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand: one of these, with commas between. */
+                /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
                 status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
                 /** @description To this subscription alone. */
                 subscription?: string;
