@@ -65,6 +65,7 @@ describe('GET /v1/timeline/{key}', () => {
                 guid: delivery,
                 event_guid: event,
                 action: 'order.created',
+                keys: [{ kind: 'order_guid', key: subject }],
                 subscription_guid: subscription,
                 at: '2026-11-20T09:30:00.000Z',
                 status: 'delivered',
@@ -407,7 +408,11 @@ describe('GET /v1/deliveries', () => {
   });
 
   test.each([
-    ['status', 'lost', 'must be one of: waiting, retrying, delivered, exhausted, dropped, rejected'],
+    [
+      'status',
+      'lost',
+      'must be one of: waiting, retrying, delivered, exhausted, dropped, rejected, which "lost" is not',
+    ],
     ['reason', 'bad_luck', expect.stringMatching(/must be one of: .*dns, .*expired, parked_over_limit, unsubscribed/)],
     ['action', 'order.paid', expect.stringMatching(/must be one of: .*order\.created/)],
     ['key', '%20', expect.stringContaining('a guid, a number, a VIN')],
