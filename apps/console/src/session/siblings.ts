@@ -1,0 +1,82 @@
+import { NAME, newId, type Held } from './held.ts';
+
+type Message =
+  | { kind: 'ask'; from: string; id: string | undefined }
+  | { kind: 'answer'; to: string; held: Held; usedAtMs: number }
+  /** Somebody signed in. */
+  | { kind: 'in'; held: Held }
+  | { kind: 'renewed'; held: Held }
+  | { kind: 'out'; id: string };
+
+type Listener = {
+  /** What this tab holds, and lets others have: what is asked for by its id, or any. */
+  heldHere: (id: string | undefined) => Held | undefined;
+  onIn: (held: Held) => void;
+  onRenewed: (held: Held) => void;
+  onOut: (id: string) => void;
+};
+
+/** So long siblings have to answer. One that answers later is heard by `onIn`. */
+const ANSWER_MS = 150;
+
+const ownName = newId();
+const channel = open();
+let usedAtMs = 0;
+let answers: Extract<Message, { kind: 'answer' }>[] | undefined;
+
+/** Hears other tabs of this page, and answers them. Once. */
+export function listenToSiblings(listener: Listener): void {
+  for (const event of ['pointerdown', 'keydown']) addEventListener(event, () => (usedAtMs = Date.now()), true);
+  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => hear(data, listener));
+}
+
+function hear(message: Message, { heldHere, onIn, onRenewed, onOut }: Listener): void {
+  switch (message.kind) {
+    case 'ask': {
+      const held = heldHere(message.id);
+      if (held !== undefined) tellSiblings({ kind: 'answer', to: message.from, held, usedAtMs });
+      return;
+    }
+    case 'answer':
+      if (message.to !== ownName) return;
+      if (answers === undefined) onIn(message.held);
+      else answers.push(message);
+      return;
+    case 'in':
+      return onIn(message.held);
+    case 'renewed':
+      return onRenewed(message.held);
+    case 'out':
+      return onOut(message.id);
+  }
+}
+
+export function tellSiblings(message: Message): void {
+  channel?.postMessage(message);
+}
+
+/** What other tabs of this page hold: that of this id, the latest; or that of the tab used last, which led here. */
+export async function heldBySiblings(id?: string): Promise<Held | undefined> {
+  if (channel === undefined) return undefined;
+  answers = [];
+  tellSiblings({ kind: 'ask', from: ownName, id });
+  await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  const heard = answers;
+  answers = undefined;
+  const order = id === undefined ? byUse : byEnd;
+  return heard.toSorted(order).at(-1)?.held;
+}
+
+type Answer = { held: Held; usedAtMs: number };
+
+const byUse = (one: Answer, other: Answer) => one.usedAtMs - other.usedAtMs;
+const byEnd = (one: Answer, other: Answer) => (one.held.endsAtMs ?? 0) - (other.held.endsAtMs ?? 0);
+
+/** A frame whose origin is nobody's has none. */
+function open(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(NAME);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,4 @@
+import { framed } from './framed.ts';
+import { signingIn } from './signing-in.ts';
+signingIn();
+framed();
