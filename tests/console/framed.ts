@@ -60,11 +60,7 @@ export function framed(): void {
 
     test('shows it where the browser keeps nothing for frames', async () => {
       const { account } = await anAccount('carrier');
-      const { page } = await parentPage(receiverOrigin(), 'about:blank');
-      await page.context().addInitScript(withoutStorage);
-      await page
-        .locator('iframe')
-        .evaluate((frame, src) => ((frame as unknown as { src: string }).src = src), apiUrl() + (await aLink(account)));
+      const { page } = await parentPage(receiverOrigin(), apiUrl() + (await aLink(account)), withoutStorage);
       const frame = page.frameLocator('iframe');
       await frame.getByText(account.slice(0, 8)).first().waitFor();
     });
@@ -74,7 +70,7 @@ export function framed(): void {
       ['of the console of operators', receiverOrigin, operatorsUrl],
     ])('is not shown it: %s', async (_, origin, framedUrl) => {
       const { page, untilTrouble } = await parentPage(origin(), `${framedUrl()}/console/`);
-      await untilTrouble(/frame-ancestors/);
+      await untilTrouble(/^failed .*ERR_BLOCKED_BY_RESPONSE/);
       expect(await page.frameLocator('iframe').getByLabel('Access token').count()).toBe(0);
     });
   });
@@ -83,7 +79,7 @@ export function framed(): void {
 const receiverOrigin = (): string => new URL(receiver.url('/')).origin;
 
 /** A page at that origin with a frame that shows the address. */
-async function parentPage(origin: string, framedUrl: string) {
+async function parentPage(origin: string, framedUrl: string, before: () => void = () => undefined) {
   const path = `/${randomUUID()}`;
   receiver.answer(path, (response) =>
     response
@@ -92,7 +88,8 @@ async function parentPage(origin: string, framedUrl: string) {
         `<!doctype html><link rel="icon" href="data:,"><iframe src="${framedUrl}" width="900" height="700"></iframe>`,
       ),
   );
-  const opened = await browser.newPage({ origin, timezone: 'UTC', issuer: new URL(framedUrl, operatorsUrl()).origin });
+  const opened = await browser.newPage({ origin, timezone: 'UTC', issuer: framedUrl });
+  await opened.page.addInitScript(before);
   await opened.page.goto(path);
   return opened;
 }
