@@ -47,7 +47,7 @@ function linkCommand(): Command {
     .option('--signed-in <duration>', 'how long one is signed in by it, a day at most (default: 1h)', durationMs)
     .option('--api <url>', 'where clients reach the API (default: API_URL, or that of the running stack)')
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell token link --account $ACCOUNT --write --signed-in 8h\n`)
-    .action(link);
+    .action(createLink);
 }
 
 function listCommand(): Command {
@@ -84,7 +84,7 @@ type LinkOptions = {
   api?: string;
 };
 
-async function link({ account, client, write, expires, signedIn, api }: LinkOptions): Promise<void> {
+async function createLink({ account, client, write, expires, signedIn, api }: LinkOptions): Promise<void> {
   const address = addressOf({ api }, process.env);
   const { path } = await withDatabase(process.env, (postgres) =>
     createConsoleLink(postgres, {

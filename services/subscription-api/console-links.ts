@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '@waybell/runtime/postgres';
-import pg from 'pg';
 import { readGuid, unknownAccount } from './accounts.ts';
 import { SET_ACTOR, type CallerOrigin } from './actor.ts';
 import type { Database } from './database.ts';
@@ -35,13 +34,13 @@ export type ConsoleLink = {
 const PREFIX = 'wbk_';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const FOREIGN_KEY_VIOLATION = '23503';
 
 const MAKE = `
   insert into waybell.access_tokens
     (guid, hash, account_guid, client_id, scopes, expires_at, link_token_life, link_made_by)
-  values ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond', $7 * interval '1 millisecond',
-    coalesce(nullif(current_setting('waybell.actor', true), '')::jsonb ->> 'who', 'user ' || session_user))
+  select $1, $2, guid, $4, $5, now() + $6 * interval '1 millisecond', $7 * interval '1 millisecond',
+    coalesce(nullif(current_setting('waybell.actor', true), '')::jsonb ->> 'who', 'user ' || session_user)
+  from waybell.accounts where guid = $3
   returning expires_at`;
 
 const FIND = `
@@ -64,15 +63,9 @@ export async function createConsoleLink(postgres: Queryable, link: NewConsoleLin
   for (const lifeMs of [expiresInMs, tokenExpiresInMs]) requireShort(lifeMs);
   const clientId = readClientName(link.clientId ?? 'default');
   const values = [guid, hashCode(code), accountGuid, clientId, [...new Set(scopes)], expiresInMs, tokenExpiresInMs];
-  try {
-    const { rows } = await postgres.query<{ expires_at: Date }>(MAKE, values);
-    const [made] = rows;
-    if (made === undefined) throw new Error('a link was not written');
-    return { guid, path: `/console/#link=${code}`, expiresAt: made.expires_at };
-  } catch (error) {
-    const isUnknown = error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION;
-    throw isUnknown ? unknownAccount(accountGuid) : error;
-  }
+  const made = (await postgres.query<{ expires_at: Date }>(MAKE, values)).rows[0];
+  if (made === undefined) throw unknownAccount(accountGuid);
+  return { guid, path: `/console/#link=${code}`, expiresAt: made.expires_at };
 }
 
 /**

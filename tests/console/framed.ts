@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { aLink } from './console-link.ts';
 import { anAccount, apiUrl, browser, operatorsUrl, operatorToken, receiver } from './stand.ts';
 
@@ -27,9 +28,9 @@ export function framed(): void {
       const [one, other] = [await anAccount('carrier'), await anAccount('carrier')];
       const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
       await page.goto(await aLink(one.account));
-      await page.getByText(one.account.slice(0, 8)).first().waitFor();
+      await expectSignedInAs(page, one.account);
       await page.goto(await aLink(other.account));
-      await page.getByText(other.account.slice(0, 8)).first().waitFor();
+      await expectSignedInAs(page, other.account);
     });
 
     test('made by an operator over HTTP opens it too', async () => {
@@ -42,7 +43,7 @@ export function framed(): void {
       const { path } = (await made.json()) as { path: string };
       const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
       await page.goto(path);
-      await page.getByText(account.slice(0, 8)).first().waitFor();
+      await expectSignedInAs(page, account);
     });
   });
 
@@ -51,7 +52,7 @@ export function framed(): void {
       const { account } = await anAccount('carrier');
       const { page } = await parentPage(receiverOrigin(), apiUrl() + (await aLink(account)));
       const frame = page.frameLocator('iframe');
-      await frame.getByText(account.slice(0, 8)).first().waitFor();
+      await expectSignedInAs(frame, account);
       await frame.getByRole('link', { name: 'Catalog' }).click();
       await frame.getByRole('heading', { name: 'Catalog' }).waitFor();
       expect(await frame.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
@@ -62,7 +63,7 @@ export function framed(): void {
       const { account } = await anAccount('carrier');
       const { page } = await parentPage(receiverOrigin(), apiUrl() + (await aLink(account)), withoutStorage);
       const frame = page.frameLocator('iframe');
-      await frame.getByText(account.slice(0, 8)).first().waitFor();
+      await expectSignedInAs(frame, account);
     });
 
     test.each([
@@ -75,6 +76,9 @@ export function framed(): void {
     });
   });
 }
+
+const expectSignedInAs = (page: Pick<Page, 'locator'>, account: string) =>
+  page.locator('.who').getByTitle(account).waitFor();
 
 const receiverOrigin = (): string => new URL(receiver.url('/')).origin;
 
