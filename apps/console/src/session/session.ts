@@ -73,7 +73,8 @@ export async function signIn(first: Held, { settings, isKept, isNew }: How): Pro
     const who = await whose(await own.access(), view);
     if (current !== own) return;
     if (isKept) keep(own.held());
-    if (isKept && isNew) tellSiblings({ kind: 'in', held: own.held() });
+    // A link is for the page that it was put into.
+    if (isKept && isNew && !first.isByLink) tellSiblings({ kind: 'in', held: own.held() });
     const ask = askWith({ token: own.access, onSignedOut: (why) => leave(own, why) });
     become({ kind: 'in', session: { ask, view, ...who }, isByLink: first.isByLink === true });
   } catch (error) {
@@ -116,7 +117,8 @@ export function followSiblings(settings: PageSettings): void {
     },
     onIn(held) {
       // Where it does not do, one signs in here as well.
-      if (state.kind === 'out') signIn(held, { settings, isKept: true, isNew: false }).catch(() => undefined);
+      if (state.kind === 'out' && !isFramed)
+        signIn(held, { settings, isKept: true, isNew: false }).catch(() => undefined);
     },
     onRenewed(held) {
       if (current?.held().id !== held.id) return;
