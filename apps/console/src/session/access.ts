@@ -1,6 +1,6 @@
 import { ProblemAnswer } from '../api/problem.ts';
 import { isRefused } from './explain-sign-in.ts';
-import { NAME, type Held } from './held.ts';
+import { NAME, type SignInToken } from './held.ts';
 import { heldBySiblings } from './siblings.ts';
 
 /** The access token to ask with now. Throws a Problem where there is none. */
@@ -8,17 +8,17 @@ export type Access = () => Promise<string>;
 
 type Renewal = {
   /** Asks the issuer for the next one. */
-  renew: (held: Held) => Promise<Held>;
-  onRenewed: (held: Held) => void;
+  renew: (held: SignInToken) => Promise<SignInToken>;
+  onRenewed: (held: SignInToken) => void;
   /** Called once the issuer refuses to renew it. */
   onEnd: (error: unknown) => void;
 };
 
 type Renewed = {
   access: Access;
-  held: () => Held;
+  held: () => SignInToken;
   /** Goes on with what a sibling has. */
-  adopt: (held: Held) => void;
+  adopt: (held: SignInToken) => void;
 };
 
 /** As long before its end an access token is renewed; half of its life where that is shorter. */
@@ -28,12 +28,12 @@ const AHEAD_MS = 60_000;
  * Access by what one is signed in by, renewed when it is asked for near its end: by one request for all who ask meanwhile, in this tab
  * and its siblings, since a refresh token may be good for one use. While the issuer does not answer, the token is used until its end.
  */
-export function renewing(first: Held, { renew, onRenewed, onEnd }: Renewal): Renewed {
+export function renewing(first: SignInToken, { renew, onRenewed, onEnd }: Renewal): Renewed {
   let held = first;
   let renewAtMs = dueAtMs(first);
   let renewed: Promise<void> | undefined;
 
-  const adopt = (next: Held) => {
+  const adopt = (next: SignInToken) => {
     held = next;
     renewAtMs = dueAtMs(next);
   };
@@ -63,7 +63,7 @@ export function renewing(first: Held, { renew, onRenewed, onEnd }: Renewal): Ren
   return { access, held: () => held, adopt };
 }
 
-function dueAtMs({ endsAtMs }: Held): number {
+function dueAtMs({ endsAtMs }: SignInToken): number {
   return endsAtMs === undefined ? Infinity : endsAtMs - Math.min(AHEAD_MS, (endsAtMs - Date.now()) / 2);
 }
 

@@ -1,5 +1,5 @@
 /** What one is signed in by. A tab holds it, and its siblings the same. */
-export type Held = {
+export type SignInToken = {
   /** The same in each tab that has it. */
   id: string;
   token: string;
@@ -19,15 +19,15 @@ export const newId = (): string =>
 export const NAME = `waybell.signed-in ${location.pathname}`;
 
 /** Keeps it for this tab until that is closed. A frame that may keep nothing has it in memory alone. */
-export function keep(held: Held): void {
+export function keep(held: SignInToken): void {
   withStorage((storage) => storage.setItem(NAME, JSON.stringify(held)));
 }
 
 /** What this tab has kept. */
-export function kept(): Held | undefined {
+export function kept(): SignInToken | undefined {
   const text = withStorage((storage) => storage.getItem(NAME));
   // As it was written here.
-  return text ? (JSON.parse(text) as Held) : undefined;
+  return text ? (JSON.parse(text) as SignInToken) : undefined;
 }
 
 export function forget(): void {

@@ -1,12 +1,12 @@
 import * as oauth from 'oauth4webapi';
 import { ProblemAnswer } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
-import type { Held } from './held.ts';
+import type { SignInToken } from './held.ts';
 
 export type SignIn = NonNullable<PageSettings['signIn']>;
 
 /** What an issuer gives to those who signed in there. */
-export type TokenGrant = Pick<Held, 'token' | 'endsAtMs' | 'refreshToken'>;
+export type TokenGrant = Pick<SignInToken, 'token' | 'endsAtMs' | 'refreshToken'>;
 
 type IssuerRequest = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
 
@@ -50,7 +50,7 @@ export function grantOf(
 }
 
 /** Asks the issuer for the next token. */
-export async function renewAt(signIn: SignIn, held: Held): Promise<Held> {
+export async function renewAt(signIn: SignIn, held: SignInToken): Promise<SignInToken> {
   const { refreshToken = '' } = held;
   const client = clientOf(signIn);
   const server = await discovered(signIn);

@@ -1,6 +1,6 @@
 import { root } from '../api/ask.ts';
 import { problemOf, unreachable } from '../api/problem.ts';
-import { newId, type Held } from './held.ts';
+import { newId, type SignInToken } from './held.ts';
 
 /** The code of a link, and the page that follows it, if any. */
 const LINK = /^#link=([\w-]+)(\/.*)?$/;
@@ -13,7 +13,7 @@ export function takeLink(): string | undefined {
 }
 
 /** Takes the code of a link, which is good for one use, for what one is signed in by. Throws a Problem. */
-export async function openLink(code: string): Promise<Held> {
+export async function openLink(code: string): Promise<SignInToken> {
   const response = await fetch(new URL('v1/console-sessions', root), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

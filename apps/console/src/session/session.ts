@@ -4,7 +4,7 @@ import { isObject, problemOf, unreachable } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
 import { renewing } from './access.ts';
 import { explainSignIn } from './explain-sign-in.ts';
-import { forget, keep, type Held } from './held.ts';
+import { forget, keep, type SignInToken } from './held.ts';
 import { hostOf, renewAt } from './issuer.ts';
 import { listenToSiblings, tellSiblings } from './siblings.ts';
 
@@ -52,7 +52,7 @@ type How = {
  * Signs in by a token, and renews it while its issuer allows that. What is kept, other tabs of this page have too: nothing is in an
  * address. Throws a Problem where the token does not hold.
  */
-export async function signIn(first: Held, { settings, isKept, isNew }: How): Promise<void> {
+export async function signIn(first: SignInToken, { settings, isKept, isNew }: How): Promise<void> {
   const { view, signIn: issuer } = settings;
   const own: Current = {
     isKept,

@@ -1,18 +1,18 @@
-import { NAME, newId, type Held } from './held.ts';
+import { NAME, newId, type SignInToken } from './held.ts';
 
-type Message =
+type SiblingMessage =
   | { kind: 'ask'; from: string; id: string | undefined }
-  | { kind: 'answer'; to: string; held: Held; usedAtMs: number }
+  | { kind: 'answer'; to: string; held: SignInToken; usedAtMs: number }
   /** Somebody signed in. */
-  | { kind: 'in'; held: Held }
-  | { kind: 'renewed'; held: Held }
+  | { kind: 'in'; held: SignInToken }
+  | { kind: 'renewed'; held: SignInToken }
   | { kind: 'out'; id: string };
 
-type Listener = {
+type SiblingListener = {
   /** What this tab holds, and lets others have: what is asked for by its id, or any. */
-  heldHere: (id: string | undefined) => Held | undefined;
-  onIn: (held: Held) => void;
-  onRenewed: (held: Held) => void;
+  heldHere: (id: string | undefined) => SignInToken | undefined;
+  onIn: (held: SignInToken) => void;
+  onRenewed: (held: SignInToken) => void;
   onOut: (id: string) => void;
 };
 
@@ -22,15 +22,15 @@ const ANSWER_MS = 150;
 const ownName = newId();
 const channel = open();
 let usedAtMs = 0;
-let answers: Extract<Message, { kind: 'answer' }>[] | undefined;
+let answers: Extract<SiblingMessage, { kind: 'answer' }>[] | undefined;
 
 /** Hears other tabs of this page, and answers them. Once. */
-export function listenToSiblings(listener: Listener): void {
+export function listenToSiblings(listener: SiblingListener): void {
   for (const event of ['pointerdown', 'keydown']) addEventListener(event, () => (usedAtMs = Date.now()), true);
-  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => hear(data, listener));
+  channel?.addEventListener('message', ({ data }: MessageEvent<SiblingMessage>) => hear(data, listener));
 }
 
-function hear(message: Message, { heldHere, onIn, onRenewed, onOut }: Listener): void {
+function hear(message: SiblingMessage, { heldHere, onIn, onRenewed, onOut }: SiblingListener): void {
   switch (message.kind) {
     case 'ask': {
       const held = heldHere(message.id);
@@ -51,14 +51,14 @@ function hear(message: Message, { heldHere, onIn, onRenewed, onOut }: Listener):
   }
 }
 
-export function tellSiblings(message: Message): void {
+export function tellSiblings(message: SiblingMessage): void {
   // A channel has one origin, and no argument for it.
   // oxlint-disable-next-line require-post-message-target-origin
   channel?.postMessage(message);
 }
 
 /** What other tabs of this page hold: that of this id, the latest; or that of the tab used last, which led here. */
-export async function heldBySiblings(id?: string): Promise<Held | undefined> {
+export async function heldBySiblings(id?: string): Promise<SignInToken | undefined> {
   if (channel === undefined) return undefined;
   answers = [];
   tellSiblings({ kind: 'ask', from: ownName, id });
@@ -69,10 +69,10 @@ export async function heldBySiblings(id?: string): Promise<Held | undefined> {
   return heard.toSorted(order).at(-1)?.held;
 }
 
-type Answer = { held: Held; usedAtMs: number };
+type SiblingAnswer = { held: SignInToken; usedAtMs: number };
 
-const byUse = (one: Answer, other: Answer) => one.usedAtMs - other.usedAtMs;
-const byEnd = (one: Answer, other: Answer) => (one.held.endsAtMs ?? 0) - (other.held.endsAtMs ?? 0);
+const byUse = (one: SiblingAnswer, other: SiblingAnswer) => one.usedAtMs - other.usedAtMs;
+const byEnd = (one: SiblingAnswer, other: SiblingAnswer) => (one.held.endsAtMs ?? 0) - (other.held.endsAtMs ?? 0);
 
 /** A frame whose origin is nobody's has none. */
 function open(): BroadcastChannel | undefined {

@@ -8,15 +8,15 @@ import { addPath } from '../http/routes.ts';
 import { limitFailures, type LimitOptions } from '../limits/limits.ts';
 import { originOf } from './authenticate.ts';
 
-type Options = { database: Pick<Database, 'change'>; limits: Pick<LimitOptions, 'failuresPerMinute'> } & Pick<
-  LimitOptions,
-  'redis' | 'log'
->;
+type ConsoleSessionOptions = {
+  database: Pick<Database, 'change'>;
+  limits: Pick<LimitOptions, 'failuresPerMinute'>;
+} & Pick<LimitOptions, 'redis' | 'log'>;
 
 const readSession = bodyReader<{ code: string }>(newConsoleSession);
 
 /** Exchanges links to the console for access tokens. Codes that are wrong count as access tokens that are. */
-export function consoleSessionRoutes({ database, limits, redis, log }: Options): Router {
+export function consoleSessionRoutes({ database, limits, redis, log }: ConsoleSessionOptions): Router {
   const router = Router({ caseSensitive: true });
   const failures = limitFailures({ ...limits, redis, log });
 

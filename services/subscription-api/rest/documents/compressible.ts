@@ -2,17 +2,17 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /** How the bytes of a document may be sent. */
-export type Encoding = 'br' | 'gzip' | 'identity';
+export type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 export type Compressible = {
   /** The bytes so encoded. They are compressed once, when somebody first asks for them so. */
-  as(encoding: Encoding): Promise<Buffer>;
+  as(encoding: ContentEncoding): Promise<Buffer>;
 };
 
 /** A tenth of the time of the best, for a twentieth more bytes. */
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+const COMPRESS: Record<ContentEncoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, QUALITY),
   gzip: (bytes) => promisify(gzip)(bytes),
   identity: (bytes) => Promise.resolve(bytes),
@@ -20,7 +20,7 @@ const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 
 /** Bytes that stay what they are. */
 export function compressible(bytes: Buffer): Compressible {
-  const kept = new Map<Encoding, Promise<Buffer>>();
+  const kept = new Map<ContentEncoding, Promise<Buffer>>();
   return {
     as(encoding) {
       const known = kept.get(encoding) ?? COMPRESS[encoding](bytes);
