@@ -76,7 +76,8 @@ export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, ot
   };
 }
 
-function addressOf({ api }: ApiCommandOptions, env: NodeJS.ProcessEnv): string {
+/** Where clients reach the API, without a last slash. Throws where nothing says it. */
+export function addressOf({ api }: { api?: string | undefined }, env: NodeJS.ProcessEnv): string {
   const url = URL.parse(api ?? env['API_URL'] ?? addressHere(env));
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new Error('say where the API is: --api https://waybell.example.com, or API_URL');

@@ -1,8 +1,10 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { createConsoleLink, LINK_SCOPES } from '@waybell/subscription-api/console-links';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled } from '../account-called.ts';
+import { addressOf } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { durationMs } from '../duration-option.ts';
 import { report } from '../report.ts';
@@ -13,8 +15,9 @@ const WHERE = '\nDATABASE_URL names the database; without it, the running stack 
 
 export function tokenCommand(): Command {
   return new Command('token')
-    .description('create, list and revoke access tokens of accounts')
+    .description('create, list and revoke access tokens of accounts, and links that open the console')
     .addCommand(createCommand())
+    .addCommand(linkCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand())
     .addHelpText('after', '\nExample:\n  TOKEN=$(./waybell token create --account $ACCOUNT)\n');
@@ -32,6 +35,19 @@ function createCommand(): Command {
       `${WHERE}\n\nExample:\n  TOKEN=$(./waybell token create --account $ACCOUNT --client tms --expires 90d)\n`,
     )
     .action(create);
+}
+
+function linkCommand(): Command {
+  return new Command('link')
+    .description('create a link that opens the console for a client, once, and print it')
+    .requiredOption('--account <guid>', 'the account')
+    .option('--client <name>', 'the API client (default: default)')
+    .option('--write', 'to change what is there, too; otherwise to see it')
+    .option('--expires <duration>', 'how long it can be opened, a day at most (default: 10m)', durationMs)
+    .option('--signed-in <duration>', 'how long one is signed in by it, a day at most (default: 1h)', durationMs)
+    .option('--api <url>', 'where clients reach the API (default: API_URL, or that of the running stack)')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell token link --account $ACCOUNT --write --signed-in 8h\n`)
+    .action(createLink);
 }
 
 function listCommand(): Command {
@@ -59,6 +75,29 @@ async function create({ account, client, scope, expires }: CreateOptions): Promi
   print(token);
 }
 
+type LinkOptions = {
+  account: string;
+  client?: string;
+  write?: true;
+  expires?: number;
+  signedIn?: number;
+  api?: string;
+};
+
+async function createLink({ account, client, write, expires, signedIn, api }: LinkOptions): Promise<void> {
+  const address = addressOf({ api }, process.env);
+  const { path } = await withDatabase(process.env, (postgres) =>
+    createConsoleLink(postgres, {
+      accountGuid: account,
+      clientId: client,
+      scopes: write ? LINK_SCOPES : undefined,
+      expiresInMs: expires,
+      tokenExpiresInMs: signedIn,
+    }),
+  );
+  print(address + path);
+}
+
 async function list({ account }: { account: string }): Promise<void> {
   const { tokens, nameOf, guid } = await withDatabase(process.env, async (postgres) => {
     const { guid: found, name } = await findAccount(postgres, account);
@@ -80,7 +119,7 @@ async function revoke(token: string): Promise<void> {
 function described(token: TokenSummary): string {
   const day = (date: Date | null) => date?.toISOString() ?? 'never';
   const state = token.revoked_at === null ? `expires ${day(token.expires_at)}` : `revoked ${day(token.revoked_at)}`;
-  return [token.guid, token.client_id, token.scopes.join(','), state, `last used ${day(token.last_used_at)}`].join(
-    '  ',
-  );
+  const link = { opened: ['link'], unopened: ['link, not opened yet'], none: [] }[token.console_link ?? 'none'];
+  const { guid, client_id: client, scopes } = token;
+  return [guid, client, scopes.join(','), state, `last used ${day(token.last_used_at)}`, ...link].join('  ');
 }

@@ -37,6 +37,7 @@ export const problemKinds = {
   'several-rejected': [409, 'Several rejected messages are called so'],
   'not-an-event': [409, 'What was rejected is not an event'],
   'rejected-taken': [409, 'Another has the rejected messages in hand'],
+  'invalid-link': [410, 'The link is no longer valid'],
   'no-longer-kept': [410, 'What follows is no longer kept'],
   'listener-ended': [410, 'The listener has ended'],
   'request-timeout': [408, 'The request did not end in time'],

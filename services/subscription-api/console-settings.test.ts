@@ -16,25 +16,27 @@ const console = { ...env, ...issuer, CONSOLE_CLIENT_ID: 'waybell-console' };
 
 describe('readConsole', () => {
   test('has people sign in with an access token alone where nothing is set, or the console is no client of the issuer', () => {
-    const plain = { client: { view: 'client' }, operator: { view: 'operator' } };
+    const plain = {
+      client: { settings: { view: 'client' }, parents: [] },
+      operator: { settings: { view: 'operator' }, parents: [] },
+    };
     expect(readConfig(env).console).toEqual(plain);
     expect(readConfig({ ...env, ...issuer }).console).toEqual(plain);
   });
 
   test('has clients, and no operators, sign in at the issuer, for its audience', () => {
-    expect(readConfig(console).console).toEqual({
-      client: {
-        view: 'client',
-        signIn: {
-          issuer: 'https://login.example.com/realm/',
-          clientId: 'waybell-console',
-          scope: 'webhooks:read webhooks:write',
-          audience: 'waybell',
-          origins: [],
-        },
+    const { client, operator } = readConfig(console).console;
+    expect(client.settings).toEqual({
+      view: 'client',
+      signIn: {
+        issuer: 'https://login.example.com/realm/',
+        clientId: 'waybell-console',
+        scope: 'webhooks:read webhooks:write',
+        audience: 'waybell',
+        origins: [],
       },
-      operator: { view: 'operator' },
     });
+    expect(operator.settings).toEqual({ view: 'operator' });
   });
 
   test('takes other scopes and origins of the issuer, and a dashboard for operators', () => {
@@ -44,17 +46,35 @@ describe('readConsole', () => {
       CONSOLE_ISSUER_ORIGINS: 'https://token.example.com,https://eu.example.com:8443',
       CONSOLE_DASHBOARD_URL: 'https://grafana.example.com/d/waybell',
     }).console;
-    expect(client.signIn).toMatchObject({
+    expect(client.settings.signIn).toMatchObject({
       scope: 'api://waybell/read offline_access',
       origins: ['https://token.example.com', 'https://eu.example.com:8443'],
     });
-    expect(operator.dashboardUrl).toBe('https://grafana.example.com/d/waybell');
+    expect(operator.settings.dashboardUrl).toBe('https://grafana.example.com/d/waybell');
+  });
+
+  test('takes parents of the console of clients, and of no other', () => {
+    const { client, operator } = readConfig({
+      ...env,
+      CONSOLE_PARENTS: 'https://a.example.com,http://localhost:3000',
+    }).console;
+    expect(client.parents).toEqual(['https://a.example.com', 'http://localhost:3000']);
+    expect(operator.parents).toEqual([]);
+  });
+
+  test('takes a name and a colour for both, which can be read', () => {
+    const { client, operator } = readConfig({ ...env, CONSOLE_NAME: 'Fährlog Ω', CONSOLE_ACCENT: '#0B6E4F' }).console;
+    const brand = { name: 'Fährlog Ω', accent: { light: '#0b6e4f', dark: expect.stringMatching(/^#[\da-f]{6}$/) } };
+    expect([client.settings, operator.settings]).toEqual([
+      { view: 'client', ...brand },
+      { view: 'operator', ...brand },
+    ]);
   });
 
   test.each(['http://localhost:8090', 'http://127.0.0.1:8090/realm', 'http://[::1]:8090'])(
     'takes the issuer %s, which is on this machine',
     (JWT_ISSUER) => {
-      expect(readConfig({ ...console, JWT_ISSUER }).console.client.signIn?.issuer).toBe(JWT_ISSUER);
+      expect(readConfig({ ...console, JWT_ISSUER }).console.client.settings.signIn?.issuer).toBe(JWT_ISSUER);
     },
   );
 
@@ -73,13 +93,21 @@ describe('readConsole', () => {
       'http://token.example.com',
       'https://token.example.com/oauth',
       'https://token.example.com; script-src *',
-    ].map(
-      (origin) =>
-        [
-          `the origin ${origin}`,
-          { CONSOLE_ISSUER_ORIGINS: origin },
-          /CONSOLE_ISSUER_ORIGINS: "[^"]+" is not an origin such as https:\/\/token.example.com/,
-        ] as const,
+    ].flatMap((origin) =>
+      ['CONSOLE_ISSUER_ORIGINS', 'CONSOLE_PARENTS'].map(
+        (name) =>
+          [
+            `the origin ${origin} in ${name}`,
+            { [name]: origin },
+            new RegExp(String.raw`${name}: "[^"]+" is not an origin such as https://\w+\.example\.com`),
+          ] as const,
+      ),
+    ),
+    ['a name that no title can have', { CONSOLE_NAME: 'a\u0007' }, /CONSOLE_NAME: is not a name/],
+    ['a name that is too long', { CONSOLE_NAME: 'x'.repeat(41) }, /CONSOLE_NAME: is not a name/],
+    ...['red', '#fff', '#12345g', '#0b6e4f; color: red', 'var(--x)'].map(
+      (colour) =>
+        [`the colour ${colour}`, { CONSOLE_ACCENT: colour }, /CONSOLE_ACCENT: "[^"]+" is not a colour/] as const,
     ),
   ] as const)('refuses %s, and says why', (_, bad, why) => {
     expect(() => readConfig({ ...console, ...bad })).toThrow(why);

@@ -1,5 +1,6 @@
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
+import { pruneConsoleLinks } from './console-links.ts';
 import type { Database } from './database.ts';
 
 export type PruneOptions = {
@@ -22,7 +23,7 @@ const PRUNE = `
     returning id)
   select count(*)::int as rows from pruned`;
 
-/** Forgets the changes that are older than is kept, every ten minutes until disposed of. Any number of replicas may. */
+/** Forgets the changes that are older than is kept, and links to the console that have ended, every ten minutes until disposed of. Any number of replicas may. */
 export function startPruning(options: PruneOptions): AsyncDisposable {
   const { log, intervalMs = EVERY_MS } = options;
   return runEvery((stop) => prune(options, stop), { intervalMs, complaint: 'audit-log.not-pruned', log });
@@ -30,6 +31,7 @@ export function startPruning(options: PruneOptions): AsyncDisposable {
 
 async function prune(options: PruneOptions, stop: AbortSignal): Promise<void> {
   const { database, retentionMs, log, rowsAtOnce = ROWS_AT_ONCE } = options;
+  await pruneConsoleLinks(database);
   let pruned: number;
   do {
     const values = [retentionMs, rowsAtOnce];

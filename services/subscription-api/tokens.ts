@@ -18,6 +18,8 @@ export type TokenSummary = {
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
+  /** Whether it is that of a link to the console, which was opened or not yet. */
+  console_link: 'unopened' | 'opened' | null;
 };
 
 /** Scopes of a token that was not narrowed or widened (decisions R14). */
@@ -45,7 +47,7 @@ export async function createToken(
   },
 ): Promise<string> {
   const accountGuid = readGuid(token.accountGuid);
-  const secret = TOKEN_PREFIX + randomBytes(32).toString('base64url');
+  const secret = newToken();
   const clientId = readClientName(token.clientId ?? 'default');
   const scopes = readScopes(token.scopes ?? DEFAULT_SCOPES);
   const values = [token.guid ?? randomUUID(), hashToken(secret), accountGuid, clientId, scopes, expiry(token)];
@@ -61,6 +63,9 @@ export async function createToken(
   }
   return secret;
 }
+
+/** Known to nobody, until its hash is stored. */
+export const newToken = (): string => TOKEN_PREFIX + randomBytes(32).toString('base64url');
 
 /** Ends a token, named by itself or by its guid, at once. Revoking twice is fine. Throws Refusal where there is none. */
 export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Promise<void> {
@@ -78,7 +83,8 @@ export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Pro
 export async function listTokens(postgres: Queryable, account: string): Promise<TokenSummary[]> {
   const accountGuid = readGuid(account);
   const { rows } = await postgres.query<TokenSummary>(
-    `select guid, client_id, scopes, created_at, expires_at, revoked_at, last_used_at
+    `select guid, client_id, scopes, created_at, expires_at, revoked_at, last_used_at,
+       case when link_opened_at is not null then 'opened' when link_made_by is not null then 'unopened' end as console_link
      from waybell.access_tokens where account_guid = $1 order by created_at`,
     [accountGuid],
   );

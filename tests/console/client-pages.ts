@@ -10,20 +10,6 @@ const LOOK_PAUSE_MS = 5_000;
 
 export function clientPages(): void {
   describe('the console of a client', () => {
-    test('is signed in to by an access token, which is in no address and in no storage', async () => {
-      const { tokens } = await anAccount('carrier');
-      const { page } = await signedIn({ token: tokens.both });
-      await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
-      expect(page.url()).not.toContain('wbl_');
-      const kept = await page.evaluate(() => {
-        const { localStorage, sessionStorage, document } = globalThis as unknown as Storages;
-        return JSON.stringify([localStorage, sessionStorage, document.cookie]);
-      });
-      expect(kept).not.toContain('wbl_');
-      await page.reload();
-      await page.getByLabel('Access token').waitFor();
-    });
-
     test('loads 200 KB at most until somebody can sign in', async () => {
       const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
       const loaded: Promise<number>[] = [];
@@ -97,8 +83,6 @@ export function clientPages(): void {
     });
   });
 }
-
-type Storages = { localStorage: object; sessionStorage: object; document: { cookie: string } };
 
 let lastOrder = 40_000;
 

@@ -8,6 +8,9 @@ import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack, type Client } from '../testing/test-stack.ts';
 
+/** What the console goes by. */
+export const BRAND = { CONSOLE_NAME: 'Fährlog <Events>', CONSOLE_ACCENT: '#ffd400' };
+
 /** A system whose console leads to an issuer, and a browser: there once tests run. */
 export let stack: TestStack;
 export let issuer: OpenIdIssuer;
@@ -17,7 +20,9 @@ let browser: Browser;
 beforeAll(async () => {
   issuer = await startOpenIdIssuer();
   await Promise.all([
-    TestStack.start({ ...PATIENT, ...clockSettings, ...issuer.settings }).then((started) => (stack = started)),
+    TestStack.start({ ...PATIENT, ...clockSettings, ...issuer.settings, ...BRAND }).then(
+      (started) => (stack = started),
+    ),
     openBrowser().then((opened) => (browser = opened)),
     Receiver.start().then((started) => (receiver = started)),
   ]);
@@ -52,9 +57,9 @@ export async function somebody({ isRenewed = false } = {}): Promise<Known> {
 }
 
 /** The page on which one signs in. */
-export async function signInPage(): Promise<OpenPage> {
+export async function signInPage(path = '/console/'): Promise<OpenPage> {
   const opened = await browser.newPage({ origin: apiUrl(), timezone: 'Europe/Berlin', issuer: issuer.origin });
-  await opened.page.goto('/console/');
+  await opened.page.goto(path);
   return opened;
 }
 
@@ -70,10 +75,10 @@ export async function goOn(page: Page, name: string): Promise<void> {
 }
 
 /** A page on which that person signed in. */
-export async function signedIn({ name }: Known, { isKept = false } = {}): Promise<OpenPage> {
+export async function signedIn({ name }: Known, { isForgotten = false } = {}): Promise<OpenPage> {
   const opened = await signInPage();
   const { page } = opened;
-  if (isKept) await page.getByLabel('Keep me signed in').check();
+  if (isForgotten) await page.getByLabel('Forget me').check();
   await lead(page);
   await goOn(page, name);
   await page.getByRole('button', { name: 'Sign out' }).waitFor();

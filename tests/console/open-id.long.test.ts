@@ -4,9 +4,11 @@ import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import { HOUR_MS, setClocks } from '../testing/clocks.ts';
 import { TOKEN_LIFE_S } from '../testing/open-id-rules.ts';
+import { expectReadable } from './page-checks.ts';
 import {
   apiUrl,
   askedWith,
+  BRAND,
   goOn,
   history,
   issuer,
@@ -26,13 +28,14 @@ const OURS = /waybell|eyJ/;
 describe('signing in to the console at an issuer', () => {
   test('shows a person the subscriptions of their client', async () => {
     const { page } = await signedIn(await somebody());
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
     await page.getByText('order.created').first().waitFor();
     expect(issuer.granted.at(-1)).toBe('authorization_code 200');
   });
 
-  test('leaves no code and no token in an address, in the history, or in what the browser keeps', async () => {
-    const { page } = await signedIn(await somebody());
-    expect(page.url()).toMatch(new RegExp(`^${apiUrl()}/console/#`));
+  test('leaves no code and no token in an address, in the history, or in what the browser keeps, where one asked for that', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }), { isForgotten: true });
+    expect(page.url()).toMatch(new RegExp(`^${apiUrl()}/console/(#|$)`));
     const visited = await history(page);
     expect(visited).toContainEqual(expect.stringContaining('/sign-in/'));
     expect(visited.filter((url) => url.startsWith(apiUrl())).join(' ')).not.toMatch(/code|state|token|eyJ/);
@@ -42,16 +45,25 @@ describe('signing in to the console at an issuer', () => {
     await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
   });
 
-  test('lasts over a reload where one asked for that, by what the tab keeps and nothing else does', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }), { isKept: true });
+  test('lasts over a reload, by what the tab keeps and nothing else does, until one signs out', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }));
     const { local, session, cookie } = await kept(page);
     expect([local, cookie]).toEqual(['{}', '']);
     const ours = Object.entries(JSON.parse(session) as Record<string, string>).filter((each) => OURS.test(each.join()));
-    expect(ours).toEqual([['waybell.token', expect.stringMatching(/^eyJ[\w-]+(\.[\w-]+){2}$/)]]);
+    expect(ours.map(([name]) => name)).toEqual(['waybell.signed-in /console/']);
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
     expect((await kept(page)).session).not.toMatch(OURS);
+  });
+
+  test('leads back to the page that a link named', async () => {
+    const { name } = await somebody();
+    const { page } = await signInPage('/console/#/catalog?action=order.created');
+    await lead(page);
+    await goOn(page, name);
+    await page.getByRole('heading', { name: 'order.created' }).first().waitFor();
+    expect(page.url()).toBe(`${apiUrl()}/console/#/catalog?action=order.created`);
   });
 });
 
@@ -127,8 +139,8 @@ describe('the page on which one signs in says', () => {
 });
 
 describe('a page whose issuer renews tokens', () => {
-  test('goes on beyond the end of each, by refresh tokens that are good for one use and stay in memory', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }));
+  test('goes on beyond the end of each, by refresh tokens that are good for one use', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }), { isForgotten: true });
     const tokens = tokensOf(page);
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('heading', { name: 'Signing secrets' }).waitFor();
@@ -142,6 +154,30 @@ describe('a page whose issuer renews tokens', () => {
     expect(Object.values(await kept(page)).join(' ')).not.toMatch(OURS);
   });
 
+  test('goes on after a reload, and in all tabs by one renewal', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }));
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(`${apiUrl()}/console/`);
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+    const before = issuer.granted.length;
+    for (const turn of [1, 2]) {
+      await laterBy(page, turn * TOKEN_LIFE_S);
+      const link = turn === 1 ? 'Secrets' : 'Catalog';
+      await Promise.all([page, tab].map((each) => each.getByRole('link', { name: link }).click()));
+      for (const each of [page, tab])
+        await each.getByRole('heading', { name: link === 'Secrets' ? 'Signing secrets' : link }).waitFor();
+      await until('it was renewed', () => issuer.granted.length >= before + turn);
+    }
+    expect(issuer.granted.slice(before)).toEqual(['refresh_token 200', 'refresh_token 200']);
+    // What the other tab got, it keeps too.
+    await tab.reload();
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+  });
+
   test('uses a token until its end where the issuer does not answer', async () => {
     const opened = await signedIn(await somebody({ isRenewed: true }));
     const { page } = opened;
@@ -153,12 +189,12 @@ describe('a page whose issuer renews tokens', () => {
       .getByText(/^whsec_|Show|Reveal/)
       .first()
       .waitFor();
-    await opened.untilTrouble(/^failed .*\/token: .*ERR_CONNECTION_REFUSED/);
+    await opened.untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
     await opened.untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
   });
 
   test('says so where the issuer refuses, and leads there', async () => {
-    const opened = await signedIn(await somebody({ isRenewed: true }), { isKept: true });
+    const opened = await signedIn(await somebody({ isRenewed: true }));
     const { page } = opened;
     await issuer.forget();
     await laterBy(page, TOKEN_LIFE_S);
@@ -183,3 +219,30 @@ test('the page may ask its issuer, and nobody else', async () => {
 
 /** Has the page's clock stand so much later than it is. */
 const laterBy = (page: Page, seconds: number) => page.clock.setFixedTime(Date.now() + seconds * 1_000);
+
+test('the page goes by the name and in the colour of its settings, as far as that can be read', async () => {
+  const { page } = await signInPage();
+  await page.getByRole('heading', { name: BRAND.CONSOLE_NAME }).waitFor();
+  expect(await page.title()).toBe(`Sign in – ${BRAND.CONSOLE_NAME}`);
+  await expectReadable(page);
+  await lead(page);
+  const { name } = await somebody();
+  await goOn(page, name);
+  await page.getByText(BRAND.CONSOLE_NAME).first().waitFor();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await page.evaluate(accentOf)).toBe(`rgb(255, 212, 0)`);
+  await expectReadable(page);
+});
+
+/** The colour of a link. */
+function accentOf(): string {
+  const { document, getComputedStyle } = globalThis as unknown as Styled;
+  const link = document.createElement('a');
+  document.body.append(link);
+  return getComputedStyle(link).color;
+}
+
+type Styled = {
+  document: { createElement(name: string): object; body: { append(element: object): void } };
+  getComputedStyle(element: object): { color: string };
+};

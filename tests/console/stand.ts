@@ -18,8 +18,11 @@ const CARRIER_DELAYS_MS = [100, 200, 400];
 export const SOURCE_NETWORK = '8.8.8.0/28';
 
 beforeAll(async () => {
+  receiver = await Receiver.start();
   const settings = {
     ...PATIENT,
+    // Its pages may frame those of clients.
+    CONSOLE_PARENTS: new URL(receiver.url('/')).origin,
     CARRIER_RETRY_DELAYS: CARRIER_DELAYS_MS.map((delayMs) => `${delayMs}ms`).join(),
     LOG_SEND_INTERVAL: '50ms',
     CALLBACK_SOURCE_NETWORKS: SOURCE_NETWORK,
@@ -27,7 +30,6 @@ beforeAll(async () => {
   await Promise.all([
     TestStack.start(settings).then((started) => (stack = started)),
     openBrowser().then((opened) => (browser = opened)),
-    Receiver.start().then((started) => (receiver = started)),
   ]);
 });
 

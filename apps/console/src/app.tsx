@@ -14,7 +14,7 @@ import { SignInPage } from './session/sign-in-page.tsx';
 export function App({ settings }: { settings: Promise<PageSettings> }) {
   return (
     <Caught>
-      <Suspense fallback={<Loading what="Waybell" />}>
+      <Suspense fallback={<Loading what="the console" />}>
         <Console settings={settings} />
       </Suspense>
     </Caught>
@@ -24,6 +24,7 @@ export function App({ settings }: { settings: Promise<PageSettings> }) {
 function Console({ settings }: { settings: Promise<PageSettings> }) {
   const known = use(settings);
   const state = useSession();
+  if (state.kind === 'starting') return <Loading what="the console" />;
   if (state.kind === 'out') return <SignInPage settings={known} why={state.why} />;
   return <SignedIn settings={known} />;
 }

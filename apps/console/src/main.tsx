@@ -2,6 +2,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readSettings } from './api/settings.ts';
 import { App } from './app.tsx';
+import { applyBrand } from './session/brand.ts';
+import { resume } from './session/resume.ts';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
@@ -9,8 +11,13 @@ import './style/operators.css';
 
 const place = document.querySelector('#page');
 if (place === null) throw new Error('the page has no place for itself');
+const settings = readSettings().then((known) => {
+  applyBrand(known);
+  void resume(known);
+  return known;
+});
 createRoot(place).render(
   <StrictMode>
-    <App settings={readSettings()} />
+    <App settings={settings} />
   </StrictMode>,
 );

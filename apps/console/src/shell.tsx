@@ -1,7 +1,8 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { Foreign } from './parts/text-block.tsx';
-import { signOut, useSignedIn } from './session/session.ts';
+import { brandName } from './session/brand.ts';
+import { isFramed, signOut, useIsByLink, useSignedIn } from './session/session.ts';
 
 /** What is around every page: the ways to the pages, the search, and who signed in. */
 export function Shell() {
@@ -13,7 +14,9 @@ export function Shell() {
       </a>
       <div className="shell">
         <header className="rail">
-          <strong className="brand">Waybell</strong>
+          <strong className="brand">
+            <Foreign text={brandName} />
+          </strong>
           <nav aria-label="Pages">{view === 'operator' ? <OperatorLinks /> : <ClientLinks />}</nav>
           <Who />
         </header>
@@ -71,6 +74,7 @@ function OperatorLinks() {
 
 function Who() {
   const { view, account, name, client, interface: side, ask } = useSignedIn();
+  const isByLink = useIsByLink();
   if (ask.actingFor !== undefined) return null;
   return (
     <div className="who">
@@ -80,9 +84,12 @@ function Who() {
         </strong>
         <Foreign text={`${view === 'operator' ? 'operator' : side} · ${client}`} />
       </span>
-      <button type="button" className="quiet" onClick={() => signOut()}>
-        Sign out
-      </button>
+      {/* Who is signed in by the page around this one signs out there. */}
+      {!(isByLink && isFramed) && (
+        <button type="button" className="quiet" onClick={() => signOut()}>
+          Sign out
+        </button>
+      )}
     </div>
   );
 }

@@ -26,7 +26,7 @@ const moment: JsonNode = { type: ['string', 'null'], format: 'date-time' };
 
 const token: JsonNode = {
   type: 'object',
-  required: ['guid', 'client_id', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+  required: ['guid', 'client_id', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'console_link'],
   properties: {
     guid: { type: 'string', format: 'uuid' },
     client_id: { $ref: '#/components/schemas/ClientId' },
@@ -35,6 +35,10 @@ const token: JsonNode = {
     expires_at: { ...moment, description: 'Null: it holds until it is revoked.' },
     revoked_at: moment,
     last_used_at: { ...moment, description: 'To the minute; null: never.' },
+    console_link: {
+      enum: ['unopened', 'opened', null],
+      description: 'Of the token of a link to the console, which is none until that is opened; else null.',
+    },
   },
 };
 

@@ -4,6 +4,7 @@ import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
+import { consoleLinksOfAccount } from './console-link-paths.ts';
 import { documentPath, rootPath } from './document-paths.ts';
 import { jsonOf, listOf, schemaRef, type JsonNode } from './json-node.ts';
 import { bareLinks, byGuid } from './links.ts';
@@ -179,6 +180,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  '/v1/admin/accounts/{guid}/console-links': { parameters: [guid], ...consoleLinksOfAccount },
   '/v1/admin/tokens/{guid}': {
     parameters: [guid],
     delete: {

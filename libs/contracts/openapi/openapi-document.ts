@@ -4,6 +4,7 @@ import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
+import { consoleSessionPaths } from './console-link-paths.ts';
 import { describe } from './description.ts';
 import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
@@ -63,6 +64,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     paths: {
       ...Object.assign({}, ...interfaces.map((name) => PATHS[name])),
       ...ownTokenPaths(interfaces),
+      ...consoleSessionPaths,
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...credentialsPaths(interfaces),

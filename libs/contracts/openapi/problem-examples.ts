@@ -47,6 +47,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'answered-too-late': 'Nobody waits for the answer to it any more.',
   'already-listening':
     'Another listener of this name lives: choose another name, or end it; without its program it ends within 60 s.',
+  'invalid-link': 'The link was opened before, or its time is over. Ask for a new one.',
   'listener-ended': 'The listener has ended: begin another.',
   'request-timeout': 'The request did not come to its end in time.',
   'body-too-large': 'A body has at most 64 KiB here, after decompression.',

@@ -34,6 +34,7 @@ import { Notices } from './0035-notices.ts';
 import { Stopped } from './0036-stopped.ts';
 import { Credentials } from './0037-credentials.ts';
 import { SentByHand } from './0038-sent-by-hand.ts';
+import { ConsoleLinks } from './0039-console-links.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -77,4 +78,5 @@ export const migrations = [
   Stopped,
   Credentials,
   SentByHand,
+  ConsoleLinks,
 ];

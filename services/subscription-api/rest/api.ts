@@ -3,7 +3,8 @@ import type { Express } from 'express';
 import { statisticsRoutes } from './deliveries/statistics.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { missedRoutes } from './deliveries/missed.ts';
-import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
+import { consoleRoutes, type ServedConsole } from './console/console.ts';
+import { consoleSessionRoutes } from './authentication/console-sessions.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
 import { credentialsRoutes } from './credentials/credentials.ts';
@@ -25,7 +26,7 @@ export type ApiOptions = RouteOptions &
   Pick<ListenerRouteOptions, 'listenerSettings'> & {
     interfaces: readonly string[];
     documents: Documents;
-    console: { client: ConsoleSettings };
+    console: { client: ServedConsole };
   };
 
 /** The interfaces among these names. */
@@ -51,6 +52,7 @@ export function createApi(options: ApiOptions): Express {
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(options.documents),
+    consoleSessionRoutes(options),
     consoleRoutes(options.console.client),
   ]);
 }

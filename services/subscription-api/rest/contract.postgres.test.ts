@@ -6,6 +6,7 @@ import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 import { logDelivery } from '../testing/logged-delivery.ts';
+import { createConsoleLink } from '../console-links.ts';
 import { createToken } from '../tokens.ts';
 import { readLive } from '../../../tests/testing/live-reader.ts';
 
@@ -135,6 +136,18 @@ async function provoke(each: Ask): Promise<void> {
     await api.ask(method, path, { token, raw: ' '.repeat(65_537), headers: json });
     await api.ask(method, path, { token, body: { unknown: 1 } });
   }
+}
+
+/** A link to the console that is opened, and bodies that open none. */
+async function openLinks(): Promise<void> {
+  const at = '/v1/console-sessions';
+  const { path } = await createConsoleLink(api.store.postgres, { accountGuid: tokens.carrier.account });
+  const code = path.replace(/.*=/, '');
+  for (const body of [{ code }, { code }, { unknown: 1 }]) await api.ask('POST', at, { body });
+  await api.ask('POST', at, { raw: '{', headers: json });
+  await api.ask('POST', at, { raw: '{}', headers: { ...json, 'content-encoding': 'gzip' } });
+  await api.ask('POST', at, { raw: 'a', headers: { 'content-type': 'text/plain' } });
+  await api.ask('POST', at, { raw: ' '.repeat(65_537), headers: json });
 }
 
 /** As many as there may be. */
@@ -302,16 +315,19 @@ describe('openapi.json', () => {
       '/schemas/%zz',
     ])
       await api.ask('GET', path);
+    await openLinks();
     const missing = unseen(api);
     expect(missing.filter((answer) => !/ (429|50[034]) /.test(answer))).toEqual([]);
   });
 
   test('tells of the answer of each operation to a token that asks too much', async () => {
-    await using strict = await startApi({ beside: api, limits: { requestsPerMinute: 1 } });
+    await using strict = await startApi({ beside: api, limits: { requestsPerMinute: 1, failuresPerMinute: 1 } });
     const { token } = await signUp(strict, { interface: 'shipper' });
     await strict.ask('GET', base, { token });
     for (const { method, path, body } of asks)
       expect((await strict.ask(method, path, { token, body })).status).toBe(429);
+    for (const status of [410, 429])
+      expect((await strict.ask('POST', '/v1/console-sessions', { body: { code: 'x' } })).status).toBe(status);
     expect(unseen(strict).filter((answer) => / 429 /.test(answer))).toEqual([]);
   });
 

@@ -95,7 +95,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     log: silentLog,
     httpMetrics: measured,
     eventLimits,
-    console: { client: { view: 'client' }, operator: { view: 'operator' } } as const,
+    console: { client: aConsole('client'), operator: aConsole('operator') },
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const { interfaces = ['shipper', 'carrier'], catalog = actions } = options;
@@ -136,6 +136,8 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   const opened = stack.move();
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
+
+const aConsole = (view: 'client' | 'operator') => ({ settings: { view }, parents: [] });
 
 const written = new Map<string, Documents>();
 

@@ -44,6 +44,28 @@ export function accounts(): void {
       expect(JSON.parse(latest)).toMatchObject({ who: 'command line', what: 'token.created' });
     });
 
+    test('make a link that opens the console once, in the list of tokens and in the audit log', async () => {
+      const account = (await waybell('account create --interface carrier')).stdout.trim();
+      const made = await waybell(`token link --account ${account} --client tms --write --expires 5m --signed-in 8h`);
+      const [address, code] = made.stdout.trim().split('/console/#link=');
+      expect(address).toBe(stack.stack.addresses['API_URL']);
+      const open = () =>
+        fetch(`${address}/v1/console-sessions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ code }),
+        });
+      expect([(await open()).status, (await open()).status]).toEqual([201, 410]);
+      const { stdout: listed } = await waybell(`token list --account ${account}`);
+      expect(listed).toMatch(
+        /^\S+ {2}tms {2}webhooks:read,webhooks:write {2}expires \S+ {2}last used never {2}link\n$/,
+      );
+      const { stdout: audited } = await waybell(`audit --account ${account}`);
+      expect(audited).toMatch(/command line .*console-link\.changed/);
+      const { stderr } = await waybell(`token link --account ${account} --expires 2d`);
+      expect(stderr).toContain('at most a day');
+    });
+
     test('switch features on and off', async () => {
       const guid = randomUUID();
       await waybell(`account create --interface shipper --guid ${guid} --feature insurance --feature servicepay`);

@@ -78,6 +78,28 @@ export interface paths {
         patch: operations["updateAccount"];
         trace?: never;
     };
+    "/v1/admin/accounts/{guid}/console-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link that opens the console for a client, once
+         * @description For a platform that shows the console within a page of its own (`CONSOLE_PARENTS`), or for a person who has no token. Whoever opens it first is signed in. It is in the list of access tokens, and ends when revoked there. The audit log names the operator for the link and for its opening.
+         */
+        post: operations["createConsoleLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/accounts/{guid}/subscriptions": {
         parameters: {
             query?: never;
@@ -566,6 +588,11 @@ export interface components {
     schemas: {
         AccessToken: {
             client_id: components["schemas"]["ClientId"];
+            /**
+             * @description Of the token of a link to the console, which is none until that is opened; else null.
+             * @enum {unknown}
+             */
+            console_link: "unopened" | "opened" | null;
             /** Format: date-time */
             created_at: string;
             /**
@@ -1718,6 +1745,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Account"];
+                };
+            };
+        };
+    };
+    createConsoleLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The client that the console is opened for; else `default`. */
+                    client_id?: components["schemas"]["ClientId"];
+                    /** @description How long it can be opened: a day at most; else 10m. */
+                    expires_in?: components["schemas"]["Duration"];
+                    /** @description What may be done there; else `webhooks:read`. */
+                    scopes?: ("webhooks:read" | "webhooks:write")[];
+                    /** @description How long one is signed in, from the opening on: a day at most; else 1h. */
+                    token_expires_in?: components["schemas"]["Duration"];
+                };
+            };
+        };
+        responses: {
+            /** @description The link, shown this once. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @example 2026-11-20T09:30:00.123Z
+                         */
+                        expires_at: string;
+                        /**
+                         * Format: uuid
+                         * @description Of the access token that it is opened with.
+                         */
+                        guid: string;
+                        /** @description Append it to the address at which clients reach the API. A page of the console may follow, such as `/deliveries`. */
+                        path: string;
+                    };
                 };
             };
         };

@@ -3,6 +3,10 @@ export type PageSettings = {
   view: 'client' | 'operator';
   signIn?: { issuer: string; clientId: string; scope: string; audience: string };
   dashboardUrl?: string;
+  /** What the page calls itself, if not Waybell. */
+  name?: string;
+  /** CSS colours for either scheme. */
+  accent?: { light: string; dark: string };
 };
 
 export async function readSettings(): Promise<PageSettings> {

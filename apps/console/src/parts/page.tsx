@@ -1,11 +1,12 @@
 import { useLayoutEffect, type ReactNode } from 'react';
+import { titled } from '../session/brand.ts';
 import { Foreign } from './text-block.tsx';
 
 /** A page with its title, which is that of the window too, and may be a text from elsewhere. */
 export function Page({ title, tools, children }: { title: string; tools?: ReactNode; children: ReactNode }) {
   // With what is shown, not after it.
   useLayoutEffect(() => {
-    document.title = `${title} – Waybell`;
+    document.title = titled(title);
   }, [title]);
   return (
     <>

@@ -1,36 +1,54 @@
 import { ProblemAnswer } from '../api/problem.ts';
 import { isRefused } from './explain-sign-in.ts';
-import type { TokenGrant } from './issuer.ts';
+import { NAME, type SignInToken } from './held.ts';
+import { heldBySiblings } from './siblings.ts';
 
 /** The access token to ask with now. Throws a Problem where there is none. */
 export type Access = () => Promise<string>;
 
 type Renewal = {
-  grant: TokenGrant;
-  onRenewed: (token: string) => void;
+  /** Asks the issuer for the next one. */
+  renew: (held: SignInToken) => Promise<SignInToken>;
+  onRenewed: (held: SignInToken) => void;
   /** Called once the issuer refuses to renew it. */
   onEnd: (error: unknown) => void;
+};
+
+type Renewed = {
+  access: Access;
+  held: () => SignInToken;
+  /** Goes on with what a sibling has. */
+  adopt: (held: SignInToken) => void;
 };
 
 /** As long before its end an access token is renewed; half of its life where that is shorter. */
 const AHEAD_MS = 60_000;
 
 /**
- * Access by a grant, renewed when somebody asks for it near its end: one request for all who ask meanwhile, since a
- * refresh token may be good for one use. While the issuer does not answer, the token is used until its end.
+ * Access by what one is signed in by, renewed when it is asked for near its end: by one request for all who ask meanwhile, in this tab
+ * and its siblings, since a refresh token may be good for one use. While the issuer does not answer, the token is used until its end.
  */
-export function renewing({ grant, onRenewed, onEnd }: Renewal): Access {
-  let held = { ...grant, renewAtMs: renewAtMs(grant) };
+export function renewing(first: SignInToken, { renew, onRenewed, onEnd }: Renewal): Renewed {
+  let held = first;
+  let renewAtMs = dueAtMs(first);
   let renewed: Promise<void> | undefined;
 
-  const renew = async (from: () => Promise<TokenGrant>) => {
-    const next = await from();
-    held = { ...next, renewAtMs: renewAtMs(next) };
-    onRenewed(next.token);
+  const adopt = (next: SignInToken) => {
+    held = next;
+    renewAtMs = dueAtMs(next);
   };
-  return async () => {
-    if (held.renew === undefined || Date.now() < held.renewAtMs) return held.token;
-    renewed ??= renew(held.renew).finally(() => (renewed = undefined));
+  const isDue = () => held.refreshToken !== undefined && Date.now() >= renewAtMs;
+  const renewInTurn = () =>
+    inTurn(held.id, async () => {
+      const theirs = await heldBySiblings(held.id);
+      if (theirs !== undefined && (theirs.endsAtMs ?? 0) > (held.endsAtMs ?? 0)) adopt(theirs);
+      if (!isDue()) return;
+      adopt(await renew(held));
+      onRenewed(held);
+    });
+  const access = async () => {
+    if (!isDue()) return held.token;
+    renewed ??= renewInTurn().finally(() => (renewed = undefined));
     try {
       await renewed;
     } catch (error) {
@@ -42,10 +60,16 @@ export function renewing({ grant, onRenewed, onEnd }: Renewal): Access {
     }
     return held.token;
   };
+  return { access, held: () => held, adopt };
 }
 
-function renewAtMs({ endsAtMs }: TokenGrant): number {
+function dueAtMs({ endsAtMs }: SignInToken): number {
   return endsAtMs === undefined ? Infinity : endsAtMs - Math.min(AHEAD_MS, (endsAtMs - Date.now()) / 2);
+}
+
+/** Does it in no two tabs at once. */
+async function inTurn(id: string, work: () => Promise<void>): Promise<void> {
+  await navigator.locks.request(`${NAME} ${id}`, work);
 }
 
 const over = (): ProblemAnswer =>

@@ -1,17 +1,12 @@
 import * as oauth from 'oauth4webapi';
 import { ProblemAnswer } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
+import type { SignInToken } from './held.ts';
 
 export type SignIn = NonNullable<PageSettings['signIn']>;
 
-/** What an issuer gives to who signed in there. */
-export type TokenGrant = {
-  token: string;
-  /** The end of the token by this page's clock; undefined where the issuer does not say. */
-  endsAtMs: number | undefined;
-  /** Asks for the next grant. Undefined where the issuer gave no refresh token. */
-  renew: (() => Promise<TokenGrant>) | undefined;
-};
+/** What an issuer gives to those who signed in there. */
+export type TokenGrant = Pick<SignInToken, 'token' | 'endsAtMs' | 'refreshToken'>;
 
 type IssuerRequest = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
 
@@ -45,23 +40,23 @@ export function asking(signIn: SignIn) {
   };
 }
 
-/** What an issuer has given. Its refresh token is in the memory of the page alone, and may be good for one use. */
+/** What an issuer has given. `before`: the refresh token that it was given for, which may go on being good. */
 export function grantOf(
-  signIn: SignIn,
-  server: oauth.AuthorizationServer,
   { access_token: token, expires_in: seconds, refresh_token: refreshToken }: oauth.TokenEndpointResponse,
+  before?: string,
 ): TokenGrant {
-  const renew = async (by: string): Promise<TokenGrant> => {
-    const client = clientOf(signIn);
-    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), by, asking(signIn));
-    const given = await oauth.processRefreshTokenResponse(server, client, response);
-    return grantOf(signIn, server, { ...given, refresh_token: given.refresh_token ?? by });
-  };
-  return {
-    token,
-    endsAtMs: seconds === undefined ? undefined : Date.now() + seconds * 1_000,
-    renew: refreshToken === undefined ? undefined : () => renew(refreshToken),
-  };
+  const endsAtMs = seconds === undefined ? undefined : Date.now() + seconds * 1_000;
+  return { token, endsAtMs, refreshToken: refreshToken ?? before };
+}
+
+/** Asks the issuer for the next token. */
+export async function renewAt(signIn: SignIn, held: SignInToken): Promise<SignInToken> {
+  const { refreshToken = '' } = held;
+  const client = clientOf(signIn);
+  const server = await discovered(signIn);
+  const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, asking(signIn));
+  const given = await oauth.processRefreshTokenResponse(server, client, response);
+  return { ...held, ...grantOf(given, refreshToken) };
 }
 
 /** Over http only on this machine, where people try things out. */

@@ -65,5 +65,5 @@ export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise
     asking(signIn),
   );
   const given = await oauth.processAuthorizationCodeResponse(server, client, response);
-  return { ...grantOf(signIn, server, given), isKept: pending.isKept };
+  return { ...grantOf(given), isKept: pending.isKept };
 }

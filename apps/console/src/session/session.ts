@@ -2,9 +2,11 @@ import { createContext, use, useSyncExternalStore } from 'react';
 import { askWith, root, type ActedFor, type ApiClient } from '../api/ask.ts';
 import { isObject, problemOf, unreachable } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
-import { renewing, type Access } from './access.ts';
+import { renewing } from './access.ts';
 import { explainSignIn } from './explain-sign-in.ts';
-import type { TokenGrant } from './issuer.ts';
+import { forget, keep, type SignInToken } from './held.ts';
+import { hostOf, renewAt } from './issuer.ts';
+import { listenToSiblings, tellSiblings } from './siblings.ts';
 
 /** The owner of the token, and what it may do. */
 export type Session = {
@@ -18,11 +20,20 @@ export type Session = {
   scopes: readonly string[];
 };
 
-type SessionState = { kind: 'out'; why?: string | undefined } | { kind: 'in'; session: Session };
+type SessionState =
+  /** It is not known yet whether there is something to sign in by. */
+  | { kind: 'starting' }
+  | { kind: 'out'; why?: string | undefined }
+  | { kind: 'in'; session: Session; isByLink: boolean };
 
-const KEPT = 'waybell.token';
+/** What this tab is signed in by, or is about to be. */
+type Current = ReturnType<typeof renewing> & {
+  /** Beyond a reload, and for siblings. */
+  isKept: boolean;
+};
 
-let state: SessionState = { kind: 'out' };
+let state: SessionState = { kind: 'starting' };
+let current: Current | undefined;
 const listeners = new Set<() => void>();
 
 function become(next: SessionState): void {
@@ -30,49 +41,95 @@ function become(next: SessionState): void {
   for (const listener of listeners) listener();
 }
 
-type How = { view: PageSettings['view']; isKept: boolean };
+type How = {
+  settings: PageSettings;
+  isKept: boolean;
+  /** Whether other tabs do not have it yet. */
+  isNew: boolean;
+};
 
-/** The token is in memory; in the tab's session storage where one asked for that. It never is in an address. */
-export async function signIn(token: string, { view, isKept }: How): Promise<void> {
-  const who = await whose(token, view);
-  if (isKept) sessionStorage.setItem(KEPT, token);
-  enter(() => Promise.resolve(token), { view, ...who });
-}
-
-/** Signs in with an issuer's grant, and renews the token while the issuer allows it. The refresh token stays in memory. */
-export async function signInBy(grant: TokenGrant, { view, isKept, host }: How & { host: string }): Promise<void> {
-  const who = await whose(grant.token, view);
-  const keep = (token: string) => {
-    if (isKept) sessionStorage.setItem(KEPT, token);
-  };
-  keep(grant.token);
-  const isStillIn = () => state.kind === 'in' && state.session === session;
-  const session = enter(
-    renewing({
-      grant,
-      onRenewed: (token) => {
-        if (isStillIn()) keep(token);
+/**
+ * Signs in by a token, and renews it while its issuer allows that. What is kept, other tabs of this page have too: nothing is in an
+ * address. Throws a Problem where the token does not hold.
+ */
+export async function signIn(first: SignInToken, { settings, isKept, isNew }: How): Promise<void> {
+  const { view, signIn: issuer } = settings;
+  const own: Current = {
+    isKept,
+    ...renewing(first, {
+      renew: (held) => (issuer === undefined ? Promise.resolve(held) : renewAt(issuer, held)),
+      onRenewed(held) {
+        if (current !== own || !isKept) return;
+        keep(held);
+        tellSiblings({ kind: 'renewed', held });
       },
-      onEnd: (error) => {
-        if (isStillIn()) signOut(`Your sign-in has ended. ${explainSignIn(error, host)}`);
+      onEnd(error) {
+        if (current === own) signOut(`Your sign-in has ended. ${explainSignIn(error, issuer && hostOf(issuer))}`);
       },
     }),
-    { view, ...who },
-  );
+  };
+  current = own;
+  try {
+    const who = await whose(await own.access(), view);
+    if (current !== own) return;
+    if (isKept) keep(own.held());
+    // A link is for the page that it was put into.
+    if (isKept && isNew && !first.isByLink) tellSiblings({ kind: 'in', held: own.held() });
+    const ask = askWith({ token: own.access, onSignedOut: (why) => leave(own, why) });
+    become({ kind: 'in', session: { ask, view, ...who }, isByLink: first.isByLink === true });
+  } catch (error) {
+    if (current === own) current = undefined;
+    throw error;
+  }
 }
 
-function enter(access: Access, who: Omit<Session, 'ask'>): Session {
-  const session = { ask: askWith({ token: access, onSignedOut: signOut }), ...who };
-  become({ kind: 'in', session });
-  return session;
-}
-
+/** Signs out, and with this tab all others that are signed in by the same. */
 export function signOut(why?: string): void {
-  sessionStorage.removeItem(KEPT);
+  if (current === undefined) return;
+  tellSiblings({ kind: 'out', id: current.held().id });
+  leave(current, why);
+}
+
+/** What is signed in by another meanwhile stays so. */
+function leave(left: Current, why?: string): void {
+  if (current !== left) return;
+  forget();
+  current = undefined;
+  const isOver = why !== undefined && left.held().isByLink === true;
+  stayOut(isOver ? `${why} Ask for a new link, or reload the page that showed this one.` : why);
+}
+
+/** Whether another page shows this one within its own. */
+export const isFramed = window.parent !== window;
+
+/** Has people sign in, and says why. */
+export function stayOut(why?: string): void {
   become({ kind: 'out', why });
 }
 
-export const keptToken = (): string | null => sessionStorage.getItem(KEPT);
+/** Does what other tabs of this page do: signs in, goes on with a renewed token, signs out. */
+export function followSiblings(settings: PageSettings): void {
+  listenToSiblings({
+    heldHere(id) {
+      if (state.kind !== 'in' || current?.isKept !== true) return undefined;
+      const held = current.held();
+      return id === undefined || id === held.id ? held : undefined;
+    },
+    onIn(held) {
+      // Where it does not do, one signs in here as well.
+      if (state.kind === 'out' && !isFramed)
+        signIn(held, { settings, isKept: true, isNew: false }).catch(() => undefined);
+    },
+    onRenewed(held) {
+      if (current?.held().id !== held.id) return;
+      current.adopt(held);
+      keep(held);
+    },
+    onOut(id) {
+      if (current?.held().id === id) leave(current);
+    },
+  });
+}
 
 export function useSession(): SessionState {
   return useSyncExternalStore(
@@ -84,6 +141,12 @@ export function useSession(): SessionState {
   );
 }
 
+/** Whether a link has signed in, and no person. */
+export function useIsByLink(): boolean {
+  const now = useSession();
+  return now.kind === 'in' && now.isByLink;
+}
+
 /** What is below it is asked and shown as for the client of this session, though an operator signed in. */
 export const Acting = createContext<Session | undefined>(undefined);
 
@@ -91,7 +154,7 @@ export const Acting = createContext<Session | undefined>(undefined);
 export function useSignedIn(): Session {
   const now = useSession();
   const acting = use(Acting);
-  if (now.kind === 'out') throw new Error('nobody is signed in');
+  if (now.kind !== 'in') throw new Error('nobody is signed in');
   return acting ?? now.session;
 }
 

@@ -1,21 +1,23 @@
-import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
-import { ProblemAnswer } from '../api/problem.ts';
+import { useEffect, useState, type SyntheticEvent } from 'react';
 import type { PageSettings } from '../api/settings.ts';
+import { Foreign } from '../parts/text-block.tsx';
+import { brandName, titled } from './brand.ts';
 import { explainSignIn } from './explain-sign-in.ts';
+import { newId } from './held.ts';
 import { hostOf } from './issuer.ts';
-import { grantFor, leadToIssuer, takeAnswer } from './open-id.ts';
-import { keptToken, signIn, signInBy, signOut } from './session.ts';
+import { leadToIssuer } from './open-id.ts';
+import { isFramed, signIn } from './session.ts';
 
 type SignInProps = { settings: PageSettings; why: string | undefined };
 
 export function SignInPage({ settings, why }: SignInProps) {
-  const { view } = settings;
+  const { view, signIn: issuer } = settings;
   const [token, setToken] = useState('');
-  const [isKept, setKept] = useState(false);
+  const [isForgotten, setForgotten] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState(why);
   useEffect(() => {
-    document.title = 'Sign in – Waybell';
+    document.title = titled('Sign in');
   }, []);
 
   const work = async (step: () => Promise<void>) => {
@@ -24,27 +26,31 @@ export function SignInPage({ settings, why }: SignInProps) {
     try {
       await step();
     } catch (error) {
-      setTrouble(explainSignIn(error, settings.signIn && hostOf(settings.signIn)));
+      setTrouble(explainSignIn(error, issuer && hostOf(issuer)));
     } finally {
       setBusy(false);
     }
   };
-  useKnownToken(settings, work);
-
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    void work(() => signIn(token.trim(), { view, isKept }));
+    const held = { id: newId(), token: token.trim() };
+    void work(() => signIn(held, { settings, isKept: !isForgotten, isNew: true }));
   };
   return (
     <main className="sign-in">
-      <h1>Waybell</h1>
+      <h1>
+        <Foreign text={brandName} />
+      </h1>
       <p>{view === 'operator' ? 'The console of operators.' : 'What became of your notifications, and why.'}</p>
       {trouble !== undefined && (
         <p className="state failed" role="alert">
           {trouble}
         </p>
       )}
-      {settings.signIn !== undefined && <OpenId signIn={settings.signIn} isBusy={isBusy} isKept={isKept} work={work} />}
+      {/* No issuer lets itself be framed. */}
+      {issuer !== undefined && !isFramed && (
+        <OpenId signIn={issuer} isBusy={isBusy} lead={() => void work(() => leadToIssuer(issuer, !isForgotten))} />
+      )}
       <form onSubmit={submit}>
         <label htmlFor="token">Access token</label>
         <input
@@ -57,63 +63,30 @@ export function SignInPage({ settings, why }: SignInProps) {
           onChange={(event) => setToken(event.target.value)}
         />
         <label className="choice">
-          <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.target.checked)} />
-          Keep me signed in until this tab is closed
+          <input type="checkbox" checked={isForgotten} onChange={(event) => setForgotten(event.target.checked)} />
+          Forget me when this tab is reloaded
         </label>
         <button type="submit" className="main" disabled={isBusy}>
           {isBusy ? 'Signing in …' : 'Sign in'}
         </button>
       </form>
-      <p className="small">The token stays in this page. It goes to Waybell alone, and never into an address.</p>
+      <p className="small">
+        You stay signed in until you sign out or close the tab; tabs that you open from it are signed in too. The token
+        goes to this API alone, and never into an address.
+      </p>
     </main>
   );
 }
 
-type OpenIdProps = {
-  signIn: NonNullable<PageSettings['signIn']>;
-  isBusy: boolean;
-  isKept: boolean;
-  work: (step: () => Promise<void>) => Promise<void>;
-};
+type OpenIdProps = { signIn: NonNullable<PageSettings['signIn']>; isBusy: boolean; lead: () => void };
 
-function OpenId({ signIn: issuer, isBusy, isKept, work }: OpenIdProps) {
+function OpenId({ signIn: issuer, isBusy, lead }: OpenIdProps) {
   return (
     <>
-      <button
-        type="button"
-        className="main"
-        disabled={isBusy}
-        onClick={() => void work(() => leadToIssuer(issuer, isKept))}
-      >
+      <button type="button" className="main" disabled={isBusy} onClick={lead}>
         Sign in with {hostOf(issuer)}
       </button>
       <p className="or">or</p>
     </>
   );
-}
-
-/** Signs in by the token that an issuer led back with, or that this tab kept. Once, though React looks twice. */
-function useKnownToken({ view, signIn: issuer }: PageSettings, work: OpenIdProps['work']): void {
-  const hasLooked = useRef(false);
-  useEffect(() => {
-    if (hasLooked.current) return;
-    hasLooked.current = true;
-    const kept = keptToken();
-    const answer = issuer && takeAnswer();
-    if (issuer !== undefined && answer !== undefined) {
-      void work(async () => {
-        const { isKept, ...grant } = await grantFor(issuer, answer);
-        await signInBy(grant, { view, isKept, host: hostOf(issuer) });
-      });
-    } else if (kept !== null) {
-      void work(async () => {
-        try {
-          await signIn(kept, { view, isKept: true });
-        } catch (error) {
-          if (error instanceof ProblemAnswer && !error.isPassing) signOut();
-          throw error;
-        }
-      });
-    }
-  });
 }

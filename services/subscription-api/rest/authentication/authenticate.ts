@@ -1,6 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Request } from 'express';
-import type { Actor } from '../../actor.ts';
+import type { Actor, CallerOrigin } from '../../actor.ts';
 import { TOKEN_PREFIX, type Scope } from '../../tokens.ts';
 import { Problem } from '../http/problem.ts';
 
@@ -20,9 +20,6 @@ export type Caller = {
   isOperator?: true;
 };
 
-/** The address that a request came from, and the id by which it is known. */
-export type CallerOrigin = Omit<Actor, 'who'>;
-
 /** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;
 
@@ -36,10 +33,15 @@ const TOKEN_LIMIT = 8_192;
 export function authenticateBearer({ opaque, jwt }: { opaque: FindCaller; jwt: FindCaller | undefined }): Authenticate {
   return (request) => {
     const token = requireBearerToken(request);
-    const from = { origin: request.ip ?? 'unknown', requestId: request.res?.locals['requestId'] ?? null };
+    const from = originOf(request);
     return jwt === undefined || token.startsWith(TOKEN_PREFIX) ? opaque(token, from) : jwt(token, from);
   };
 }
+
+export const originOf = (request: Request): CallerOrigin => ({
+  origin: request.ip ?? 'unknown',
+  requestId: request.res?.locals['requestId'] ?? null,
+});
 
 /**
  * What follows `Bearer` in the request's `Authorization`, whatever it is; undefined where there is no such header. Two

@@ -72,8 +72,28 @@ describe('consoleRoutes', () => {
     );
   });
 
+  test('let no page frame the page, unless its origin is among the parents', async () => {
+    const framing = async (parents: string[], path: string) => {
+      await using served = await serve({ view: 'client' }, { parents });
+      const { headers } = await served.ask(path);
+      const policy = headers.get('content-security-policy') ?? '';
+      return [policy.split('; ').find((each) => each.startsWith('frame-ancestors')), headers.get('x-frame-options')];
+    };
+    for (const path of ['console/', 'console']) {
+      expect(await framing([], path)).toEqual(["frame-ancestors 'none'", 'DENY']);
+      const parents = ['https://a.example.com', 'https://b.example.com:8443'];
+      expect(await framing(parents, path)).toEqual([`frame-ancestors ${parents.join(' ')}`, null]);
+    }
+  });
+
+  test('tell the page its name and colour, and nobody its parents', async () => {
+    const brand = { name: 'Acme', accent: { light: '#0b6e4f', dark: '#3f9c80' } };
+    await using served = await serve({ view: 'client', ...brand }, { parents: ['https://a.example.com'] });
+    expect(await (await served.ask('console/settings.json')).json()).toEqual({ view: 'client', ...brand });
+  });
+
   test('say what to do where the page is not built', async () => {
-    await using served = await serve({ view: 'client' }, join(folder, 'nowhere'));
+    await using served = await serve({ view: 'client' }, { files: join(folder, 'nowhere') });
     const answer = await served.ask('console/');
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('./waybell up') });
@@ -87,9 +107,13 @@ describe('consoleRoutes', () => {
   });
 });
 
-async function serve(settings: ConsoleSettings, files = folder) {
+async function serve(settings: ConsoleSettings, { files = folder, parents = [] as string[] } = {}) {
   const app = express();
-  app.use(consoleRoutes(settings, files));
+  app.use((_request, response, next) => {
+    response.set('x-frame-options', 'DENY');
+    next();
+  });
+  app.use(consoleRoutes({ settings, parents }, files));
   app.use((_request, response) => void response.status(404).end());
   app.use(answerProblems(silentLog));
   const server = createServer(app);

@@ -11,26 +11,36 @@ export type ConsoleSettings = {
   view: 'client' | 'operator';
   /** The OpenID issuer, if people sign in with more than an access token. `origins`: the issuer's further origins. */
   signIn?: { issuer: string; clientId: string; scope: string; audience: string; origins: string[] } | undefined;
+  /** What the page calls itself, if not Waybell. */
+  name?: string | undefined;
+  /** Its colour, so that it can be read on the page's light and dark grounds: CSS colours. */
+  accent?: { light: string; dark: string } | undefined;
   /** Grafana's, for a link. */
   dashboardUrl?: string | undefined;
 };
+
+/** `parents`: origins whose pages may frame the page. */
+export type ServedConsole = { settings: ConsoleSettings; parents: readonly string[] };
 
 /** Files with a hash in their name never change; the page, which names them, must be asked for again. */
 const HASHED = /[\\/]assets[\\/]/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** The console at /console/: static files, and the settings that it reads first. Nothing in it needs a token. */
-export function consoleRoutes(settings: ConsoleSettings, files = builtFiles): Router {
+export function consoleRoutes({ settings, parents }: ServedConsole, files = builtFiles): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const { signIn } = settings;
-  const issuers = signIn === undefined ? [] : [...new Set([new URL(signIn.issuer).origin, ...signIn.origins])];
+  const others = signIn === undefined ? [] : [...new Set([new URL(signIn.issuer).origin, ...signIn.origins])];
   const protect: RequestHandler = (_request, response, next) => {
     response.set({
-      'content-security-policy': `${pagePolicy(issuers)}; require-trusted-types-for 'script'`,
+      'content-security-policy': `${pagePolicy({ others, parents })}; require-trusted-types-for 'script'`,
       'cross-origin-opener-policy': 'same-origin',
     });
+    // It can name no parent.
+    if (parents.length > 0) response.removeHeader('x-frame-options');
     next();
   };
+  router.use('/console', protect);
 
   addPath(router, ['/console'], {
     // Relative, as a proxy may show the API under a path of its own.
@@ -39,7 +49,7 @@ export function consoleRoutes(settings: ConsoleSettings, files = builtFiles): Ro
   addPath(router, ['/console/settings.json'], {
     get: (_request, response) => void response.set('cache-control', 'no-store').json(settings),
   });
-  router.use('/console', protect, compression(), express.static(files, { setHeaders: cached, redirect: false }));
+  router.use('/console', compression(), express.static(files, { setHeaders: cached, redirect: false }));
   addPath(router, ['/console/'], { get: notBuilt });
   return router;
 }

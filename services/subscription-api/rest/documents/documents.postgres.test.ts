@@ -46,8 +46,9 @@ describe('a document', () => {
   test.each([...contracts, 'docs', 'docs/source-networks', 'v1/source-networks'])(
     '%s is read with GET and HEAD only',
     async (path) => {
-      const head = await api.ask('HEAD', `/${path}`);
-      const { text } = await api.ask('GET', `/${path}`);
+      const plain = { headers: { 'accept-encoding': 'identity' } };
+      const head = await api.ask('HEAD', `/${path}`, plain);
+      const { text } = await api.ask('GET', `/${path}`, plain);
       expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
         200,
         '',
@@ -55,6 +56,32 @@ describe('a document', () => {
       ]);
       const put = await api.ask('PUT', `/${path}`);
       expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    },
+  );
+
+  test.each(['openapi.json', 'docs/swagger-ui-bundle.js', 'docs/swagger-ui.css'])(
+    '%s goes out compressed to those who can decompress it, and may be kept so',
+    async (path) => {
+      const ask = (encodings: string, etag = '""') =>
+        api.ask('GET', `/${path}`, { headers: { 'accept-encoding': encodings, 'if-none-match': etag } });
+      const plain = await ask('identity');
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      for (const [accepted, encoding] of [
+        ['gzip, deflate, br, zstd', 'br'],
+        ['gzip, deflate', 'gzip'],
+        ['br;q=0, gzip', 'gzip'],
+      ] as const) {
+        const { headers, text } = await ask(accepted);
+        expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([encoding, 'accept-encoding']);
+        expect(text).toBe(plain.text);
+        // The largest is a program, and made small already.
+        const share = path.endsWith('.js') ? 0.3 : 0.2;
+        expect(Number(headers.get('content-length'))).toBeLessThan(Buffer.byteLength(text) * share);
+        const etag = headers.get('etag') ?? '';
+        expect(etag).not.toBe(plain.headers.get('etag'));
+        expect((await ask(accepted, etag)).status).toBe(304);
+        expect((await ask('identity', etag)).status).toBe(200);
+      }
     },
   );
 

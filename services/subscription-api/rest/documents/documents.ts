@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
-import { Router, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
+import { compressible, type Compressible } from './compressible.ts';
 import { pageFiles } from './page-files.ts';
 import { pagePolicy } from './page-policy.ts';
 import { sourceNetworksHtml } from './source-networks-page.ts';
 import type { SourceNetworks } from './source-networks.ts';
 import { addPath } from '../http/routes.ts';
 
-type Document = { type: string; bytes: Buffer; etag: string; headers: Record<string, string> };
+type Document = { type: string; content: Compressible; hash: string; headers: Record<string, string> };
 
 const CACHED = 'public, max-age=300';
 const HTML = 'text/html; charset=utf-8';
@@ -31,7 +31,7 @@ export function documentRoutes({ overview, routes, files }: Documents): Router {
     get: (_request, response) => void response.status(303).set('location', overview).end(),
   });
   addPath(router, routes, {
-    get(request, response, next) {
+    async get(request, response, next) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
       // What the page loads lies beside it, whatever the path under which a proxy shows the API.
       if (document?.type === HTML && request.path.endsWith('/'))
@@ -40,20 +40,24 @@ export function documentRoutes({ overview, routes, files }: Documents): Router {
           .set('location', `../${request.path.split('/').at(-2)}`)
           .end();
       else if (document === undefined) next('router');
-      else send(document, request, response);
+      else return send(document, request, response);
     },
   });
   return router;
 }
 
-function send(
-  { type, bytes, etag, headers }: Document,
-  request: Pick<IncomingMessage, 'headers'>,
-  response: Response,
-): void {
-  response.set({ 'content-type': type, etag, 'cache-control': CACHED, ...headers });
-  if (isKept(request.headers['if-none-match'], etag)) response.status(304).end();
-  else response.set('content-length', String(bytes.length)).end(bytes);
+async function send({ type, content, hash: of, headers }: Document, request: Request, response: Response) {
+  const encoding = (['br', 'gzip'] as const).find((each) => request.acceptsEncodings(each)) ?? 'identity';
+  // Each encoding is another sequence of bytes, and so another ETag.
+  const etag = encoding === 'identity' ? `"${of}"` : `"${of}-${encoding}"`;
+  response.set({ 'content-type': type, etag, vary: 'accept-encoding', 'cache-control': CACHED, ...headers });
+  if (isKept(request.headers['if-none-match'], etag)) {
+    response.status(304).end();
+    return;
+  }
+  if (encoding !== 'identity') response.set('content-encoding', encoding);
+  const bytes = await content.as(encoding);
+  response.set('content-length', String(bytes.length)).end(bytes);
 }
 
 /** Express would not say so of a request with `Cache-Control: no-cache`, which is to ask here, and need not get it again. */
@@ -98,8 +102,10 @@ function contracts(files: Record<string, string>): [string, Document][] {
   );
 }
 
-function entry(path: string, file: Omit<Document, 'etag'>): [string, Document] {
-  return [path, { ...file, etag: `"${hash('sha256', file.bytes).slice(0, 32)}"` }];
+type File = Pick<Document, 'type' | 'headers'> & { bytes: Buffer };
+
+function entry(path: string, { bytes, ...file }: File): [string, Document] {
+  return [path, { ...file, content: compressible(bytes), hash: hash('sha256', bytes).slice(0, 32) }];
 }
 
 function contractType(path: string): string {

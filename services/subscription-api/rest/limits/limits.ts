@@ -26,15 +26,14 @@ const PROVEN_TOKENS = 10_000;
  */
 export function limiting(authenticate: Authenticate, options: LimitOptions): Authenticate {
   const requireFewRequests = requestLimit(options);
-  const failures = failureLimit(options);
+  const failures = limitFailures(options);
   /** The client of each token that was valid. */
   const proven = new LRUCache<string, string>({ max: PROVEN_TOKENS });
 
   return async (request) => {
     const token = hashToken(bearerTokenOf(request) ?? '').toString('base64url');
-    const address = ipKeyGenerator(request.ip ?? '');
     const known = proven.get(token);
-    if (known === undefined) await failures.requireFew(address);
+    if (known === undefined) await failures.requireFew(request);
     else await requireFewRequests(request, known);
     try {
       const caller = await authenticate(request);
@@ -45,7 +44,7 @@ export function limiting(authenticate: Authenticate, options: LimitOptions): Aut
     } catch (error) {
       if (error instanceof Problem && error.kind === 'invalid-token') {
         proven.delete(token);
-        await failures.note(address);
+        await failures.note(request);
       }
       throw error;
     }
@@ -78,18 +77,20 @@ function requestLimit({ requestsPerMinute, redis, log }: LimitOptions) {
     });
 }
 
-function failureLimit({ failuresPerMinute, redis, log }: LimitOptions) {
+/** Counts what was not valid by which a request of an address would be let in; one count for all who ask for this. */
+export function limitFailures({ failuresPerMinute, redis, log }: Omit<LimitOptions, 'requestsPerMinute'>) {
+  const addressOf = (request: Request) => ipKeyGenerator(request.ip ?? '');
   const counts = sharedCounts({ redis, prefix: 'waybell:limit:failures:', windowMs: WINDOW_MS, log });
   return {
     /** Throws a Problem (429) where too many tokens of this address were not valid. */
-    async requireFew(address: string): Promise<void> {
-      const found = await counts.get(address);
+    async requireFew(request: Request): Promise<void> {
+      const found = await counts.get(addressOf(request));
       // The figure is NaN where Redis has counted nothing yet.
       if (found === undefined || !(found.totalHits >= failuresPerMinute)) return;
       const waitS = Math.max(1, Math.ceil(((found.resetTime?.getTime() ?? 0) - Date.now()) / 1_000));
       const detail = 'Too many access tokens from this address were not valid.';
       throw new Problem('too-many-requests', detail, { headers: { 'retry-after': String(waitS) } });
     },
-    note: (address: string) => counts.increment(address),
+    note: (request: Request) => counts.increment(addressOf(request)),
   };
 }

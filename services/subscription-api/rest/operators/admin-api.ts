@@ -9,7 +9,7 @@ import { stopRoutes } from './stops.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
-import { consoleRoutes, type ConsoleSettings } from '../console/console.ts';
+import { consoleRoutes, type ServedConsole } from '../console/console.ts';
 import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 
@@ -18,7 +18,7 @@ export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> 
   Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
     database: Database;
     documents: Documents;
-    console: { operator: ConsoleSettings };
+    console: { operator: ServedConsole };
   };
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */

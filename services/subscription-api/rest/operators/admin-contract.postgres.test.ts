@@ -42,6 +42,7 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   { method: 'PATCH', path: `${accounts}/${account}`, body: { add_features: ['insurance'] } },
   { method: 'GET', path: `${accounts}/${account}/tokens` },
   { method: 'POST', path: `${accounts}/${account}/tokens`, body: { scopes: ['webhooks:read'], expires_in: '1d' } },
+  { method: 'POST', path: `${accounts}/${account}/console-links`, body: { expires_in: '5m' } },
   { method: 'DELETE', path: `/v1/admin/tokens/${token}`, body: {} },
   { method: 'POST', path: `/v1/admin/rejected/${rejected}/check`, body: anEvent() },
   ...asksOfLine(rejected),

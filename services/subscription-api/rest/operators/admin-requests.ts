@@ -1,7 +1,9 @@
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { newConsoleLink } from '@waybell/contracts/openapi/console-link-paths';
 import { accountChange, accountParameters, newAccount, newToken } from '@waybell/contracts/openapi/admin-paths';
 import { parseDurationMs } from '@waybell/runtime/duration';
+import type { LinkScope } from '../../console-links.ts';
 import type { Scope } from '../../tokens.ts';
 import { bodyReader } from '../http/body.ts';
 import { queryReader } from '../http/read-query.ts';
@@ -9,6 +11,7 @@ import { queryReader } from '../http/read-query.ts';
 type NewAccount = { interface: Interface; guid?: string; name?: string | null; features?: Feature[] };
 type AccountChange = { name?: string | null; add_features?: Feature[]; remove_features?: Feature[] };
 type NewToken = { client_id?: string; scopes?: Scope[]; expires_in?: string };
+type NewLink = { client_id?: string; scopes?: LinkScope[]; expires_in?: string; token_expires_in?: string };
 
 // Each throws a Problem (422) that names everything wrong with what it reads.
 
@@ -30,5 +33,16 @@ export function readNewToken(body: unknown) {
   return { clientId, scopes, expiresInMs: expiresIn === undefined ? undefined : parseDurationMs(expiresIn) };
 }
 
+/** The body of a request to make a link to the console. */
+export function readNewLink(body: unknown) {
+  const { client_id: clientId, scopes, expires_in: linkLife, token_expires_in: tokenLife } = readLink(body);
+  const lives = {
+    expiresInMs: linkLife === undefined ? undefined : parseDurationMs(linkLife),
+    tokenExpiresInMs: tokenLife === undefined ? undefined : parseDurationMs(tokenLife),
+  };
+  return { clientId, scopes, ...lives };
+}
+
 const readChange = bodyReader<AccountChange>(accountChange, adminSchemas);
+const readLink = bodyReader<NewLink>(newConsoleLink, adminSchemas);
 const readToken = bodyReader<NewToken>(newToken, adminSchemas);

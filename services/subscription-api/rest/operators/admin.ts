@@ -5,7 +5,8 @@ import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAcco
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
-import { readAccountChange, readAccountQuery, readNewAccount, readNewToken } from './admin-requests.ts';
+import { createConsoleLink } from '../../console-links.ts';
+import { readAccountChange, readAccountQuery, readNewAccount, readNewLink, readNewToken } from './admin-requests.ts';
 import { admitOperator } from './admit-operator.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
@@ -66,6 +67,16 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
       const guid = randomUUID();
       const token = await run((postgres) => createToken(postgres, { accountGuid, guid, ...wish }));
       response.status(201).json({ guid, token });
+    },
+  });
+
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/console-links'], {
+    async post(request, response) {
+      const run = await admit(request);
+      const accountGuid = requireGuid(request, 'unknown-account');
+      const wish = readNewLink(await readJson(request, response));
+      const { guid, path, expiresAt } = await run((postgres) => createConsoleLink(postgres, { accountGuid, ...wish }));
+      response.status(201).json({ guid, path, expires_at: expiresAt });
     },
   });
 

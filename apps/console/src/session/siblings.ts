@@ -1,0 +1,84 @@
+import { NAME, newId, type SignInToken } from './held.ts';
+
+type SiblingMessage =
+  | { kind: 'ask'; from: string; id: string | undefined }
+  | { kind: 'answer'; to: string; held: SignInToken; usedAtMs: number }
+  /** Somebody signed in. */
+  | { kind: 'in'; held: SignInToken }
+  | { kind: 'renewed'; held: SignInToken }
+  | { kind: 'out'; id: string };
+
+type SiblingListener = {
+  /** What this tab holds, and lets others have: what is asked for by its id, or any. */
+  heldHere: (id: string | undefined) => SignInToken | undefined;
+  onIn: (held: SignInToken) => void;
+  onRenewed: (held: SignInToken) => void;
+  onOut: (id: string) => void;
+};
+
+/** So long siblings have to answer. One that answers later is heard by `onIn`. */
+const ANSWER_MS = 150;
+
+const ownName = newId();
+const channel = open();
+let usedAtMs = 0;
+let answers: Extract<SiblingMessage, { kind: 'answer' }>[] | undefined;
+
+/** Hears other tabs of this page, and answers them. Once. */
+export function listenToSiblings(listener: SiblingListener): void {
+  for (const event of ['pointerdown', 'keydown']) addEventListener(event, () => (usedAtMs = Date.now()), true);
+  channel?.addEventListener('message', ({ data }: MessageEvent<SiblingMessage>) => hear(data, listener));
+}
+
+function hear(message: SiblingMessage, { heldHere, onIn, onRenewed, onOut }: SiblingListener): void {
+  switch (message.kind) {
+    case 'ask': {
+      const held = heldHere(message.id);
+      if (held !== undefined) tellSiblings({ kind: 'answer', to: message.from, held, usedAtMs });
+      return;
+    }
+    case 'answer':
+      if (message.to !== ownName) return;
+      if (answers === undefined) onIn(message.held);
+      else answers.push(message);
+      return;
+    case 'in':
+      return onIn(message.held);
+    case 'renewed':
+      return onRenewed(message.held);
+    case 'out':
+      return onOut(message.id);
+  }
+}
+
+export function tellSiblings(message: SiblingMessage): void {
+  // A channel has one origin, and no argument for it.
+  // oxlint-disable-next-line require-post-message-target-origin
+  channel?.postMessage(message);
+}
+
+/** What other tabs of this page hold: that of this id, the latest; or that of the tab used last, which led here. */
+export async function heldBySiblings(id?: string): Promise<SignInToken | undefined> {
+  if (channel === undefined) return undefined;
+  answers = [];
+  tellSiblings({ kind: 'ask', from: ownName, id });
+  await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  const heard = answers;
+  answers = undefined;
+  const order = id === undefined ? byUse : byEnd;
+  return heard.toSorted(order).at(-1)?.held;
+}
+
+type SiblingAnswer = { held: SignInToken; usedAtMs: number };
+
+const byUse = (one: SiblingAnswer, other: SiblingAnswer) => one.usedAtMs - other.usedAtMs;
+const byEnd = (one: SiblingAnswer, other: SiblingAnswer) => (one.held.endsAtMs ?? 0) - (other.held.endsAtMs ?? 0);
+
+/** A frame whose origin is nobody's has none. */
+function open(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(NAME);
+  } catch {
+    return undefined;
+  }
+}
