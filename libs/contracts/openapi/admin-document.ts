@@ -1,5 +1,6 @@
 import { adminLineSchemas } from './admin-line-schemas.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
+import { adminOverviewSchemas } from './admin-overview-paths.ts';
 import { adminPaths } from './admin-paths.ts';
 import { adminStopSchemas } from './admin-stop-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
@@ -58,6 +59,7 @@ export const adminSchemas: Record<string, JsonNode> = {
   ...adminLogSchemas,
   ...adminLineSchemas,
   ...adminStopSchemas,
+  ...adminOverviewSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
@@ -73,6 +75,7 @@ export function adminDocument({ version }: { version: string }): JsonNode {
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
     tags: [
+      { name: 'Overview' },
       { name: 'Accounts' },
       { name: 'Access tokens' },
       { name: 'Delivery log' },

@@ -1,6 +1,7 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
 import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
+import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
@@ -183,6 +184,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
   ...adminStopPaths,
+  ...adminOverviewPaths,
   ...adminLinePaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
