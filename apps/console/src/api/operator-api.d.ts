@@ -676,11 +676,22 @@ export interface components {
         Change: {
             /** @description Null where it is of none: a host. */
             account: components["schemas"]["AccountName"] | null;
+            /** @description Of the subscription; null: of something else, or it is gone. */
+            action: string | null;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            /** @description Whose token it was done by; null: by none, or it is gone. */
+            by: {
+                account: components["schemas"]["AccountName"];
+                client_id: string;
+            } | null;
+            /** @description Where callbacks led to before, if that changed. */
+            callback_origin_before: string | null;
+            /** @description Of the subscription or the token. */
+            client_id: string | null;
             /** @description The new values of what changed. */
             details: Record<string, never>;
             /** @description An address, or a person at a machine. */
