@@ -25,7 +25,7 @@ export type AuditNote = {
 
 export type NoteSelection = {
   accountGuid?: string | undefined;
-  /** An account, token, signing secret or subscription. */
+  /** An account, token, signing secret or subscription; of the last, also what was sent to it by hand. */
   subjectGuid?: string | undefined;
   since?: Date | undefined;
   limit: number;
@@ -39,7 +39,8 @@ const READ = `
   from (
     select *, case when who ~ '^token [0-9a-f-]{36}$' then substring(who from 7)::uuid end as token_guid
     from waybell.audit_log
-    where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2)
+    where ($1::uuid is null or account_guid = $1)
+      and ($2::uuid is null or subject_guid = $2 or details ->> 'subscription' = $2::text)
       and ($3::timestamptz is null or at >= $3)
     order by id desc limit $4
   ) a
