@@ -18,7 +18,7 @@ export type AuditNote = {
 
 export type NoteSelection = {
   accountGuid?: string | undefined;
-  /** An account, token, signing secret or subscription. */
+  /** An account, token, signing secret or subscription; of the last, also what was sent to it by hand. */
   subjectGuid?: string | undefined;
   since?: Date | undefined;
   limit: number;
@@ -27,7 +27,7 @@ export type NoteSelection = {
 const READ = `
   select at, who, origin, request_id, what, account_guid, account.name as account_name, subject_guid, details
   from waybell.audit_log left join waybell.accounts account on account.guid = account_guid
-  where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2)
+  where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2 or details ->> 'subscription' = $2::text)
     and ($3::timestamptz is null or at >= $3)
   order by id desc limit $4`;
 

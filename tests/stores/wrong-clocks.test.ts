@@ -79,7 +79,7 @@ describe('a delivery whose attempts were made by clocks that differ', () => {
     expect(page.entries).toHaveLength(1);
     const missed = await findMissed(stand.store.postgres, {
       client: reader,
-      action: 'order.created',
+      actions: ['order.created'],
       sinceMs: START,
       untilMs: START + HOUR_MS,
       includesSuppressed: false,
