@@ -11,7 +11,7 @@ const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt
 /** What the columns of the lines are. */
 export function FeedColumns() {
   return (
-    <div className="feed-line feed-columns" aria-hidden="true">
+    <div className="feed-columns" aria-hidden="true">
       {COLUMNS.map((name) => (
         <span key={name}>{name}</span>
       ))}

@@ -1,18 +1,10 @@
 import { Link } from '@tanstack/react-router';
+import type { components } from '../../api/client-api.d.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
 import type { Period } from '../../parts/period-field.tsx';
 import { Status } from '../../parts/status.tsx';
 
-/** What was missed of an action: given up, dropped, never made; and others that cannot be sent, as their body is not kept. */
-export type MissedOfAction = {
-  action: string;
-  subscription_guid: string | null;
-  is_active: boolean;
-  exhausted: number;
-  dropped: number;
-  suppressed: number;
-  gone: number;
-};
+export type MissedOfAction = components['schemas']['MissedOfAction'];
 
 /** The columns for a period, in which each count leads to what it counts. */
 export function missedColumns(period: Period): readonly TableColumn<MissedOfAction>[] {

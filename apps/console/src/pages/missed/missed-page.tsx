@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
@@ -19,9 +18,7 @@ export function MissedPage() {
   const navigate = route.useNavigate();
   const [lastDay] = useState(() => periodOf('Last 24 hours', new Date()));
   const period = asked.since === undefined ? lastDay : asked;
-  const missed = useTold(['missed', period], ({ client }) =>
-    client.GET('/v1/missed' as never, { params: { query: period } } as never),
-  ) as never as UseQueryResult<{ objects: MissedOfAction[]; counted_until: string | null }>;
+  const missed = useTold(['missed', period], ({ client }) => client.GET('/v1/missed', { params: { query: period } }));
   return (
     <Page
       title="Missed"
