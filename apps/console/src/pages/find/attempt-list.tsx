@@ -30,7 +30,7 @@ function Summary({ attempt }: { attempt: Attempt }) {
       <strong>Attempt {number}</strong>
       <Status of={kind} />
       {status !== undefined && <code>HTTP {status}</code>}
-      {byHand !== undefined && <span className="tag">{byHand}</span>}
+      {byHand !== undefined && <span className="tag">{byHand} by hand</span>}
       {ms !== undefined && <span className="quietly">{writtenDuration(ms)}</span>}
       <span className="quietly">
         <Moment at={at} />

@@ -34,7 +34,7 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
     return (
       <section className="card stack" aria-label="Replay">
         <h2>Replay</h2>
-        <ReplayProgress guid={begin.data.guid} />
+        <ReplayProgress guid={begin.data.guid} action="all actions" />
       </section>
     );
   }
@@ -43,7 +43,7 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
       <h2>Replay</h2>
       <form className="filters" onSubmit={submit} onChange={() => preview.reset()}>
         <label>
-          Rate (per second)
+          Rate (deliveries per second)
           <input
             type="number"
             min={1}
@@ -54,7 +54,7 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
         </label>
         <label className="choice">
           <input type="checkbox" checked={isIncluded} onChange={({ target }) => setIncluded(target.checked)} />
-          Include what was not sent
+          Include events from while it was off or missing
         </label>
         <button type="submit" className="main" disabled={preview.isPending}>
           Preview
