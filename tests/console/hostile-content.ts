@@ -58,7 +58,7 @@ export function hostileContent(): void {
       await untilStatus(receiving, delivery, 'exhausted');
       const opened = await signedIn({ token: receiving.token });
       await to(opened.page, `/deliveries/${delivery}`);
-      await opened.page.getByLabel('Answer to attempt 4').getByText(shown).waitFor();
+      await opened.page.getByLabel('Response to attempt 4').getByText(shown).waitFor();
       await expectHarmless(opened, 'Catalog');
     });
 
@@ -72,7 +72,7 @@ export function hostileContent(): void {
       const opened = await signedIn({ token: carrier.token });
       const { page } = opened;
       await to(page, `/deliveries/${delivery}`);
-      const body = page.getByLabel('Body that was sent', { exact: true });
+      const body = page.getByLabel('Request body', { exact: true });
       await body.getByText('onerror=').waitFor();
       await body.getByText(TURNED_SHOWN).waitFor();
       await page

@@ -92,7 +92,7 @@ export const operatorPlaces: Place[] = [
     'why, of an order',
     async (page, known) => {
       await to(page, `/why/${known.order}`);
-      await button(page, /exhausted/).click();
+      await button(page, /given up/).click();
       await page.getByText(/^Attempt 4$/).waitFor();
     },
   ],

@@ -183,7 +183,7 @@ export interface paths {
         };
         /**
          * Find deliveries
-         * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         * @description Those of the client that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
          *
          *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
@@ -1006,6 +1006,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1070,6 +1081,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1162,6 +1184,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -2275,6 +2308,10 @@ export interface operations {
                 after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
+                /** @description To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count. */
+                endpoint?: string;
+                /** @description The guid of a delivery or of its event, or the first eight digits of it. */
+                guid?: string;
                 /** @description With `after`: what was sent, too. */
                 include?: "body";
                 /** @description What they are about, as for the timeline. */
@@ -2287,8 +2324,10 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand. */
-                status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+                /** @description How they stand: one of these, with commas between. */
+                status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
+                /** @description To this subscription alone. */
+                subscription?: string;
                 /** @description Made before this time. */
                 until?: string;
                 /** @description With `after`: how long to wait for something new, where there is nothing. */

@@ -67,7 +67,7 @@ export interface paths {
         };
         /**
          * Find deliveries
-         * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         * @description Those of the client that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
          *
          *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
@@ -685,6 +685,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find deliveries of all accounts
+         * @description Those that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for. By `endpoint` without `account`, those of subscriptions that have ended are left out.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/failing": {
         parameters: {
             query?: never;
@@ -1088,7 +1108,7 @@ export interface paths {
         };
         /**
          * Tell why a callback did, or did not, arrive
-         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.
+         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`.
          */
         get: operations["why"];
         put?: never;
@@ -1413,6 +1433,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1477,6 +1508,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1674,6 +1716,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -2053,6 +2106,17 @@ export interface components {
             guid: string;
             /** @enum {unknown} */
             interface: "shipper" | "carrier";
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -3130,6 +3194,10 @@ export interface operations {
                 after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
+                /** @description To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count. */
+                endpoint?: string;
+                /** @description The guid of a delivery or of its event, or the first eight digits of it. */
+                guid?: string;
                 /** @description With `after`: what was sent, too. */
                 include?: "body";
                 /** @description What they are about, as for the timeline. */
@@ -3142,8 +3210,10 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand. */
-                status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+                /** @description How they stand: one of these, with commas between. */
+                status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
+                /** @description To this subscription alone. */
+                subscription?: string;
                 /** @description Made before this time. */
                 until?: string;
                 /** @description With `after`: how long to wait for something new, where there is nothing. */
@@ -4405,6 +4475,64 @@ export interface operations {
                 content: {
                     "application/json": {
                         objects: components["schemas"]["Change"][];
+                    };
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description An action of the interface. */
+                action?: string;
+                /** @description Of this client alone. */
+                client?: components["schemas"]["ClientId"];
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count. */
+                endpoint?: string;
+                /** @description The guid of a delivery or of its event, or the first eight digits of it. */
+                guid?: string;
+                /** @description What they are about, as for the timeline. */
+                key?: string;
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
+                /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                /** @description Made at this time or later. */
+                since?: string;
+                /** @description How they stand: one of these, with commas between. */
+                status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
+                /** @description To this subscription alone. */
+                subscription?: string;
+                /** @description Made before this time. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deliveries. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["OperatorDelivery"][];
                     };
                 };
             };

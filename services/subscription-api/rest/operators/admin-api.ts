@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Database } from '../../database.ts';
 import { actingRoutes, type ActingOptions } from './acting.ts';
 import { adminRoutes } from './admin.ts';
+import { operatorDeliveriesRoutes } from './operator-deliveries.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
 import { overviewRoutes } from './overview.ts';
@@ -29,6 +30,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorTokenRoutes({ authenticate }),
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
+    operatorDeliveriesRoutes({ authenticate, database }),
     actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
     stopRoutes({ authenticate, database }),
     overviewRoutes({ ...options, authenticate, database }),

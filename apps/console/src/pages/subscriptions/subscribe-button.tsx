@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { SubscribeDialog } from './subscribe-dialog.tsx';
+import type { Subscription } from './subscribing.ts';
+
+type SubscribeButtonProps = {
+  /** Undefined while they are not known. */
+  current: readonly Subscription[] | undefined;
+  /** An action that is wanted from the start: the dialog is open then. */
+  wanted?: string | undefined;
+};
+
+/** For tokens that may change subscriptions. */
+export function SubscribeButton({ current, wanted }: SubscribeButtonProps) {
+  const session = useSignedIn();
+  const [isOpen, setOpen] = useState(wanted !== undefined);
+  if (!mayWrite(session)) return null;
+  return (
+    <>
+      <button type="button" className="main" onClick={() => setOpen(true)}>
+        Subscribe
+      </button>
+      {isOpen && current !== undefined && (
+        <SubscribeDialog action={wanted} current={current} close={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
