@@ -8,7 +8,7 @@ export function consoleTypes(sentExamples: SentExamples): Record<string, () => P
   const published = documentFiles({ catalog: actions, interfaces: ['shipper', 'carrier'], sentExamples });
   return {
     'apps/console/src/api/client-api.d.ts': () => typesOf(published['openapi.json']),
-    'apps/console/src/api/operator-api.d.ts': () => typesOf(adminDocumentFiles()['admin-openapi.json']),
+    'apps/console/src/api/operator-api.d.ts': () => typesOf(adminDocumentFiles(actions)['admin-openapi.json']),
   };
 }
 

@@ -16,7 +16,10 @@ export function contractPages(): Record<string, () => string | Promise<string>> 
     // The API makes the same documents from these, without the router.
     'libs/contracts/sent-examples.json': () => writeJson(sentExamples),
     ...Object.fromEntries(
-      Object.entries({ ...documents, ...adminDocumentFiles() }).map(([path, text]) => [`docs/${path}`, () => text]),
+      Object.entries({ ...documents, ...adminDocumentFiles(actions) }).map(([path, text]) => [
+        `docs/${path}`,
+        () => text,
+      ]),
     ),
     ...consoleTypes(sentExamples),
     ...packageTypes,

@@ -16,6 +16,7 @@ const delivery: DeliveryEntry = {
   event: 'e',
   interface: 'carrier',
   action: 'order.created',
+  keys: [],
   at: NINE,
   subscription: 'first',
   account: 'a',

@@ -25,6 +25,6 @@ export function documentFiles(options: {
 }
 
 /** The same of the operators' interface, which listens elsewhere. */
-export function adminDocumentFiles(): Record<string, string> {
-  return { 'admin-openapi.json': writeJson(adminDocument({ version: VERSION })) };
+export function adminDocumentFiles(catalog: readonly Action[]): Record<string, string> {
+  return { 'admin-openapi.json': writeJson(adminDocument({ catalog, version: VERSION })) };
 }

@@ -14,6 +14,7 @@ export const problemKinds = {
   'unknown-listener': [404, 'There is no such listener'],
   'unknown-credentials': [404, 'There are no credentials for the host'],
   'unknown-account': [404, 'There is no such account'],
+  'unknown-client': [404, 'The account has no such client'],
   'nothing-known': [404, 'Nothing is known of it'],
   'unknown-rejected': [404, 'There is no such rejected message'],
   'unknown-token': [404, 'There is no such access token'],

@@ -167,6 +167,8 @@ export const tables = {
     identity: ['delivery', 'at', 'attempt'],
     indexes: {
       attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
+      // For operators: of all subscriptions. Only what was not delivered pays for it.
+      attempts_in_vain_by_time: `(at) where ${NOT_DELIVERED}`,
       // Each row is in exactly one of the two indexes: together they find all attempts of a subscription by time.
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
       attempts_by_time: 'using brin (at) with (autosummarize = on)',

@@ -2,6 +2,7 @@
 export type RefusalReason =
   | 'invalid'
   | 'unknown-account'
+  | 'unknown-client'
   | 'unknown-token'
   | 'account-exists'
   | 'not-subscribed'

@@ -68,7 +68,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   });
   const line = config.operatorBroker && operatorLine(config.operatorBroker);
   const forClients = { subscriptions, catalog, live, awaiting };
-  const admin = createAdminApi({ ...common, ...forClients, database, documents: adminDocuments(), line });
+  const admin = createAdminApi({ ...common, ...forClients, database, documents: adminDocuments(catalog), line });
   return {
     async listen() {
       await using opened = new AsyncDisposableStack();

@@ -53,12 +53,12 @@ export function clientPages(): void {
       const { page } = await signedIn({ token: carrier.tokens.read });
       await page.getByRole('searchbox').first().fill(String(order));
       await page.keyboard.press('Enter');
-      await page.getByRole('button', { name: /exhausted/ }).click();
+      await page.getByRole('button', { name: /given up/ }).click();
       const delivery = page.getByRole('article');
       await delivery.getByText('the receiver, or a proxy before it, failed').first().waitFor();
       expect(await delivery.getByText(/^Attempt \d$/).count()).toBe(4);
       // What the receiver said is text: none of it is a part of the page.
-      await delivery.getByLabel('Answer to attempt 4').getByText(HOSTILE_BODY).waitFor();
+      await delivery.getByLabel('Response to attempt 4').getByText(HOSTILE_BODY).waitFor();
       expect(await page.locator('img, iframe, a[href^="javascript:"]').count()).toBe(0);
       // This token may only read.
       expect(await page.getByRole('button', { name: 'Resend' }).count()).toBe(0);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { furnish, type Furnished } from './furnished.ts';
+import { untilLive } from './places.ts';
 import { apiUrl, browser, receiver } from './stand.ts';
 
 /** Steps that are allowed on the way to a control: there to end a test that never gets there. */
@@ -64,8 +65,8 @@ export function keyboard(): void {
       expect(await focused()).toMatch(/^Search an order number/);
       await page.keyboard.type(known.order);
       await press('Enter');
-      await page.getByRole('button', { name: /exhausted/ }).waitFor();
-      await tabTo(/exhausted/);
+      await page.getByRole('button', { name: /given up/ }).waitFor();
+      await tabTo(/given up/);
       await press('Enter');
       await page.getByRole('button', { name: 'Resend' }).waitFor();
       await tabTo(/^Resend$/);
@@ -136,15 +137,15 @@ export function keyboard(): void {
       await signInByKeys();
       await tabTo(/^Live$/);
       await press('Enter');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await press('p');
       await page.getByText(/^Paused/).waitFor();
       await press('p');
-      await page.getByText('Live.').waitFor();
-      await tabTo(/^Only actions/);
+      await untilLive(page);
+      await tabTo(/^Filter by action/);
       await press('p');
       expect(await page.getByText(/^Paused/).count()).toBe(0);
-      expect(await page.getByLabel('Only actions with this in their name').inputValue()).toBe('p');
+      expect(await page.getByLabel('Filter by action').inputValue()).toBe('p');
     });
   });
 }

@@ -35,6 +35,13 @@ const asksOf = (action: string, name: string) => async (page: Page) => {
   await dialog(page).waitFor();
 };
 
+/** Waits until the feed is live. */
+export const untilLive = async (page: Page): Promise<void> =>
+  page
+    .getByRole('status')
+    .filter({ hasText: /^Live$/ })
+    .waitFor();
+
 /** Opens a dialog by a button of the page there. */
 export const asks = (address: string, name: string | RegExp) => async (page: Page) => {
   await to(page, address);
@@ -153,22 +160,22 @@ export const clientPlaces: Place[] = [
     'a timeline, opened',
     async (page, known) => {
       await to(page, `/timeline/${known.order}`);
-      await button(page, /exhausted/).click();
-      await page.getByLabel('curl command', { exact: true }).waitFor();
+      await button(page, /given up/).click();
+      await page.getByLabel('cURL command', { exact: true }).waitFor();
     },
   ],
   [
     'a timeline of nothing',
     async (page) => {
       await to(page, '/timeline/nothing-is-called-so');
-      await page.getByText('Nothing is known of it').waitFor();
+      await page.getByText('Nothing found').waitFor();
     },
   ],
   [
     'a delivery',
     async (page, known) => {
       await to(page, `/deliveries/${known.delivery}`);
-      await page.getByLabel('curl command', { exact: true }).waitFor();
+      await page.getByLabel('cURL command', { exact: true }).waitFor();
     },
   ],
   [
@@ -182,7 +189,7 @@ export const clientPlaces: Place[] = [
     'live',
     async (page, known) => {
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await known.carrier.hear('order.assigned', { payload: { id: 1 } });
       await known.carrier.hear('order.cancelled', { payload: { id: 1 } });
       await page.locator('.feed-line').nth(1).waitFor();

@@ -9,7 +9,7 @@ import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, furnish, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
-import { button, to } from './places.ts';
+import { button, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { apiUrl, browser, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
@@ -80,7 +80,7 @@ export function screenshots(): void {
       const page = await asClient();
       await page.getByRole('searchbox').first().fill(known.order);
       await page.keyboard.press('Enter');
-      await button(page, /exhausted/).click();
+      await button(page, /given up/).click();
       await page.getByText(/^Attempt 4$/).waitFor();
       await expectTaken(page, 'timeline');
     });
@@ -95,7 +95,7 @@ export function screenshots(): void {
     test('show what happens now', async () => {
       const page = await asClient();
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await happen(known);
       await page.locator('.feed-line').nth(10).waitFor();
       await expectTaken(page, 'live');

@@ -56,7 +56,7 @@ export function states(): void {
       await to(page, `/timeline/${known.order}`);
       await page.getByText('Asked too often').waitFor();
       await page.getByText(/goes on by itself/).waitFor();
-      await button(page, /exhausted/).waitFor();
+      await button(page, /given up/).waitFor();
       expect(await page.getByText('Asked too often').count()).toBe(0);
       await untilTrouble(/429/);
     });
@@ -67,7 +67,7 @@ export function states(): void {
       await to(page, `/timeline/${known.order}`);
       await page.getByText('No answer').waitFor();
       await page.unroute(isAsked);
-      await button(page, /exhausted/).waitFor();
+      await button(page, /given up/).waitFor();
       expect(await page.getByText('No answer').count()).toBe(0);
       await untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
       await untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
@@ -94,9 +94,9 @@ export function states(): void {
       await to(page, '/credentials');
       await page.getByText('There are none yet.').waitFor();
       await to(page, '/live');
-      await page.getByText('Nothing has happened since this page was opened.').waitFor();
+      await page.getByText('Nothing has happened yet.').waitFor();
       await to(page, '/timeline/4711');
-      await page.getByText('Nothing is known of it').waitFor();
+      await page.getByText('Nothing found').waitFor();
     });
 
     test('shows who may only read nothing that writes', async () => {

@@ -3,7 +3,7 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
-import { choose, dialog, rowOf, to } from './places.ts';
+import { choose, dialog, rowOf, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
 import { isActive, switchedOff } from './switched-off.ts';
@@ -60,7 +60,7 @@ export function subscriptionFlows(): void {
       await subscribed(carrier, 'order.created', 500);
       const { page } = await signedIn({ token: carrier.token });
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
       await off.getByRole('link', { name: /^delivery/ }).waitFor();

@@ -100,7 +100,7 @@ describe('an event for three accounts, one of them unknown', () => {
     const missedBy = (account: string) =>
       findMissed(stand.store.postgres, {
         client: { account, client: 'default', interface: 'carrier' },
-        action: 'order.created',
+        actions: ['order.created'],
         sinceMs: START - DAY_MS,
         untilMs: START + DAY_MS,
         includesSuppressed: true,

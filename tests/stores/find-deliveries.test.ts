@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor } from '@waybell/delivery-log/read/cursor';
+import { readEndpoint } from '@waybell/delivery-log/read/endpoint-filter';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
@@ -27,26 +28,26 @@ const guidsOf = ({ entries }: { entries: { delivery: string }[] }) => entries.ma
 
 describe('findDeliveries, of a client with very many', () => {
   test('finds the few that were exhausted, the latest first', async () => {
-    expect(guidsOf(await find({ status: 'exhausted' }))).toEqual(many.exhausted);
+    expect(guidsOf(await find({ statuses: ['exhausted'] }))).toEqual(many.exhausted);
     expect(guidsOf(await find({ reason: 'reset' }))).toEqual(many.exhausted);
-    expect(guidsOf(await find({ status: 'dropped' }))).toEqual([]);
-    expect(guidsOf(await find({ status: 'exhausted', reason: 'dns' }))).toEqual([]);
+    expect(guidsOf(await find({ statuses: ['dropped'] }))).toEqual([]);
+    expect(guidsOf(await find({ statuses: ['exhausted'], reason: 'dns' }))).toEqual([]);
   });
 
   test('finds those of a seldom action, and of a time', async () => {
     expect(guidsOf(await find({ action: 'order.updated' }))).toEqual(many.rare);
     const [from, to] = [START - 4 * DAY_MS, START - 2 * DAY_MS];
-    expect(guidsOf(await find({ status: 'exhausted', since: from, until: to }))).toEqual([many.exhausted[1]]);
+    expect(guidsOf(await find({ statuses: ['exhausted'], since: from, until: to }))).toEqual([many.exhausted[1]]);
     const page = await find({ since: from, until: to }, { limit: 200 });
     expect(page.entries.every(({ at }) => at >= from && at < to)).toBe(true);
     expect(page.entries).toHaveLength(200);
   });
 
   test('has pages no larger than asked for, and leaves out none between them', async () => {
-    const first = await find({ status: 'delivered' }, { limit: 3 });
+    const first = await find({ statuses: ['delivered'] }, { limit: 3 });
     expect(first.entries).toHaveLength(3);
-    const second = await find({ status: 'delivered' }, { limit: 3, before: first.next });
-    const both = await find({ status: 'delivered' }, { limit: 6 });
+    const second = await find({ statuses: ['delivered'] }, { limit: 3, before: first.next });
+    const both = await find({ statuses: ['delivered'] }, { limit: 6 });
     expect([...guidsOf(first), ...guidsOf(second)]).toEqual(guidsOf(both));
   });
 
@@ -54,7 +55,7 @@ describe('findDeliveries, of a client with very many', () => {
     const found: string[] = [];
     let pages = 0;
     for (let before: Cursor | undefined; ; pages += 1) {
-      const page = await find({ status: 'waiting', since: START - 5 * DAY_MS }, { before });
+      const page = await find({ statuses: ['waiting'], since: START - 5 * DAY_MS }, { before });
       found.push(...guidsOf(page));
       if (page.next === undefined) break;
       before = page.next;
@@ -65,11 +66,11 @@ describe('findDeliveries, of a client with very many', () => {
 
   test.each<DeliveryFilter>([
     {},
-    { status: 'exhausted' },
-    { status: 'exhausted', since: START - 6 * DAY_MS },
+    { statuses: ['exhausted'] },
+    { statuses: ['exhausted'], since: START - 6 * DAY_MS },
     { reason: 'dns' },
     { action: 'order.updated' },
-    { status: 'delivered' },
+    { statuses: ['delivered'] },
     { about: { key: '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11' } },
   ])('looks at few rows for %j', async (filter) => {
     const plans = watchPlans(stand.store.postgres);
@@ -79,7 +80,7 @@ describe('findDeliveries, of a client with very many', () => {
 
   test('looks at no more than it says for what is rare', async () => {
     const plans = watchPlans(stand.store.postgres);
-    await findDeliveries(plans, { reader, filter: { status: 'waiting' }, limit: 50 });
+    await findDeliveries(plans, { reader, filter: { statuses: ['waiting'] }, limit: 50 });
     expect(plans.rowsLookedAt()).toBeLessThan(6_000);
   });
 
@@ -103,6 +104,52 @@ describe('findDeliveries, of a client with very many', () => {
     const plans = watchPlans(stand.store.postgres);
     expect((await findDeliveries(plans, { reader, filter: { about }, limit: 50 })).entries).toHaveLength(50);
     expect(plans.rowsLookedAt()).toBeLessThan(1_000);
+  });
+});
+
+describe('findDeliveries, of all accounts', () => {
+  const ofAll = (
+    filter: DeliveryFilter,
+    { limit = 50, before }: { limit?: number; before?: Cursor | undefined } = {},
+  ) => findDeliveries(stand.store.postgres, { reader: 'operator', filter, limit, before });
+
+  test('finds what was not delivered, the latest first, and leads on from page to page', async () => {
+    const first = await ofAll({ statuses: ['exhausted', 'dropped'] }, { limit: 3 });
+    const second = await ofAll({ statuses: ['exhausted', 'dropped'] }, { limit: 3, before: first.next });
+    const both = await ofAll({ statuses: ['exhausted', 'dropped'] }, { limit: 6 });
+    expect([...guidsOf(first), ...guidsOf(second)]).toEqual(guidsOf(both));
+    expect(both.entries).toHaveLength(6);
+    const ends = both.entries.map(({ attempts }) => attempts.at(-1)?.at ?? 0);
+    expect(ends).toEqual(ends.toSorted((one, other) => other - one));
+  });
+
+  test('finds each once, newest first, and those of one account as its client does', async () => {
+    const found: number[] = [];
+    const guids = new Set<string>();
+    for (let before: Cursor | undefined; found.length < 1_000;) {
+      const page = await ofAll({}, { limit: 200, before });
+      found.push(...page.entries.map(({ at }) => at));
+      for (const guid of guidsOf(page)) guids.add(guid);
+      before = page.next;
+    }
+    expect(guids.size).toBe(found.length);
+    expect(found).toEqual(found.toSorted((one, other) => other - one));
+    const { account } = many;
+    for (const filter of [{ statuses: ['exhausted' as const] }, { action: 'order.updated' }, {}])
+      expect(guidsOf(await ofAll({ ...filter, account }))).toEqual(guidsOf(await find(filter)));
+  });
+
+  test.each<[DeliveryFilter, number]>([
+    [{}, 12_000],
+    [{ statuses: ['exhausted', 'dropped'] }, 4_000],
+    [{ reason: 'dns' }, 12_000],
+    [{ statuses: ['exhausted'], since: START - 6 * DAY_MS }, 4_000],
+    [{ endpoint: readEndpoint('https://a.test') }, 4_000],
+    [{ endpoint: readEndpoint('a.test'), statuses: ['dropped'] }, 12_000],
+  ])('looks at few rows for %j', async (filter, most) => {
+    const plans = watchPlans(stand.store.postgres);
+    await findDeliveries(plans, { reader: 'operator', filter, limit: 50 });
+    expect(plans.rowsLookedAt()).toBeLessThan(most);
   });
 });
 

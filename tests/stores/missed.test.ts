@@ -217,7 +217,7 @@ describe('a replay with what was suppressed', () => {
     for (let place = 1; place <= 3; place += 1) await cameInVain(8 * HOUR_MS - place);
     await end(guid, 7 * HOUR_MS);
     const event = await cameInVain(6 * HOUR_MS);
-    const query = { ...request(), client, action: 'order.created', limit: 1 };
+    const query = { ...request(), client, actions: ['order.created'], limit: 1 };
     expect(await findMissed(stand.store.postgres, query)).toMatchObject([{ event, reason: 'ended' }]);
   });
 

@@ -65,7 +65,7 @@ describe('sixty events in one millisecond, by pages of seven', () => {
       expect(pages.flat().map(({ event }) => event)).toEqual(guids);
       expect(Math.max(...pages.map(({ length }) => length))).toBe(7);
     }
-    for (const filter of [{}, { about: { key } }, { status: 'waiting' as const }]) {
+    for (const filter of [{}, { about: { key } }, { statuses: ['waiting'] as const }]) {
       const pages = await deliveries(client.reader, filter, 7);
       expect(pages.flat().map(({ event }) => event)).toEqual(guids);
       expect(Math.max(...pages.map(({ length }) => length))).toBe(7);
@@ -90,7 +90,7 @@ describe('one event for two actions in one millisecond', () => {
       const pages = (await timeline({ key }, client.reader, limit)).flat();
       expect(pages.map(({ action }) => action).toSorted()).toEqual(actions);
       expect(pages).toMatchObject([{ verdicts: [{ kind: 'delivery' }] }, { verdicts: [{ kind: 'delivery' }] }]);
-      for (const filter of [{}, { about: { key } }, { status: 'waiting' as const }]) {
+      for (const filter of [{}, { about: { key } }, { statuses: ['waiting'] as const }]) {
         const found = (await deliveries(client.reader, filter, limit)).flat();
         expect(found.map(({ delivery }) => delivery).toSorted()).toEqual(made);
       }

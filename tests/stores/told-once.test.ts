@@ -96,7 +96,7 @@ async function answersOf({ attempts, isRoutedAgain }: Story, comes: 'together' |
   const range = { sinceMs: START, untilMs: START + DAY_MS };
   const replay = { of: { subscription }, includesSuppressed: false, ...range, perSecond: 1 };
   const found: unknown[] = [];
-  const statuses = DELIVERY_STATUSES.map((status) => ({ status }));
+  const statuses = DELIVERY_STATUSES.map((status) => ({ statuses: [status] }));
   for (const filter of [{}, { about: { key: subject } }, { reason: 'http_5xx' }, ...statuses])
     found.push(await findDeliveries(postgres, { reader: client, filter, limit: 1 }));
   const timeline = (reader: ClientReader | 'operator') =>

@@ -40,7 +40,7 @@ describe('a delivery without an attempt', () => {
     expect(await told(delivery)).toMatchObject({ delivery, event, status: 'waiting', attempts: [], client: of.client });
     expect(await found(delivery.toUpperCase())).toMatchObject([{ kind: 'delivery', delivery, at }]);
     const reader = { ...of, interface: 'carrier' as const };
-    const page = await findDeliveries(stand.store.postgres, { reader, filter: { status: 'waiting' }, limit: 10 });
+    const page = await findDeliveries(stand.store.postgres, { reader, filter: { statuses: ['waiting'] }, limit: 10 });
     expect(page).toMatchObject({ entries: [{ delivery }] });
     const asked = { sinceMs: at - 1, account: of.account, limit: 10 };
     expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery, attempts: 0 }]);

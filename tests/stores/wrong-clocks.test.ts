@@ -45,7 +45,7 @@ describe.each(OFF)('attempts by a clock that is %s', (_, offMs, at) => {
     expect(await deliveryHistory(postgres, { delivery }, 'operator')).toMatchObject(told);
     const { entries } = await timelineOf(postgres, { about: { key: subject }, reader, limit: 10 });
     expect(entries).toMatchObject([{ verdicts: [{ delivery: told }] }]);
-    for (const filter of [{}, { status: 'exhausted' as const }, { about: { key: subject } }]) {
+    for (const filter of [{}, { statuses: ['exhausted' as const] }, { about: { key: subject } }]) {
       const page = await findDeliveries(postgres, { reader, filter, limit: 10 });
       expect(page).toMatchObject({ entries: [told] });
     }
@@ -74,12 +74,12 @@ describe('a delivery whose attempts were made by clocks that differ', () => {
       of,
     );
     expect(await deliveryHistory(stand.store.postgres, { delivery }, reader)).toMatchObject({ status: 'exhausted' });
-    const filter = { status: 'exhausted' as const };
+    const filter = { statuses: ['exhausted' as const] };
     const page = await findDeliveries(stand.store.postgres, { reader, filter, limit: 10 });
     expect(page.entries).toHaveLength(1);
     const missed = await findMissed(stand.store.postgres, {
       client: reader,
-      action: 'order.created',
+      actions: ['order.created'],
       sinceMs: START,
       untilMs: START + HOUR_MS,
       includesSuppressed: false,

@@ -5,6 +5,7 @@ import { App } from './app.tsx';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/deliveries.css';
 import './style/operators.css';
 
 const place = document.querySelector('#page');

@@ -1,5 +1,8 @@
+import type { Action } from '@waybell/catalog/action';
+import { actingSchemas, actingTag } from './acting-paths.ts';
 import { adminLineSchemas } from './admin-line-schemas.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
+import { adminOverviewSchemas } from './admin-overview-paths.ts';
 import { adminPaths } from './admin-paths.ts';
 import { adminStopSchemas } from './admin-stop-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
@@ -36,6 +39,20 @@ const token: JsonNode = {
   },
 };
 
+const count: JsonNode = { type: 'integer', minimum: 0 };
+
+const accountClient: JsonNode = {
+  type: 'object',
+  required: ['client_id', 'subscriptions', 'switched_off', 'tokens', 'token_last_used_at'],
+  properties: {
+    client_id: { $ref: '#/components/schemas/ClientId' },
+    subscriptions: { ...count, description: 'Current ones.' },
+    switched_off: { ...count, description: 'Of these, switched off.' },
+    tokens: { ...count, description: 'Access tokens that hold; JWTs are not among them.' },
+    token_last_used_at: { ...moment, description: 'Of any of them, to the minute; null: never.' },
+  },
+};
+
 /** What the operators' requests and answers speak of. */
 export const adminSchemas: Record<string, JsonNode> = {
   ...commonSchemas,
@@ -54,14 +71,16 @@ export const adminSchemas: Record<string, JsonNode> = {
   },
   Scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
   Account: account,
+  AccountClient: accountClient,
   AccessToken: token,
   ...adminLogSchemas,
   ...adminLineSchemas,
   ...adminStopSchemas,
+  ...adminOverviewSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
-export function adminDocument({ version }: { version: string }): JsonNode {
+export function adminDocument({ version, catalog }: { version: string; catalog: readonly Action[] }): JsonNode {
   return {
     openapi: '3.1.1',
     info: {
@@ -73,16 +92,22 @@ export function adminDocument({ version }: { version: string }): JsonNode {
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
     tags: [
+      { name: 'Overview' },
       { name: 'Accounts' },
       { name: 'Access tokens' },
       { name: 'Delivery log' },
       { name: 'Stops', description: 'What waits until an operator starts it again.' },
       { name: 'Line' },
+      {
+        name: actingTag,
+        description:
+          "What a client may ask and do about its deliveries and subscriptions, by an operator: the paths of [openapi.json](openapi.json) below the place of the client, answered as its interface does. Verification tokens are not shown. Signing secrets, credentials, listeners and triggers are the client's alone.",
+      },
       { name: 'Documents', description: 'They need no token.' },
     ],
     paths: adminPaths,
     components: {
-      schemas: adminSchemas,
+      schemas: { ...actingSchemas(catalog), ...adminSchemas },
       headers,
       responses: answers,
       securitySchemes: {

@@ -1,7 +1,7 @@
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { problemAnswers, success } from './answers.ts';
-import { keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
-import { guid, listOf, moment, schemaRef, type JsonNode } from './json-node.ts';
+import { deliveryFilters, keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
+import { guid, listOf, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const operators = { tags: ['Delivery log'], security: [{ accessToken: ['admin'] }] };
 
@@ -27,6 +27,14 @@ export const whyParameters: readonly JsonNode[] = [
   keyKind,
   listeners,
   ...pagingParameters,
+];
+
+/** The parameters that say which deliveries an operator asks for. */
+export const operatorDeliveryParameters: readonly JsonNode[] = [
+  account,
+  query('client', 'Of this client alone.', schemaRef('ClientId')),
+  listeners,
+  ...deliveryFilters({ ...text, maxLength: LONGEST_KEY, examples: ['order.created'] }),
 ];
 
 /** The parameters that say what of all that fails is asked for. */
@@ -71,11 +79,25 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'why',
       summary: 'Tell why a callback did, or did not, arrive',
       description:
-        'By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.',
+        "By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`.",
       parameters: whyParameters,
       responses: {
         200: success('What is known of it.', schemaRef('Told')),
         ...problemAnswers(['any-interface', 'parameters'], ['nothing-known', 'unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/deliveries': {
+    get: {
+      ...operators,
+      operationId: 'listDeliveries',
+      summary: 'Find deliveries of all accounts',
+      description:
+        'Those that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for. By `endpoint` without `account`, those of subscriptions that have ended are left out.',
+      parameters: operatorDeliveryParameters,
+      responses: {
+        200: success('Deliveries.', pageOf('OperatorDelivery')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
       },
     },
   },

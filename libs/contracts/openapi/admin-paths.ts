@@ -1,10 +1,12 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
+import { actingPaths } from './acting-paths.ts';
 import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
+import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
-import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { jsonOf, listOf, schemaRef, type JsonNode } from './json-node.ts';
 import { bareLinks, byGuid } from './links.ts';
 import { adminTokenPaths } from './own-token-paths.ts';
 import { noBody } from './requests.ts';
@@ -165,6 +167,19 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
     },
   },
   '/v1/admin/accounts/{guid}/tokens': tokensOfAccount,
+  '/v1/admin/accounts/{guid}/clients': {
+    parameters: [guid],
+    get: {
+      ...accounts,
+      operationId: 'listClients',
+      summary: 'List the API clients of an account',
+      description: 'By id: those that have, or had, an access token or a subscription.',
+      responses: {
+        200: success('The clients.', listOf('AccountClient')),
+        ...problemAnswers(['any-interface', 'parameters'], ['unknown-account']),
+      },
+    },
+  },
   '/v1/admin/tokens/{guid}': {
     parameters: [guid],
     delete: {
@@ -183,7 +198,9 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
   ...adminStopPaths,
+  ...adminOverviewPaths,
   ...adminLinePaths,
+  ...actingPaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
     summary: 'This document',

@@ -2,7 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionName, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { actionPattern, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
@@ -51,7 +51,7 @@ function replaysPath(interfaces: readonly Interface[], one: AnswerNode): JsonNod
       tags,
       operationId: 'createReplay',
       summary: 'Send all that the client missed',
-      description: `All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with \`include_suppressed\` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted, by reason. With \`missed\` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, \`explanation\` says what there is instead. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest. With \`missed\`, what is noted as missed then begins where the replay ends.`,
+      description: `All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with \`include_suppressed\` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With \`*\`, which is any text, it is of several actions at one rate: those that the client has a subscription to that is on. With \`dry_run\` it is only counted, by reason. With \`missed\` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, \`explanation\` says what there is instead. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest. With \`missed\`, what is noted as missed then begins where the replay ends.`,
       security,
       requestBody: {
         required: true,
@@ -146,7 +146,10 @@ export const replayRequest: JsonNode = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    action: { ...actionName, description: 'the name of an action; this, or a subscription, is to be there' },
+    action: {
+      ...actionPattern,
+      description: 'the name of an action, in which * is any text; this, or a subscription, is to be there',
+    },
     subscription_guid: {
       ...guid,
       description: 'Of the action of this subscription of the client, current or not; whichever of them missed it.',
@@ -169,15 +172,31 @@ export const replayRequest: JsonNode = {
   },
 };
 
+/** A list of reasons, and how many have each. */
+export const reasonCounts: JsonNode = {
+  type: 'array',
+  description: 'Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription.',
+  items: {
+    type: 'object',
+    required: ['reason', 'count'],
+    properties: { reason: { type: 'string', examples: ['response_timeout', 'switched_off'] }, count },
+  },
+};
+
 const askedReplay = {
   guid,
-  action: { type: 'string', description: 'Of which action.' },
+  action: {
+    type: 'string',
+    description: 'Of which action; a pattern where that was asked for.',
+    examples: ['order.*'],
+  },
   since: moment,
   until: moment,
   include_suppressed: { type: 'boolean' },
   per_second: { type: 'integer', minimum: 1 },
   total: { ...count, description: 'Deliveries that are sent.' },
   requested_at: moment,
+  requested_by: { enum: ['client', 'operator'] },
   cancelled_at: { type: ['string', 'null'], format: 'date-time' },
 };
 
@@ -208,16 +227,7 @@ export const byHandSchemas: Record<string, JsonNode> = {
     required: ['total', 'reasons'],
     properties: {
       total: count,
-      reasons: {
-        type: 'array',
-        description:
-          'Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription.',
-        items: {
-          type: 'object',
-          required: ['reason', 'count'],
-          properties: { reason: { type: 'string', examples: ['response_timeout', 'switched_off'] }, count },
-        },
-      },
+      reasons: reasonCounts,
       explanation,
     },
   },

@@ -2,7 +2,9 @@ import type { Interface } from '@waybell/catalog/action';
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { PLACE_PATTERN } from '@waybell/delivery-log/read/commits';
 import { CURSOR_PATTERN } from '@waybell/delivery-log/read/cursor';
+import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/endpoint-filter';
 import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
+import { BEGINNING_PATTERN } from '@waybell/delivery-log/read/first-digits';
 import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
@@ -61,18 +63,49 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
 /** The parameters that say what of a timeline is asked for. */
 export const timelineParameters: readonly JsonNode[] = [keyKind, ...pagingParameters];
 
-/** The parameters that say which deliveries are asked for. */
-export const deliveryParameters = (interfaces: readonly Interface[]): JsonNode[] => [
+/** What deliveries may be found by, whosever they are. `action`: what an action is. */
+export const deliveryFilters = (action: JsonNode): JsonNode[] => [
   query('key', 'What they are about, as for the timeline.', key),
   keyKind,
-  query('action', 'An action of the interface.', anyOf(interfaces.map((name) => schemaRef(ACTION_NAMES[name])))),
-  query('status', 'How they stand.', { enum: DELIVERY_STATUSES }),
+  query('guid', 'The guid of a delivery or of its event, or the first eight digits of it.', {
+    type: 'string',
+    pattern: BEGINNING_PATTERN,
+    description: 'a guid, or its first eight digits',
+    examples: ['1f0c9a52', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
+  }),
+  query('action', 'An action of the interface.', action),
+  {
+    ...query('status', 'How they stand: one of these, with commas between.', {
+      type: 'array',
+      minItems: 1,
+      items: { enum: DELIVERY_STATUSES },
+      examples: [['exhausted', 'dropped']],
+    }),
+    style: 'form',
+    explode: false,
+  },
+  query('subscription', 'To this subscription alone.', guid),
+  query(
+    'endpoint',
+    'To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count.',
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: LONGEST_ENDPOINT,
+      examples: ['receiver.example.com', 'https://receiver.example.com:8443', 'https://receiver.example.com/hooks'],
+    },
+  ),
   query('reason', 'Why they were given up or dropped; with `status=retrying`, why the last attempt failed.', {
     enum: deliveryReasons,
   }),
   query('since', 'Made at this time or later.', moment),
   query('until', 'Made before this time.', moment),
   ...pagingParameters,
+];
+
+/** The parameters that say which deliveries a client asks for. */
+export const deliveryParameters = (interfaces: readonly Interface[]): JsonNode[] => [
+  ...deliveryFilters(anyOf(interfaces.map((name) => schemaRef(ACTION_NAMES[name])))),
   query(
     'after',
     'Reads the log on in its own order, for reconciling: `oldest`, a time (what is kept from then on), or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
@@ -130,7 +163,7 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         operationId: 'listDeliveries',
         summary: 'Find deliveries',
         description:
-          'Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.\n\nWith `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.',
+          'Those of the client that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.\n\nWith `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.',
         security,
         parameters: deliveryParameters(interfaces),
         responses: {

@@ -48,10 +48,20 @@ export const attemptProperties = {
   },
 };
 
+const keys = {
+  type: 'array',
+  description: 'What it is about: order, vehicles, offer and so on, by each name.',
+  items: object(['kind', 'key'], {
+    kind: { type: 'string', examples: ['order_guid', 'order_id', 'vin'] },
+    key: { type: 'string', examples: ['4711'] },
+  }),
+};
+
 export const deliveryProperties = {
   guid: { ...guid, description: 'As `webhook-id`.' },
   event_guid: guid,
   action: text,
+  keys: { ...keys, description: `${keys.description} None where the log does not have its event any more.` },
   subscription_guid: guid,
   at: { ...moment, description: 'When it was made.' },
   status: {
@@ -75,7 +85,16 @@ export const deliveryProperties = {
     properties: { at: moment, rule: { enum: ['exhausted', 'window'] } },
   },
 };
-export const requiredOfDelivery = ['guid', 'event_guid', 'action', 'subscription_guid', 'at', 'status', 'attempts'];
+export const requiredOfDelivery = [
+  'guid',
+  'event_guid',
+  'action',
+  'keys',
+  'subscription_guid',
+  'at',
+  'status',
+  'attempts',
+];
 
 const request = {
   method: { const: 'POST' },
@@ -132,14 +151,7 @@ export const eventProperties = {
   event_guid: guid,
   action: text,
   at: { ...moment, description: 'When it was looked at.' },
-  keys: {
-    type: 'array',
-    description: 'What it is about: order, vehicles, offer and so on, by each name.',
-    items: object(['kind', 'key'], {
-      kind: { type: 'string', examples: ['order_guid', 'order_id', 'vin'] },
-      key: { type: 'string', examples: ['4711'] },
-    }),
-  },
+  keys,
 };
 
 /** What the delivery log's operations speak of. */

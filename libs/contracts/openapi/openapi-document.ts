@@ -12,6 +12,7 @@ import type { JsonNode } from './json-node.ts';
 import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
+import { missedPaths, missedSchemas } from './missed-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { sourceNetworkPaths, sourceNetworkSchemas } from './source-network-paths.ts';
@@ -70,6 +71,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...listenerPaths(interfaces),
       ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
+      ...missedPaths(interfaces),
       ...triggerPaths(interfaces),
       ...documentPaths,
       ...sourceNetworkPaths,
@@ -87,6 +89,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...listenerSchemas,
         ...statisticsSchemas,
         ...byHandSchemas,
+        ...missedSchemas,
         ...triggerSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),

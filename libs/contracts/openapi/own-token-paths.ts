@@ -5,6 +5,7 @@ import { guid, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const properties = {
   account_guid: guid,
+  account_name: { type: ['string', 'null'], description: 'What people call it.', examples: ['Acme'] },
   client_id: { ...text, examples: ['default'] },
   scopes: { type: 'array', items: { enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
 };

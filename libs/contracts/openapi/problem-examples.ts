@@ -25,6 +25,7 @@ const DETAILS: Record<ProblemKind, string> = {
   stopped: 'An operator has stopped it since 2026-11-20T09:30:00.123Z: the receiver is being moved.',
   'not-stopped': 'No operator has stopped it.',
   'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: correct the guid, or create it first',
+  'unknown-client': 'this account has no client "tsm": it has default, tms',
   'nothing-known': 'Nothing is known of "4711": it is longer ago than LOG_RETENTION, or it is not called so.',
   'unknown-rejected': 'not there: 0a4b9f7167; see "./waybell rejected list"',
   'several-rejected': '4711 may be any of these: 0a4b9f7167, 1b2c3d4e5f; see "./waybell rejected list --about 4711"',

@@ -1,5 +1,5 @@
 import { messageGuid } from '@waybell/notifications/message-guid';
-import type { InterfaceName } from '@waybell/line/outcomes';
+import type { InterfaceName, Key } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { numberOfKey, PREFIX_BYTES } from '../tables.ts';
@@ -15,6 +15,8 @@ export type DeliveryRow = {
   event: string;
   interface: InterfaceName;
   action: string;
+  /** What its event is about. */
+  keys: readonly Key[];
   subscription: string;
   account: string;
   client: string;
@@ -24,11 +26,11 @@ type Owner = Pick<DeliveryRow, 'interface' | 'account' | 'client' | 'subscriptio
 
 /** Returns the delivery that an event caused to a subscription. */
 export function deliveryOf(
-  { at, event, action }: Pick<DeliveryRow, 'at' | 'event' | 'action'>,
+  { at, event, action, keys }: Pick<DeliveryRow, 'at' | 'event' | 'action' | 'keys'>,
   { interface: interfaceName, account, client, subscription }: Owner,
 ): DeliveryRow {
   const delivery = messageGuid(event, subscription);
-  return { at, delivery, event, interface: interfaceName, action, subscription, account, client };
+  return { at, delivery, event, interface: interfaceName, action, keys, subscription, account, client };
 }
 
 /** Returns the deliveries that these events caused and that the reader may see, by guid. */
@@ -93,7 +95,8 @@ export async function deliveriesByGuid(
   reader: Reader,
 ): Promise<DeliveryRow[]> {
   const found = known ?? (await eventOfAttempted(postgres, delivery));
-  const event = found ?? (isAttempted ? undefined : await eventOfUnattempted(postgres, delivery));
+  const [listed] = found !== undefined || isAttempted ? [] : await eventsOfUnattempted(postgres, delivery);
+  const event = found ?? listed;
   if (event === undefined) return [];
   const rows = await deliveriesOf(postgres, await eventByGuid(postgres, event, reader), reader);
   return rows.filter((row) => row.delivery === delivery).toSorted((one, other) => one.at - other.at);
@@ -129,11 +132,13 @@ const LISTED = `
   where c.at >= date_trunc('day', now() - ${LONGEST_UNATTEMPTED}, 'UTC') and c.until > now() - ${LONGEST_UNATTEMPTED}
     and position($1::bytea in c.deliveries) > 0`;
 
-async function eventOfUnattempted(postgres: Queryable, delivery: string): Promise<string | undefined> {
-  const prefix = Buffer.from(delivery.slice(0, 2 * PREFIX_BYTES), 'hex');
+/** Finds events of deliveries without an attempt whose guids begin so: with eight digits or more. */
+export async function eventsOfUnattempted(postgres: Queryable, beginning: string): Promise<string[]> {
+  const prefix = Buffer.from(beginning.slice(0, 2 * PREFIX_BYTES), 'hex');
   const { rows } = await postgres.query<{ event: string; subscriptions: string[] }>(LISTED, [prefix]);
-  return rows.find(({ event, subscriptions }) => subscriptions.some((each) => messageGuid(event, each) === delivery))
-    ?.event;
+  return rows
+    .filter(({ event, subscriptions }) => subscriptions.some((each) => messageGuid(event, each).startsWith(beginning)))
+    .map(({ event }) => event);
 }
 
 /** Finds which of these deliveries switched their subscription off: when, and by which rule. */

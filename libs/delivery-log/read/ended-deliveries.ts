@@ -38,14 +38,15 @@ async function entriesOf(
   postgres: Queryable,
   ends: readonly EndRow[],
   reader: ClientReader,
-  { status, reason }: EndFilter,
+  { statuses, reason }: EndFilter,
   bodies?: readonly (string | null)[],
 ): Promise<EndedDelivery[]> {
   // The log may have its event later, or not any more.
   const events = Map.groupBy(await eventsBefore(postgres, ends, reader), ({ event }) => event);
   const rows = ends.map(({ at, event, ...end }) => {
-    const made = events.get(event)?.map((row) => row.at) ?? [at];
-    return { ...end, ...reader, event, at: Math.min(...made) };
+    const found = events.get(event) ?? [];
+    const made = found.length > 0 ? found.map((row) => row.at) : [at];
+    return { ...end, ...reader, event, keys: found[0]?.keys ?? [], at: Math.min(...made) };
   });
   const entries = (await withAttempts(postgres, rows)).map((entry, place) => ({
     ...entry,
@@ -53,6 +54,7 @@ async function entriesOf(
     ...(bodies !== undefined && { body: bodies[place] ?? null }),
   }));
   return entries.filter(
-    (entry) => (status ?? entry.status) === entry.status && (reason ?? entry.why?.reason) === entry.why?.reason,
+    (entry) =>
+      (statuses?.some((each) => each === entry.status) ?? true) && (reason ?? entry.why?.reason) === entry.why?.reason,
   );
 }

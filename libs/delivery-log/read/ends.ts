@@ -4,10 +4,15 @@ import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
 import { commitsAfter, type CommitRow, type EndKey, type LogPlace } from './commits.ts';
 import type { ClientReader } from './entries.ts';
 
+/** How a delivery ends. */
+export const END_STATUSES = ['delivered', 'exhausted', 'dropped'] as const;
+
+export type EndStatus = (typeof END_STATUSES)[number];
+
 /** Filters of ends. */
 export type EndFilter = {
   action?: string | undefined;
-  status?: 'delivered' | 'exhausted' | 'dropped' | undefined;
+  statuses?: readonly EndStatus[] | undefined;
   reason?: string | undefined;
 };
 
@@ -96,17 +101,17 @@ async function endsIn(
   { reader, filter, after: { number, within = FIRST }, limit }: EndsQuery,
 ): Promise<EndRow[]> {
   if (commits.length === 0) return [];
-  const { action = null, status = null, reason = null } = filter;
+  const { action = null, statuses = null, reason = null } = filter;
   const { delivery, at, attempt } = within;
   const { rows } = await postgres.query<EndRow>({
     name: 'ends-in-commits',
     text: `select number::float8 as number, chunk, place, delivery, ${ms('at')} as at, attempt, event, subscription, action
            from (${ENDS}) e
-           where ($8::text is null or action = $8) and ($9::text is null or kind = $9)
+           where ($8::text is null or action = $8) and ($9::text[] is null or kind = any ($9))
              and ($10::text is null or (reason = $10 and kind <> 'delivered'))
              and (number, delivery, at, attempt) > ($11::bigint, $12::uuid, ${time('$13')}, $14::int)
            order by e.number, delivery, e.at, attempt limit $15`,
-    values: [...valuesOf([reader], commits), action, status, reason, number, delivery, at, attempt, limit],
+    values: [...valuesOf([reader], commits), action, statuses, reason, number, delivery, at, attempt, limit],
   });
   return rows;
 }

@@ -66,6 +66,8 @@ export type DeliveryEntry = {
   event: string;
   interface: InterfaceName;
   action: string;
+  /** What its event is about; none if the log does not have that. */
+  keys: readonly Key[];
   /** When the router made it. */
   at: number;
   subscription: string;

@@ -4,7 +4,15 @@ import { partOf } from '../tables.ts';
 import { placeBefore, type Cursor } from './cursor.ts';
 
 /** An event's row for an account that has some subscriptions to an action. */
-export type SubscribedRow = { at: number; event: string; account: string; action: string; subscriptions: string[] };
+export type SubscribedRow = {
+  at: number;
+  event: string;
+  account: string;
+  action: string;
+  /** As `writeKey` writes them. */
+  keys: string[];
+  subscriptions: string[];
+};
 
 /** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
 export type AccountAction = { account: string; action: string; untilMs: number };
@@ -24,7 +32,7 @@ const SCANNED = 5_000;
 
 /** The events of each action after its place. */
 const OF_ACTION = `
-  select at, event, account, action, subscriptions from delivery_log.events e
+  select at, event, account, action, keys, subscriptions from delivery_log.events e
   where e.part = asked.part and e.at >= ${time('$5')} and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
   order by e.at desc, e.event desc`;
 // Of a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
@@ -49,7 +57,7 @@ export async function eventsOfActions(
   ];
   const { rows } = await postgres.query<SubscribedRow>({
     name: 'history-of-actions',
-    text: `select ${ms('e.at')} as at, e.event, e.account, e.action,
+    text: `select ${ms('e.at')} as at, e.event, e.account, e.action, e.keys,
              array(select s from unnest(e.subscriptions) s where s = any ($6::uuid[])) as subscriptions
            from ${ASKED}
            cross join lateral (

@@ -8,14 +8,15 @@ import type { Reader } from './entries.ts';
 import { lookThrough } from './look-through.ts';
 
 const { part: _, contentType: __, chunk: ___, place: ____, ...TOLD } = tables.events.columns;
-const EVENT = selected(TOLD, 'e');
+/** Selects the columns of an event `e`. */
+export const EVENT = selected(TOLD, 'e');
 
-type StoredEventRow = Pick<TableRow<'events'>, keyof typeof TOLD>;
+export type StoredEventRow = Pick<TableRow<'events'>, keyof typeof TOLD>;
 
 /** What an event came to for one account; its interface is null if a rejected event does not name it. */
 export type EventRow = Omit<StoredEventRow, 'keys'> & { keys: Key[] } & ReturnType<typeof readAction>;
 
-const eventRow = ({ action, keys, ...row }: StoredEventRow): EventRow => ({
+export const eventRow = ({ action, keys, ...row }: StoredEventRow): EventRow => ({
   ...row,
   ...readAction(action),
   keys: keys.map(readKey),

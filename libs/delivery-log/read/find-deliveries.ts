@@ -1,84 +1,178 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import {
+  actionsOf,
   deliveriesAbout,
   deliveriesInVain,
-  deliveriesOfClient,
+  deliveriesOfAll,
+  deliveriesTo,
   type Candidate,
+  type CandidateRange,
   type Candidates,
 } from './candidates.ts';
-import { LATEST, type Cursor, type Page } from './cursor.ts';
-import type { ClientReader, DeliveryEntry, DeliveryStatus } from './entries.ts';
+import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
+import type { DeliveryRow } from './deliveries.ts';
+import type { EndpointFilter } from './endpoint-filter.ts';
+import type { DeliveryEntry, DeliveryStatus, Reader } from './entries.ts';
+import { deliveriesBeginning } from './first-digits.ts';
 import { withAttempts } from './history.ts';
+import { ownerOf, type ToldListeners } from '../listener-client.ts';
 import type { AskedKey } from './events.ts';
 import { lookThrough } from './look-through.ts';
+import { thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {
   about?: AskedKey | undefined;
+  /** The guid of a delivery or of its event, or the first eight digits of it, in lower case. */
+  guid?: string | undefined;
   action?: string | undefined;
-  status?: DeliveryStatus | undefined;
+  /** One of these. */
+  statuses?: readonly DeliveryStatus[] | undefined;
   /** Why they are not delivered; without a status: why they ended. */
   reason?: string | undefined;
+  subscription?: string | undefined;
+  /** Where their subscriptions' callbacks go now. */
+  endpoint?: EndpointFilter | undefined;
   since?: number | undefined;
   until?: number | undefined;
+  /** For operators; clients find their own. */
+  account?: string | undefined;
+  client?: string | undefined;
 };
 
-export type DeliveriesQuery = {
-  reader: ClientReader;
-  filter: DeliveryFilter;
-  before?: Cursor | undefined;
-  limit: number;
-};
+/** `withListeners`: for operators, who are told of listeners only then. */
+export type DeliveriesQuery = PageRequest & ToldListeners & { reader: Reader; filter: DeliveryFilter };
 
 /** Before there was anything to record. */
 const EARLIEST_MS = 0;
 
 /**
- * Finds deliveries of one API client, newest first; those in vain by when they ended. Only its attempts show a delivery's state,
+ * Limit of the subscriptions, and of the actions of accounts, that an operator's question looks at one by one. Of more, the
+ * deliveries of all are looked through.
+ */
+const ONE_BY_ONE = 500;
+
+/**
+ * Finds deliveries of one API client, or of all, newest first; those in vain by when they ended. Only its attempts show a delivery's state,
  * so rare matches must be searched for: a page may hold few or none without being the last.
  */
 export async function findDeliveries(
   postgres: Queryable,
-  { reader, filter, ...paging }: DeliveriesQuery,
+  { reader, filter, withListeners = false, ...paging }: DeliveriesQuery,
 ): Promise<Page<DeliveryEntry>> {
+  const find = await finderOf(postgres, { reader, filter, withListeners });
   return lookThrough<Candidate, DeliveryEntry>({
     ...paging,
-    isRare: filter.status !== undefined || filter.reason !== undefined,
-    find: (before, limit) => candidatesFor(postgres, { reader, filter, before, limit }),
+    isRare: isRare(reader, filter),
+    find,
     entriesOf: async (candidates) => {
-      const told = await withAttempts(
-        postgres,
-        candidates.flatMap(({ deliveries }) => deliveries),
-      );
+      const wanted = await thoseWanted(postgres, candidates, { reader, filter, withListeners });
+      const told = await withAttempts(postgres, wanted.flat());
       let at = 0;
-      return candidates.map(({ deliveries, place }) =>
-        told.slice(at, (at += deliveries.length)).filter((entry) => isAskedFor(entry, place, filter)),
-      );
+      return candidates.map(({ place }, index) => {
+        const count = wanted[index]?.length ?? 0;
+        return told.slice(at, (at += count)).filter((entry) => isAskedFor(entry, place, filter));
+      });
     },
   });
 }
 
-function candidatesFor(
-  postgres: Queryable,
-  { filter, ...query }: Required<Pick<DeliveriesQuery, 'reader' | 'filter' | 'limit'>> & { before: Cursor },
-): Promise<Candidates> {
-  const { about, action, since = EARLIEST_MS, until = LATEST.at } = filter;
-  const asked = { ...query, action, since, until };
-  if (about !== undefined) return deliveriesAbout(postgres, { ...asked, about });
-  return isInVain(filter) ? deliveriesInVain(postgres, asked) : deliveriesOfClient(postgres, asked);
+type Finding = { reader: Reader; filter: DeliveryFilter; withListeners: boolean };
+
+type Find = (before: Cursor, limit: number) => Promise<Candidates>;
+
+/** Chooses the shortest way to all that may match. */
+async function finderOf(postgres: Queryable, { reader, filter, withListeners }: Finding): Promise<Find> {
+  const { about, guid, since = EARLIEST_MS, until = LATEST.at } = filter;
+  const rangeOf = (before: Cursor, limit: number): CandidateRange => ({ since, until, before, limit });
+  if (guid !== undefined) return (before) => candidatesBeginning(postgres, guid, { reader, before });
+  if (about !== undefined)
+    return (before, limit) => deliveriesAbout(postgres, { ...rangeOf(before, limit), reader, about });
+  const own = await ownOf(postgres, { reader, filter, withListeners });
+  if (isInVain(filter))
+    return (before, limit) => deliveriesInVain(postgres, own, { ...rangeOf(before, limit), reader });
+  return (before, limit) =>
+    own === 'all'
+      ? deliveriesOfAll(postgres, rangeOf(before, limit))
+      : deliveriesTo(postgres, own, rangeOf(before, limit));
 }
 
+/** The subscriptions that are meant; `all`: none in particular, or too many to look at one by one. */
+async function ownOf(
+  postgres: Queryable,
+  { reader, filter, withListeners }: Finding,
+): Promise<WantedSubscription[] | 'all'> {
+  const { account, client, action, subscription, endpoint } = filter;
+  const asked = { action, subscription, endpoint };
+  if (reader !== 'operator') {
+    const { account: own, client: name, interface: interfaceName } = reader;
+    return wantedSubscriptions(postgres, { ...asked, account: own, client: name, interface: interfaceName });
+  }
+  if ((account ?? subscription ?? endpoint) === undefined) return 'all';
+  const found = await wantedSubscriptions(postgres, { ...asked, account, client, withListeners }, LARGEST_OWN + 1);
+  const looks = isInVain(filter) ? found.length : actionsOf(found).length;
+  return found.length > LARGEST_OWN || looks > ONE_BY_ONE ? 'all' : found;
+}
+
+/** Limit of the subscriptions that are read for an operator's question. */
+const LARGEST_OWN = 5_000;
+
+async function candidatesBeginning(
+  postgres: Queryable,
+  guid: string,
+  { reader, before }: { reader: Reader; before: Cursor },
+): Promise<Candidates> {
+  const found = Map.groupBy(await deliveriesBeginning(postgres, guid, reader), ({ at, event }) => `${at} ${event}`);
+  const candidates = [...found.values()].flatMap((deliveries) => {
+    const [first] = deliveries;
+    return first === undefined ? [] : [{ place: { at: first.at, guid: first.event }, deliveries }];
+  });
+  const isAfter = ({ place: { at, guid: event } }: Candidate) =>
+    at < before.at || (at === before.at && event < before.guid);
+  return { candidates: candidates.filter(isAfter), isLast: true };
+}
+
+/** Of each candidate the deliveries that are meant, as far as that shows without their attempts. */
+async function thoseWanted(
+  postgres: Queryable,
+  candidates: readonly Candidate[],
+  { reader, filter, withListeners }: Finding,
+): Promise<DeliveryRow[][]> {
+  const { action, subscription, endpoint, account, client } = filter;
+  const isMeant = (row: DeliveryRow) =>
+    (action ?? row.action) === row.action &&
+    (subscription ?? row.subscription) === row.subscription &&
+    (account ?? row.account) === row.account &&
+    (client ?? row.client) === row.client &&
+    (reader !== 'operator' || withListeners || client !== undefined || ownerOf(row.client) === row.client);
+  const meant = candidates.map(({ deliveries }) => deliveries.filter(isMeant));
+  if (endpoint === undefined) return meant;
+  const subscriptions = meant.flat().map((row) => row.subscription);
+  const there = await thoseAtEndpoint(postgres, subscriptions, endpoint);
+  return meant.map((rows) => rows.filter((row) => there.has(row.subscription)));
+}
+
+/** Whether few of those that are looked at may match. */
+function isRare(reader: Reader, { statuses, reason, about, endpoint, ...filter }: DeliveryFilter): boolean {
+  if (statuses !== undefined || reason !== undefined) return true;
+  if (about !== undefined) return endpoint !== undefined || filter.subscription !== undefined;
+  return reader === 'operator' && (filter.client !== undefined || filter.action !== undefined);
+}
+
+const IN_VAIN: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
+
 /** Whether the filter matches only deliveries that ended without success: an index finds those. */
-function isInVain({ status, reason }: DeliveryFilter): boolean {
-  return status === 'exhausted' || status === 'dropped' || (status === undefined && reason !== undefined);
+function isInVain({ statuses, reason }: DeliveryFilter): boolean {
+  return statuses === undefined ? reason !== undefined : statuses.every((each) => IN_VAIN.includes(each));
 }
 
 function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter): boolean {
-  const { about, status, reason, since = EARLIEST_MS, until = LATEST.at } = filter;
-  if (status !== undefined && entry.status !== status) return false;
+  const { about, guid, statuses, reason, since = EARLIEST_MS, until = LATEST.at } = filter;
+  if (statuses !== undefined && !statuses.includes(entry.status)) return false;
   if (reason !== undefined && entry.why?.reason !== reason) return false;
+  if (guid !== undefined) return entry.at >= since && entry.at < until;
   if (!isInVain(filter)) return true;
-  if (entry.status !== 'exhausted' && entry.status !== 'dropped') return false;
+  if (!IN_VAIN.includes(entry.status)) return false;
   // Sent again by hand, a delivery may have ended in vain more than once: its place is the last end.
   const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;
   return isAtItsPlace && entry.at >= since && entry.at < until;

@@ -184,12 +184,13 @@ type DeliveryParts = {
 function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, waiting }: DeliveryParts): DeliveryEntry {
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
-  const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;
+  const { delivery, event, interface: interfaceName, action, keys, at, subscription, account, client } = row;
   const entry = {
     delivery,
     event,
     interface: interfaceName,
     action,
+    keys,
     at,
     subscription,
     account,

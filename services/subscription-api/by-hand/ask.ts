@@ -3,6 +3,7 @@
  * publishes due rows: so requests are not lost, and are sent at the requested rate.
  */
 import { randomUUID } from 'node:crypto';
+import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isStored } from '@waybell/delivery-log/read/bodies';
@@ -29,9 +30,9 @@ export type AskedForTest = { kind: 'asked'; event: string; delivery: string; bod
 /** A delivery is not attempted for longer than this, however it was made: whatever was published before has ended. */
 const LONGEST_UNDER_WAY = "interval '25 hours'";
 
-const TARGET = `
-  select guid, generation, is_active, audit_field_set from waybell.subscriptions
-  where account_guid = $1 and client_id = $2 and interface = $3 and action = $4 and ended_at is null`;
+const CURRENT = `
+  select guid, generation, is_active, action from waybell.subscriptions
+  where account_guid = $1 and client_id = $2 and interface = $3 and ended_at is null`;
 
 /** Published or about to be, and not attempted yet. */
 export const isUnderWay = (delivery: string) => `
@@ -63,8 +64,9 @@ export async function askForResend(
   if (entry.status === 'waiting' || entry.status === 'retrying') return refused('under_way');
   // Sent again, it would no longer say that no event happened.
   if (entry.attempts.some(({ byHand }) => byHand === 'test')) return refused('a_test');
-  const target = await targetOf(postgres, client, entry.action);
-  if ('kind' in target) return target;
+  const targets = await targetsOf(postgres, client, entry.action);
+  if ('kind' in targets) return targets;
+  const [target] = targets;
   const { rows } = await postgres.query<{ has_body: boolean; is_under_way: boolean }>(
     `select exists (select from delivery_log.attempts b where b.delivery = $1 and ${isStored('b')}) as has_body,
        ${isUnderWay('$1')} as is_under_way`,
@@ -95,8 +97,8 @@ export async function askForTest(
   postgres: Queryable,
   { subscription, client, by, exampleOf }: TestRequest,
 ): Promise<AskedForTest | SendRefusal> {
-  const { rows } = await postgres.query<CurrentSubscriptionRow & { action: string; stop: Stop | null }>(
-    `select guid, generation, is_active, audit_field_set, action, ${STOP} as stop from waybell.subscriptions s
+  const { rows } = await postgres.query<CurrentSubscription & { stop: Stop | null }>(
+    `select guid, generation, is_active, action, ${STOP} as stop from waybell.subscriptions s
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
     [subscription, client.account, client.client, client.interface],
   );
@@ -119,28 +121,28 @@ export type TestRequest = {
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
-type CurrentSubscriptionRow = {
-  guid: string;
-  generation: number;
-  is_active: boolean;
-  audit_field_set: string[] | null;
-};
+export type CurrentSubscription = { guid: string; generation: number; is_active: boolean; action: string };
 
-/** Finds the client's current subscription to an action. */
-export async function targetOf(
+/** The client's current subscriptions to what this names: an action, or a pattern. */
+export async function currentSubscriptions(
+  postgres: Queryable,
+  { account, client, interface: interfaceName }: ClientReader,
+  action: string,
+): Promise<CurrentSubscription[]> {
+  const { rows } = await postgres.query<CurrentSubscription>(CURRENT, [account, client, interfaceName]);
+  return rows.filter((each) => matchesPattern(each.action, action));
+}
+
+/** Those of them that something can be sent to: there is at least one. */
+export async function targetsOf(
   postgres: Queryable,
   client: ClientReader,
   action: string,
-): Promise<CurrentSubscriptionRow | SendRefusal> {
-  const { rows } = await postgres.query<CurrentSubscriptionRow>(TARGET, [
-    client.account,
-    client.client,
-    client.interface,
-    action,
-  ]);
-  const [target] = rows;
-  if (target === undefined) return refused('unsubscribed');
-  return target.is_active ? target : refused('deactivated');
+): Promise<[CurrentSubscription, ...CurrentSubscription[]] | SendRefusal> {
+  const current = await currentSubscriptions(postgres, client, action);
+  const [target, ...others] = current.filter((each) => each.is_active);
+  if (target !== undefined) return [target, ...others];
+  return refused(current.length === 0 ? 'unsubscribed' : 'deactivated');
 }
 
 export const refused = (why: RefusedWhy): SendRefusal => ({ kind: 'refused', why });

@@ -39,29 +39,31 @@ const FIGURES = `
 const OTHERS = `
   select s.action, s.guid as subscription, count(distinct a.delivery)::int as failed
   from waybell.subscriptions s join delivery_log.attempts a on a.subscription = s.guid
-  where s.account_guid = $1 and s.client_id = $2 and s.interface = $3 and s.action <> $4
+  where s.account_guid = $1 and s.client_id = $2 and s.interface = $3 and s.action <> all ($4::text[])
     and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test' and a.at >= $5 and a.at < $6
   group by s.action, s.guid order by failed desc, s.action limit 5`;
 
 /** Made from kept events, and not published yet. */
 const ABOUT_TO_BE_SENT = `
   select count(*)::int as count from delivery_log.sendings
-  where account = $1 and client = $2 and interface = $3 and action = $4 and kept_at >= $5 and kept_at < $6
+  where account = $1 and client = $2 and interface = $3 and action = any ($4::text[]) and kept_at >= $5 and kept_at < $6
     and published_at is null`;
 
 /** Returns sentences for people. */
 export async function explainEmptyReplay(postgres: Queryable, query: MissedQuery): Promise<string> {
-  const { client, action, sinceMs, untilMs } = query;
-  const subscriptions = await subscriptionsOf(postgres, { account: client.account, client: client.client, action });
+  const { client, actions, sinceMs, untilMs } = query;
+  const called = actions.length === 1 ? actions.join() : 'these actions';
+  const all = await subscriptionsOf(postgres, { account: client.account, client: client.client });
+  const subscriptions = all.filter(({ action }) => actions.includes(action));
   const guids = subscriptions.map(({ subscription }) => subscription);
   const [since, until] = [new Date(sinceMs), new Date(untilMs)];
   const { rows } = await postgres.query<FailedCounts>(FIGURES, [guids, since, until]);
   const suppressed = query.includesSuppressed ? [] : await findMissed(postgres, { ...query, includesSuppressed: true });
-  const values = [client.account, client.client, client.interface, action, since, until];
+  const values = [client.account, client.client, client.interface, actions, since, until];
   const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, values);
   const aboutToBeSent = await postgres.query<{ count: number }>(ABOUT_TO_BE_SENT, values);
   return [
-    ...(subscriptions.length === 0 ? [`This client has never subscribed to ${action}.`] : ofFigures(action, rows[0])),
+    ...(subscriptions.length === 0 ? [`This client has never subscribed to ${called}.`] : ofFigures(called, rows[0])),
     ...(suppressed.length === 0
       ? []
       : [

@@ -33,6 +33,7 @@ import { PausesAndStops } from './0034-pauses-and-stops.ts';
 import { Notices } from './0035-notices.ts';
 import { Stopped } from './0036-stopped.ts';
 import { Credentials } from './0037-credentials.ts';
+import { SentByHand } from './0038-sent-by-hand.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -75,4 +76,5 @@ export const migrations = [
   Notices,
   Stopped,
   Credentials,
+  SentByHand,
 ];

@@ -2,6 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
 import { statisticsRoutes } from './deliveries/statistics.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
+import { missedRoutes } from './deliveries/missed.ts';
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
@@ -44,6 +45,7 @@ export function createApi(options: ApiOptions): Express {
     deliveryLogRoutes({ ...options, authenticate }),
     statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
+    missedRoutes({ ...options, authenticate }),
     triggerRoutes({ ...options, authenticate }),
     // A stream's reader is authenticated again every minute, which counts as no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),

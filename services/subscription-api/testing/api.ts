@@ -121,7 +121,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     ...common,
     ...forClients,
     database,
-    documents: once('admin', adminDocuments),
+    documents: once('admin', () => adminDocuments(catalog)),
     line,
     queues: [rejectedQueue, routerQueue, 'none.of.these'],
   });
@@ -188,7 +188,13 @@ const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
 /** An account and a token for it. */
 export async function signUp(
   { store }: Pick<TestApi, 'store'>,
-  account: { interface: 'shipper' | 'carrier'; features?: string[]; clientId?: string; scopes?: string[] },
+  account: {
+    interface: 'shipper' | 'carrier';
+    name?: string;
+    features?: string[];
+    clientId?: string;
+    scopes?: string[];
+  },
 ): Promise<{ guid: string; token: string }> {
   const { guid } = await createAccount(store.postgres, account);
   return { guid, token: await createToken(store.postgres, { accountGuid: guid, ...account }) };

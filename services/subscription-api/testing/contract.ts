@@ -34,6 +34,12 @@ export type Contract = {
 
 type ReadDocument = { document: Node; operations: DocumentedOperation[]; validate: ReturnType<typeof validators> };
 
+const READERS = {
+  text: (text: string): unknown => text,
+  json: (text: string): unknown => JSON.parse(text),
+  list: (text: string): unknown => text.split(','),
+};
+
 /** Documents by their text. Several stands of a test have the same, and it takes long to read. */
 const known = new Map<string, ReadDocument>();
 
@@ -104,7 +110,7 @@ export function contractOf(written: string): Contract {
     return [...asked].flatMap(([name, text]) => {
       const parameter = query[name];
       if (parameter === undefined) return [`it was accepted with "${name}" in its query`];
-      return validate(parameter.pointer, parameter.isJson ? JSON.parse(text) : text);
+      return validate(parameter.pointer, READERS[parameter.reads](text));
     });
   }
 

@@ -12,7 +12,7 @@ export type Operation = {
   body: 'required' | 'optional' | 'none';
   parameters: readonly { pointer: string; value: string }[];
   /** Places of the schemas of the query's parameters, by their names; empty where the query is not looked at. */
-  query: Readonly<Record<string, { pointer: string; isJson: boolean }>>;
+  query: Readonly<Record<string, { pointer: string; reads: 'text' | 'json' | 'list' }>>;
   answers: Readonly<Record<string, DocumentedAnswer>>;
   /** Every answer as `<status> <kind of problem>`. */
   kinds: readonly string[];
@@ -100,8 +100,9 @@ function queryOf(operation: Node, pointer: string): Operation['query'] {
   return Object.fromEntries(
     parameters.flatMap((each, index) => {
       if (each['in'] !== 'query') return [];
-      const isJson = ['integer', 'boolean'].includes(String(nodeIn(each, 'schema')['type']));
-      return [[String(each['name']), { pointer: `${pointer}/parameters/${index}/schema`, isJson }]];
+      const type = String(nodeIn(each, 'schema')['type']);
+      const reads = type === 'array' ? 'list' : ['integer', 'boolean'].includes(type) ? 'json' : 'text';
+      return [[String(each['name']), { pointer: `${pointer}/parameters/${index}/schema`, reads }]];
     }),
   );
 }

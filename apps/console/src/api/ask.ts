@@ -51,7 +51,11 @@ export function askWith({ token, onSignedOut, actingFor }: AskOptions) {
     },
     onError: unreachable,
   };
-  const client = createClient<ClientPaths>({ baseUrl: root.replace(/\/$/, '') });
+  const client = createClient<ClientPaths>({
+    baseUrl: root.replace(/\/$/, ''),
+    // As the parameters of both interfaces have it: `status=exhausted,dropped`.
+    querySerializer: { array: { style: 'form', explode: false } },
+  });
   client.use(authorize);
   // The same listener may be either; which one, the settings of the page say.
   return {

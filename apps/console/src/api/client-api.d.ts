@@ -183,7 +183,7 @@ export interface paths {
         };
         /**
          * Find deliveries
-         * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         * @description Those of the client that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
          *
          *     With `after`, those that ended, delivered or not, in the order in which the log was told so: each end once, however late it came to the log, as it stands when it is asked for. One that is sent again by hand comes again. There is always a `next` to go on from, and `more` says whether it leads on at once. Bodies of a page have 2 MiB together at most, unless its first alone has more. As long as bodies are kept: then 410.
          */
@@ -349,6 +349,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what the client missed, action by action
+         * @description Of the actions that the client was subscribed to at some time of the range, or is now: what was given up or dropped, and the events that nothing was sent of, as no subscription was on. What has arrived since, or is on its way, is not missed. `POST /v1/replays` with `"action": "*"`, the same times and `include_suppressed` sends what `exhausted`, `dropped` and `suppressed` count where `is_active` is true. The 10,000 oldest are counted, as many as one replay takes.
+         */
+        get: operations["getMissed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/public/webhooks": {
         parameters: {
             query?: never;
@@ -448,7 +468,7 @@ export interface paths {
         put?: never;
         /**
          * Send all that the client missed
-         * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `dry_run` it is only counted, by reason. With `missed` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest. With `missed`, what is noted as missed then begins where the replay ends.
+         * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `*`, which is any text, it is of several actions at one rate: those that the client has a subscription to that is on. With `dry_run` it is only counted, by reason. With `missed` it is what one subscription missed while it was off, from the moment it went off, suppressed or not; of several such requests one does it. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest. With `missed`, what is noted as missed then begins where the replay ends.
          */
         post: operations["createReplay"];
         delete?: never;
@@ -808,7 +828,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AskedReplay: {
-            /** @description Of which action. */
+            /**
+             * @description Of which action; a pattern where that was asked for.
+             * @example order.*
+             */
             action: string;
             /** Format: date-time */
             cancelled_at: string | null;
@@ -818,6 +841,8 @@ export interface components {
             per_second: number;
             /** Format: date-time */
             requested_at: string;
+            /** @enum {unknown} */
+            requested_by: "client" | "operator";
             /** Format: date-time */
             since: string;
             /** @description Deliveries that are sent. */
@@ -981,6 +1006,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1045,6 +1081,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1137,6 +1184,17 @@ export interface components {
              * @description As `webhook-id`.
              */
             guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. None where the log does not have its event any more. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -1336,9 +1394,61 @@ export interface components {
              */
             subscription_guid?: string;
         };
+        Missed: {
+            /**
+             * Format: date-time
+             * @description Null: all of it is counted. Else there is more from then on: ask again with that as `since`.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            counted_until: string | null;
+            /** @description By action; none that the client missed nothing of. */
+            objects: components["schemas"]["MissedOfAction"][];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string;
+        };
+        MissedOfAction: {
+            action: string;
+            /** @description Deliveries that ended without an attempt to its end. */
+            dropped: number;
+            /** @description Deliveries that were given up, as every attempt failed. */
+            exhausted: number;
+            /** @description Others, of all three kinds, whose body is no longer kept: they cannot be sent. */
+            gone: number;
+            /** @description False: it is switched off, or there is none, so that nothing can be replayed to it. */
+            is_active: boolean;
+            /** @description Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription. */
+            reasons: {
+                count: number;
+                /**
+                 * @example response_timeout
+                 * @example switched_off
+                 */
+                reason: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The one that the client has to it now, which a replay goes to; null: none.
+             */
+            subscription_guid: string | null;
+            /** @description Events that no delivery was made of, as no subscription was on. */
+            suppressed: number;
+        };
         OwnToken: {
             /** Format: uuid */
             account_guid: string;
+            /**
+             * @description What people call it.
+             * @example Acme
+             */
+            account_name: string | null;
             /** @example default */
             client_id: string;
             /** @description Those that are enabled for the account. */
@@ -1380,7 +1490,10 @@ export interface components {
             subscription?: components["schemas"]["Subscription"];
         };
         Replay: {
-            /** @description Of which action. */
+            /**
+             * @description Of which action; a pattern where that was asked for.
+             * @example order.*
+             */
             action: string;
             /** Format: date-time */
             cancelled_at: string | null;
@@ -1396,6 +1509,8 @@ export interface components {
             published: number;
             /** Format: date-time */
             requested_at: string;
+            /** @enum {unknown} */
+            requested_by: "client" | "operator";
             /** Format: date-time */
             since: string;
             /** @description Deliveries that are sent. */
@@ -2193,6 +2308,10 @@ export interface operations {
                 after?: string;
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
+                /** @description To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count. */
+                endpoint?: string;
+                /** @description The guid of a delivery or of its event, or the first eight digits of it. */
+                guid?: string;
                 /** @description With `after`: what was sent, too. */
                 include?: "body";
                 /** @description What they are about, as for the timeline. */
@@ -2205,8 +2324,10 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand. */
-                status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+                /** @description How they stand: one of these, with commas between. */
+                status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
+                /** @description To this subscription alone. */
+                subscription?: string;
                 /** @description Made before this time. */
                 until?: string;
                 /** @description With `after`: how long to wait for something new, where there is nothing. */
@@ -2512,6 +2633,38 @@ export interface operations {
             };
         };
     };
+    getMissed: {
+        parameters: {
+            query?: {
+                /** @description What was given up or dropped, or came in vain, from then on; without it, from 24 hours before `until`. */
+                since?: string;
+                /** @description And before; without it, now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was missed. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Missed"];
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Missed"];
+                };
+            };
+        };
+    };
     listShipperSubscriptions: {
         parameters: {
             query?: never;
@@ -2685,7 +2838,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description the name of an action; this, or a subscription, is to be there */
+                    /**
+                     * @description the name of an action, in which * is any text; this, or a subscription, is to be there
+                     * @example order.*
+                     */
                     action?: string;
                     /**
                      * @description Count only.

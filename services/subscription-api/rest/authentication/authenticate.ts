@@ -8,6 +8,7 @@ import { Problem } from '../http/problem.ts';
 export type Caller = {
   interface: Interface;
   accountGuid: string;
+  accountName: string | null;
   clientId: string;
   features: readonly string[];
   scopes: readonly string[];
@@ -15,6 +16,8 @@ export type Caller = {
   whyNoScope?: string;
   /** Named for what it changes. */
   actor: Actor;
+  /** An operator asks for the client. */
+  isOperator?: true;
 };
 
 /** The address that a request came from, and the id by which it is known. */
@@ -67,6 +70,10 @@ export function requireScope(caller: Caller, scope: Scope): void {
   const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || none}.`;
   throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
 }
+
+/** Whether verification tokens are shown: who may change subscriptions has to set them, operators only act for the client. */
+export const seesTokens = ({ scopes, isOperator }: Caller): boolean =>
+  scopes.includes('webhooks:write') && isOperator !== true;
 
 /** The answer to a token that does not hold; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
 export function invalidToken(detail: string): Problem {

@@ -20,9 +20,9 @@ export function byAccessToken(database: Database): FindCaller {
     }
     await noteUse(database, found);
     const { account, client_id: clientId, scopes } = found;
-    const { interface: interfaceName, guid: accountGuid, features } = account;
+    const { interface: interfaceName, guid: accountGuid, name: accountName, features } = account;
     const actor = { who: `token ${found.guid}`, ...from };
-    return { interface: interfaceName, accountGuid, clientId, features, scopes, actor };
+    return { interface: interfaceName, accountGuid, accountName, clientId, features, scopes, actor };
   };
 }
 

@@ -52,7 +52,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
     if (account.interface !== named.interface) {
       throw invalidToken(`The access token is for the ${named.interface} interface, its account for the other.`);
     }
-    return { ...named, features: account.features, actor };
+    return { ...named, accountName: account.name, features: account.features, actor };
   };
 }
 
@@ -75,11 +75,11 @@ function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: 
   };
 }
 
-type FoundAccount = Pick<Account, 'interface' | 'features'>;
+type FoundAccount = Pick<Account, 'interface' | 'name' | 'features'>;
 
 async function findOrCreate(database: Database, named: NamedCaller, actor: Actor): Promise<FoundAccount> {
   const { accountGuid, interface: interfaceName } = named;
-  const find = 'select interface, features from waybell.accounts where guid = $1';
+  const find = 'select interface, name, features from waybell.accounts where guid = $1';
   const create = 'insert into waybell.accounts (guid, interface) values ($1, $2) on conflict (guid) do nothing';
   const [found] = await database.run((source) => source.query<FoundAccount[]>(find, [accountGuid]));
   if (found !== undefined) return found;

@@ -15,6 +15,7 @@ describe('GET /v1/token', () => {
   test.each(['shipper', 'carrier'] as const)('says whose the token of a %s is', async (interfaceName) => {
     const { guid, token } = await signUp(api, {
       interface: interfaceName,
+      name: 'Acme',
       clientId: 'tms',
       scopes: ['webhooks:read'],
       features: ['insurance'],
@@ -24,6 +25,7 @@ describe('GET /v1/token', () => {
     const told = {
       interface: interfaceName,
       account_guid: guid,
+      account_name: 'Acme',
       client_id: 'tms',
       scopes: ['webhooks:read'],
       features: ['insurance'],
@@ -47,7 +49,7 @@ describe('GET /v1/admin/token', () => {
   test('says whose the token of an operator is, and nothing to others', async () => {
     const { guid, token } = await signUp(api, { interface: 'carrier', clientId: 'ops', scopes: ['admin'] });
     const { body } = await api.admin.ask('GET', '/v1/admin/token', { token });
-    expect(body).toEqual({ account_guid: guid, client_id: 'ops', scopes: ['admin'] });
+    expect(body).toEqual({ account_guid: guid, account_name: null, client_id: 'ops', scopes: ['admin'] });
     const { token: other } = await signUp(api, { interface: 'carrier' });
     expect((await api.admin.ask('GET', '/v1/admin/token', { token: other })).status).toBe(403);
   });

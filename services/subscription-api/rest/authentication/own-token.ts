@@ -33,8 +33,9 @@ export function operatorTokenRoutes({ authenticate }: { authenticate: Authentica
   return router;
 }
 
-const tokenView = ({ accountGuid, clientId, scopes }: Caller) => ({
+const tokenView = ({ accountGuid, accountName, clientId, scopes }: Caller) => ({
   account_guid: accountGuid,
+  account_name: accountName,
   client_id: clientId,
   scopes,
 });

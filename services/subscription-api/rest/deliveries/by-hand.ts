@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { Stop } from '@waybell/delivery-log/read/subscriptions';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
-import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '../../by-hand/replays.ts';
+import { cancelReplay, latestReplays, replayOf, requester } from '../../by-hand/asked-replays.ts';
+import { askForReplay, countReplay } from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';
@@ -151,7 +152,7 @@ async function untilAnswered(
 
 function admitted(caller: Caller, scope: 'webhooks:read' | 'webhooks:write' = 'webhooks:write') {
   requireScope(caller, scope);
-  return { caller, client: clientOf(caller), by: caller.actor.who };
+  return { caller, client: clientOf(caller), by: requester(caller.actor.who, caller.isOperator === true) };
 }
 
 export function clientOf({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader {

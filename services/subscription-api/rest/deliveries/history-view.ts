@@ -43,6 +43,7 @@ export function deliveryView(entry: DeliveryEntry) {
     guid: entry.delivery,
     event_guid: entry.event,
     action: entry.action,
+    keys: entry.keys,
     subscription_guid: entry.subscription,
     at: moment(entry.at),
     status: entry.status,

@@ -1,5 +1,5 @@
 import { OLDEST, PLACE_PATTERN, readPlace, type LogPlace } from '@waybell/delivery-log/read/commits';
-import type { EndFilter } from '@waybell/delivery-log/read/ends';
+import { END_STATUSES, type EndFilter, type EndStatus } from '@waybell/delivery-log/read/ends';
 import type { DeliveryStatus } from '@waybell/delivery-log/read/entries';
 import { isTimestamp, momentOf } from '@waybell/events/timestamp';
 import { invalidParameters } from '../http/read-query.ts';
@@ -11,7 +11,7 @@ export type PullQuery = {
   include?: 'body';
   wait?: string;
   action?: string;
-  status?: DeliveryStatus;
+  status?: DeliveryStatus[];
   reason?: string;
 };
 
@@ -24,9 +24,8 @@ export type PullRequest = {
   limit: number;
 };
 
-const ENDED = ['delivered', 'exhausted', 'dropped'] as const;
 /** Those that say how to go through what was made, the newest first. */
-const OF_LISTS = ['key', 'kind', 'since', 'until', 'cursor'];
+const OF_LISTS = ['key', 'kind', 'guid', 'subscription', 'endpoint', 'since', 'until', 'cursor'];
 
 /** Throws a Problem (422) that names every parameter that does not go with the others. Undefined without `after`. */
 export function pullRequestOf(query: PullQuery): PullRequest | undefined {
@@ -36,15 +35,20 @@ export function pullRequestOf(query: PullQuery): PullRequest | undefined {
     isPull ? OF_LISTS.includes(name) : name === 'include' || name === 'wait',
   );
   const faults = wrong.map((parameter) => ({ parameter, detail: isPull ? 'does not go with after' : 'needs after' }));
-  const ended = ENDED.find((each) => each === status);
-  if (isPull && status !== undefined && ended === undefined)
-    faults.push({ parameter: 'status', detail: `must be one of: ${ENDED.join(', ')}, with after` });
+  const unended = status?.find((each) => !isEnd(each));
+  if (isPull && unended !== undefined)
+    faults.push({
+      parameter: 'status',
+      detail: `has "${unended}", which must be one of: ${END_STATUSES.join(', ')}, with after`,
+    });
   if (faults.length > 0) throw invalidParameters(faults);
   if (!isPull) return undefined;
-  const filter = { action, status: ended, reason };
+  const filter = { action, statuses: status?.filter(isEnd), reason };
   const waitMs = wait === undefined ? 0 : 1_000 * Number.parseInt(wait, 10);
   return { after: startOf(after), filter, withBodies: include === 'body', waitMs, limit };
 }
+
+const isEnd = (status: DeliveryStatus): status is EndStatus => END_STATUSES.some((each) => each === status);
 
 function startOf(after: string): LogPlace | number {
   if (after === 'oldest') return OLDEST;

@@ -1,4 +1,5 @@
 import { actionsOf } from '@waybell/catalog/actions';
+import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
 import type { ReplayRequest } from '../../by-hand/replays.ts';
@@ -67,10 +68,9 @@ function faultsOfChoice(
   if ((action === undefined) === (subscription === undefined))
     return [{ pointer, detail: 'is required, or subscription_guid in its place; not both' }];
   const names = actionsOf(interfaceName).map(({ name }) => name);
-  if (typeof action !== 'string' || names.includes(action)) return [];
-  return [
-    { pointer, detail: `is no action of this interface; the nearest is ${nearestNames(action, names, 1).join()}` },
-  ];
+  if (typeof action !== 'string' || names.some((name) => matchesPattern(name, action))) return [];
+  const nearest = nearestNames(action.replaceAll('*', ''), names, 1).join();
+  return [{ pointer, detail: `is no action of this interface; the nearest is ${nearest}` }];
 }
 
 function momentIn(value: unknown): number | undefined {

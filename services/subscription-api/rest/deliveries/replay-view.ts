@@ -1,4 +1,4 @@
-import type { AskedReplay, Replay } from '../../by-hand/replays.ts';
+import type { AskedReplay, Replay } from '../../by-hand/asked-replays.ts';
 import { Problem } from '../http/problem.ts';
 
 /** With how far it has come. Throws a Problem (404) where there is none, as where it is another client's. */
@@ -6,8 +6,9 @@ export function replayView(replay: Replay | undefined) {
   if (replay === undefined) {
     throw new Problem('unknown-replay', 'There is no replay of this guid that belongs to this client.');
   }
-  const { requested_at, cancelled_at, ...asked } = askedReplayView(replay);
-  return { ...asked, published: replay.published, delivered: replay.delivered, requested_at, cancelled_at };
+  const { requested_at, requested_by, cancelled_at, ...asked } = askedReplayView(replay);
+  const { published, delivered } = replay;
+  return { ...asked, published, delivered, requested_at, requested_by, cancelled_at };
 }
 
 /** What was asked for. */
@@ -22,6 +23,7 @@ export function askedReplayView(replay: AskedReplay) {
     per_second: replay.per_second,
     total: replay.total,
     requested_at: requestedAt.toISOString(),
+    requested_by: replay.requested_by,
     cancelled_at: cancelledAt?.toISOString() ?? null,
   };
 }

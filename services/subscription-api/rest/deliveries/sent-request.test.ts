@@ -20,6 +20,7 @@ const aDelivery = (attempts: AttemptEntry[]): DeliveryEntry => ({
   event: '2f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11',
   interface: 'carrier',
   action: 'order.created',
+  keys: [],
   at: START,
   subscription: 'b6f6a1c2-6f5e-4a3f-9a55-0c8f2f0f7d11',
   account: 'c6f6a1c2-6f5e-4a3f-9a55-0c8f2f0f7d11',

@@ -82,11 +82,11 @@ export function publicDocuments({ sourceNetworks, ...options }: PublicOptions): 
   };
 }
 
-export function adminDocuments(): Documents {
+export function adminDocuments(catalog: readonly Action[]): Documents {
   return {
     overview: 'admin-openapi.json',
     routes: ['/admin-openapi.json'],
-    files: new Map(contracts(adminDocumentFiles())),
+    files: new Map(contracts(adminDocumentFiles(catalog))),
   };
 }
 

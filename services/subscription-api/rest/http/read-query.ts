@@ -21,9 +21,10 @@ export function queryReader<T>(
     const query = new URLSearchParams(url.split('?').slice(1).join('?'));
     const names = [...new Set(query.keys())];
     const values = Object.fromEntries(names.map((name) => [name, valueOf(query.get(name) ?? '', schemas.get(name))]));
-    const broken = faultsOf(values).map(({ path: [parameter = ''], detail }) => {
+    const broken = faultsOf(values).map(({ path: [parameter = '', place], detail }) => {
       const isTime = schemas.get(parameter)?.['format'] === 'date-time';
-      return { parameter, detail: isTime ? `${detail}; the + of an offset is written %2B` : detail };
+      const item = place === undefined ? '' : `has "${String([values[parameter]].flat()[Number(place)])}", which `;
+      return { parameter, detail: `${item}${detail}${isTime ? '; the + of an offset is written %2B' : ''}` };
     });
     const repeated = names.filter((name) => schemas.has(name) && query.getAll(name).length > 1);
     const faults = [...broken, ...repeated.map((parameter) => ({ parameter, detail: 'is there twice' }))];
@@ -36,8 +37,9 @@ export function queryReader<T>(
 /** For requests without a query. */
 export const readNoQuery: (request: Pick<Request, 'url'>) => void = queryReader([]);
 
-/** A whole number is written in digits, and no other way: JavaScript would take many. */
-function valueOf(text: string, schema: JsonNode | undefined): string | number | boolean {
+/** A whole number is written in digits, and no other way: JavaScript would take many. Items of an array have commas between them. */
+function valueOf(text: string, schema: JsonNode | undefined): string | number | boolean | string[] {
+  if (schema?.['type'] === 'array') return text.split(',');
   if (schema?.['type'] === 'boolean' && ['true', 'false'].includes(text)) return text === 'true';
   return schema?.['type'] === 'integer' && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 }

@@ -25,6 +25,9 @@ export type RouteOptions = {
   awaiting: AwaitEnds;
 };
 
+/** Dependencies of the routes of one interface. */
+export type ActionRouteOptions = Pick<RouteOptions, 'authenticate' | 'subscriptions' | 'catalog' | 'callbackRules'>;
+
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
 type Method = (typeof METHODS)[number];

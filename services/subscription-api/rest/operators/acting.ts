@@ -1,13 +1,19 @@
 import { findAccount } from '../../accounts.ts';
+import { clientsOf } from '../../clients.ts';
 import type { Database } from '../../database.ts';
-import { Router, type RequestHandler } from 'express';
+import { Refusal } from '../../refusal.ts';
+import { Router, type Request, type RequestHandler } from 'express';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
+import { missedRoutes } from '../deliveries/missed.ts';
 import { statisticsRoutes } from '../deliveries/statistics.ts';
-import type { RouteOptions } from '../http/routes.ts';
+import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
+import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
 import { liveRoutes, type LiveRouteOptions } from '../live/live-routes.ts';
+import { carrierRoutes } from '../subscriptions/carrier.ts';
+import { shipperRoutes } from '../subscriptions/shipper.ts';
 import { subscriptionRoutes } from '../subscriptions/subscriptions.ts';
 import { admitOperator } from './admit-operator.ts';
 
@@ -16,45 +22,97 @@ const CLIENT = '/v1/admin/accounts/:account/clients/:client';
 export type ActingOptions = Omit<RouteOptions, 'signingSecrets' | 'credentials' | 'database'> &
   Pick<LiveRouteOptions, 'knownAgainMs'> & { database: Database };
 
+type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
+
 /**
  * What a client may ask and do about its deliveries and subscriptions, for operators, below the client's own address: each
- * path of the client interface, without its /v1. The same routes answer; the audit log names the operator.
+ * path of the client interface, without its /v1. The same routes answer, without verification tokens; the audit log names the
+ * operator. What the client keeps secret (signing secrets, credentials) and what it tries out (listeners, triggers) is not there.
  */
-export function actingRoutes({ authenticate, ...options }: ActingOptions & { knowAgain: Authenticate }): Router {
-  const { database, knowAgain } = options;
-  const asClient =
-    (admit: Authenticate): Authenticate =>
-    async (request) => {
-      const actor = await admitOperator(admit, request);
-      const { account: guid, client: clientId } = request.res?.locals['actingFor'];
-      const account = await database.askLog((postgres) => findAccount(postgres, guid));
-      return {
-        interface: account.interface,
-        accountGuid: account.guid,
-        clientId,
-        features: account.features,
-        scopes: ['webhooks:read', 'webhooks:write'],
-        actor,
-      };
-    };
-  const own = { ...options, authenticate: asClient(authenticate) };
+export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRouteOptions): Router {
+  const forClient = actFor(options.database);
+  const own = { ...options, authenticate: forClient(authenticate) };
   const router = Router({ caseSensitive: true });
+  addClients(router, { ...options, authenticate });
   router.use(
     CLIENT,
     nameClient,
     ownTokenRoutes(own),
+    shipperRoutes(own),
+    carrierRoutes(own),
     subscriptionRoutes(own),
     deliveryLogRoutes(own),
     statisticsRoutes(own),
     byHandRoutes(own),
-    liveRoutes({ ...own, knowAgain: asClient(knowAgain) }),
+    missedRoutes(own),
+    liveRoutes({ ...own, knowAgain: forClient(knowAgain) }),
   );
   return router;
 }
 
+function addClients(
+  router: Router,
+  { authenticate, database }: Pick<ActingOptions, 'authenticate' | 'database'>,
+): void {
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/clients'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const guid = requirePathGuid('guid', request.params.guid);
+      readNoQuery(request);
+      const objects = await database.askLog(async (postgres) => {
+        await findAccount(postgres, guid);
+        return clientsOf(postgres, guid);
+      });
+      response.json({ objects });
+    },
+  });
+}
+
+type ActedFor = { account: string; client: string };
+
 /** Notes the client of the address, and has the rest of it be the client's own path. */
-const nameClient: RequestHandler<{ account: string; client: string }> = (request, response, next) => {
+const nameClient: RequestHandler<ActedFor> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
+  // What is measured tells operators' requests from those of clients.
+  response.locals['routeOf'] = (route: string) => route.replace('/v1', CLIENT);
   request.url = `/v1${request.url}`;
   next();
 };
+
+/** Admits an operator in the place of the client that the address names. Throws Refusal where there is no such one. */
+function actFor(database: Database): (admit: Authenticate) => Authenticate {
+  return (admit) => async (request) => {
+    const actor = await admitOperator(admit, request);
+    const { account: named, client: clientId } = actedFor(request);
+    const guid = requirePathGuid('account', named);
+    const account = await database.askLog(async (postgres) => {
+      const found = await findAccount(postgres, guid);
+      requireKnown(clientId, await clientsOf(postgres, guid));
+      return found;
+    });
+    return {
+      interface: account.interface,
+      accountGuid: account.guid,
+      accountName: account.name,
+      clientId,
+      features: account.features,
+      scopes: ['webhooks:read', 'webhooks:write'],
+      actor,
+      isOperator: true,
+    };
+  };
+}
+
+/** As `nameClient` noted it. */
+const actedFor = ({ res }: Request): ActedFor => res?.locals['actingFor'] as ActedFor;
+
+const MOST_NAMED = 20;
+
+/** A mistyped client is not to look like one that has nothing. */
+function requireKnown(clientId: string, clients: readonly { client_id: string }[]): void {
+  if (clients.some((each) => each.client_id === clientId)) return;
+  const named = clients.slice(0, MOST_NAMED).map((each) => each.client_id);
+  const all = [...named, ...(clients.length > MOST_NAMED ? ['…'] : [])].join(', ');
+  const has = clients.length === 0 ? 'it has none yet' : `it has ${all}`;
+  throw new Refusal(`this account has no client "${clientId}": ${has}`, 'unknown-client');
+}

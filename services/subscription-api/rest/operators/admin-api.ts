@@ -2,8 +2,10 @@ import type { Express } from 'express';
 import type { Database } from '../../database.ts';
 import { actingRoutes, type ActingOptions } from './acting.ts';
 import { adminRoutes } from './admin.ts';
+import { operatorDeliveriesRoutes } from './operator-deliveries.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
+import { overviewRoutes } from './overview.ts';
 import { stopRoutes } from './stops.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
@@ -28,8 +30,10 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorTokenRoutes({ authenticate }),
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
+    operatorDeliveriesRoutes({ authenticate, database }),
     actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
     stopRoutes({ authenticate, database }),
+    overviewRoutes({ ...options, authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(options.documents),
     consoleRoutes(options.console.operator),

@@ -188,7 +188,7 @@ function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOp
 }
 
 /** Throws Refusal where an account is named that there is not. */
-async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
+export async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
   if (account !== undefined) await findAccount(postgres, account);
 }
 

@@ -1,15 +1,15 @@
 import { Router, type Request } from 'express';
 import type { Subscription } from '../../tables/subscription.ts';
 import type { Scope } from '../../tokens.ts';
-import { requireRight, type Caller } from '../authentication/authenticate.ts';
+import { requireRight, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { listActions, requireFeature } from './find-action.ts';
 import { Problem } from '../http/problem.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
+import { addPath, type ActionRouteOptions } from '../http/routes.ts';
 import { readSubscribeRequest } from './subscribe-request.ts';
 
 /** The endpoints of carrier-webhooks, and one to look at a subscription. */
-export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRules }: RouteOptions): Router {
+export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRules }: ActionRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions = listActions('carrier', catalog);
 
@@ -20,10 +20,7 @@ export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRu
   }
 
   const present = (subscription: Subscription, caller: Caller) =>
-    carrierView(
-      subscription,
-      caller.scopes.includes('webhooks:write') ? subscriptions.verificationToken(subscription) : null,
-    );
+    carrierView(subscription, seesTokens(caller) ? subscriptions.verificationToken(subscription) : null);
 
   addPath(router, ['/v1/webhooks'], {
     async get(request, response) {

@@ -2,15 +2,15 @@ import type { Action } from '@waybell/catalog/action';
 import { Router, type Request } from 'express';
 import type { Subscription } from '../../tables/subscription.ts';
 import type { Scope } from '../../tokens.ts';
-import { requireRight, type Caller } from '../authentication/authenticate.ts';
+import { requireRight, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { listActions, requireFeature } from './find-action.ts';
 import { Problem } from '../http/problem.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
+import { addPath, type ActionRouteOptions } from '../http/routes.ts';
 import { readSubscribeRequest } from './subscribe-request.ts';
 
 /** The endpoints of shipper-webhooks. Brokers are accounts here too. */
-export function shipperRoutes({ authenticate, subscriptions, catalog, callbackRules }: RouteOptions): Router {
+export function shipperRoutes({ authenticate, subscriptions, catalog, callbackRules }: ActionRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions = listActions('shipper', catalog);
 
@@ -21,10 +21,7 @@ export function shipperRoutes({ authenticate, subscriptions, catalog, callbackRu
   }
 
   const present = (subscription: Subscription, caller: Caller) =>
-    shipperView(
-      subscription,
-      caller.scopes.includes('webhooks:write') ? subscriptions.verificationToken(subscription) : null,
-    );
+    shipperView(subscription, seesTokens(caller) ? subscriptions.verificationToken(subscription) : null);
 
   addPath(router, ['/v1/public/webhooks/action_types', '/webhooks/action_types'], {
     async get(request, response) {

@@ -4,7 +4,7 @@ import { Router, type Request, type Response } from 'express';
 import { countMissed } from '../../by-hand/replays.ts';
 import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Scope } from '../../tokens.ts';
-import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { requireScope, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { clientOf } from '../deliveries/by-hand.ts';
 import { answerFor, answerObject } from '../http/answer-for.ts';
 import { readJson, readNothing, readOptionalJson } from '../http/body.ts';
@@ -49,8 +49,8 @@ function addMany(
       const wish = await readWish(body, { actions: actionsOf[caller.interface], caller, response, rules });
       const put = await subscriptions.put(caller, wish.wishes, wish);
       const done = put.map(({ result, subscription }) => {
-        const shown = subscriptionView(subscription, caller, subscriptions.verificationToken(subscription));
-        return { action: subscription.action, result, subscription: shown };
+        const token = seesTokens(caller) ? subscriptions.verificationToken(subscription) : undefined;
+        return { action: subscription.action, result, subscription: subscriptionView(subscription, caller, token) };
       });
       const refused = wish.refused.map(({ action, problem }) => {
         return { action, result: 'refused', problem: problem.toBody(String(response.locals['requestId'])) };
@@ -81,7 +81,7 @@ function addOne(router: Router, options: SubscriptionRouteOptions): void {
         missed === null
           ? undefined
           : await database.askLog((postgres) =>
-              countMissed(postgres, { ...missed, action: found.action, client: clientOf(caller) }),
+              countMissed(postgres, { ...missed, actions: [found.action], client: clientOf(caller) }),
             );
       answer(options, response, { caller, found, count });
     },
@@ -122,8 +122,7 @@ function answer(
   { caller, found, count }: AnsweredSubscription,
 ): void {
   const subscription = required(found);
-  const isShown = caller.scopes.includes('webhooks:write');
-  const token = isShown ? subscriptions.verificationToken(subscription) : undefined;
+  const token = seesTokens(caller) ? subscriptions.verificationToken(subscription) : undefined;
   const view = subscriptionView(subscription, caller, token);
   answerObject(caller, response, { ...view, ...(count !== undefined && { missed: { ...view.missed, count } }) });
 }
