@@ -30,7 +30,7 @@ export const deliveryPlaces: Place[] = [
     async (page, { delivery }) => {
       await to(page, `/deliveries/${delivery}`);
       for (const attempt of [1, 2, 3]) await page.getByRole('button', { name: `Attempt ${attempt}` }).click();
-      await page.getByLabel('Response to attempt 1').waitFor();
+      await page.getByLabel('Response to attempt 1', { exact: true }).waitFor();
     },
   ],
   [

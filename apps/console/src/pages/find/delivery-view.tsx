@@ -63,8 +63,7 @@ function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () =
 }
 
 function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
-  const { guid, action, at, request, subscription_guid: subscription, event_guid: event } = delivery;
-  const { keys = [] } = delivery as { keys?: Key[] };
+  const { guid, action, at, request, subscription_guid: subscription, event_guid: event, keys } = delivery;
   return (
     <header>
       <div className="line">
