@@ -137,7 +137,7 @@ export function hostileContent(): void {
       const { page } = opened;
       const link = await untilListed(page, body.length);
       await link.click();
-      const field = page.getByLabel('The event, as it is to be published');
+      const field = page.getByLabel('Event to publish');
       expect(await field.inputValue()).toBe(body);
       await page.getByText('signs that cannot be seen').waitFor();
       await opened.untilTrouble(/422/);
@@ -162,7 +162,7 @@ async function untilListed(page: Page, length: number) {
   await until(`a message of ${length} bytes is listed`, async () => {
     await untilLoaded(page);
     if ((await row.count()) > 0) return true;
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     return false;
   });
   return row.getByRole('link', { name: /^Correct/ });

@@ -79,7 +79,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     ...asked.map((each) => `/timeline/${each}`),
     ...asked.map((each) => `/find/${each}`),
   ];
-  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/subscriptions'];
+  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/', '/subscriptions'];
   let seen = '';
   for (const address of [...foreign, ...own]) {
     const before = seen;
@@ -93,8 +93,11 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     expect(hidden.filter((each) => told.some((text) => text.includes(each)))).toEqual([]);
     if (address === '/live') await expectOwnFeed(opened, other, reader, hidden);
   }
-  await button(page, 'What did we miss?').first().click();
-  await dialog(page).getByRole('button', { name: 'Count' }).click();
+  await button(page, /^Actions for/)
+    .first()
+    .click();
+  await button(page, 'Replay').click();
+  await dialog(page).getByRole('button', { name: 'Preview' }).click();
   await dialog(page)
     .getByText(/missed\.$/)
     .waitFor();

@@ -791,6 +791,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how the whole of it is now
+         * @description What runs, what waits and for whom, what fails, is off or rejected. Tests by hand and `./waybell listen` count in none of it. A part that cannot be had now is null.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/queues": {
         parameters: {
             query?: never;
@@ -1337,11 +1357,22 @@ export interface components {
         Change: {
             /** @description Null where it is of none: a host. */
             account: components["schemas"]["AccountName"] | null;
+            /** @description Of the subscription; null: of something else, or it is gone. */
+            action: string | null;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            /** @description Whose token it was done by; null: by none, or it is gone. */
+            by: {
+                account: components["schemas"]["AccountName"];
+                client_id: string;
+            } | null;
+            /** @description Where callbacks led to before, if that changed. */
+            callback_origin_before: string | null;
+            /** @description Of the subscription or the token. */
+            client_id: string | null;
             /** @description The new values of what changed. */
             details: Record<string, never>;
             /** @description An address, or a person at a machine. */
@@ -2272,6 +2303,76 @@ export interface components {
             /** @description What can be done about it, for people. */
             remedy: string;
         };
+        Overview: {
+            /** @description Null: it could not be counted in time. */
+            last_hour: {
+                attempts: number;
+                /** @description Attempts that failed, of `attempts`. */
+                failed: number;
+                /**
+                 * Format: date-time
+                 * @description Null: none was.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                last_rejected_at: string | null;
+                /** @description The oldest delivery without an end; null: all have ended. */
+                oldest_unfinished: components["schemas"]["Undelivered"] | null;
+                /** @description Events that were rejected. */
+                rejected: number;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+            } | null;
+            /** @description Null: RabbitMQ does not say. */
+            queues: {
+                /** @description In all queues but those of rejected messages and for upstream. */
+                messages: number;
+                /** @description Queues that no service takes from, or without a leader. */
+                unattended: number;
+            } | null;
+            /** @description Rejected messages; null: RabbitMQ does not say. */
+            rejected: number | null;
+            services: {
+                objects: components["schemas"]["RunningService"][];
+            };
+            stopped: {
+                hosts: number;
+                subscriptions: number;
+            };
+            switched_off: {
+                /** @description Those that would be off, if that were not held. */
+                held: number;
+                /** @description Those of them that went off since then. */
+                lately: number;
+                /** @description Subscriptions that are off, as a rule switched them off. */
+                now: number;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+            };
+            /** @description Deliveries that wait for their endpoint. */
+            waiting: {
+                /** @description As the deliverers counted them about a second ago. */
+                deliveries: number;
+                endpoints: number;
+                /** @description The five that have waited longest. */
+                longest: {
+                    objects: components["schemas"]["WaitingEndpoint"][];
+                };
+                /**
+                 * Format: date-time
+                 * @description When the oldest delivery was made; null: none waits.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                oldest_at: string | null;
+                /** @description Endpoints that take nothing, of `endpoints`. */
+                shut: number;
+            };
+        };
         OwnToken: {
             /** Format: uuid */
             account_guid: string;
@@ -2486,6 +2587,30 @@ export interface components {
             /** @description How many are back on the line; what is still wrong is rejected again. */
             retried: number;
             stayed: number;
+        };
+        RunningService: {
+            /**
+             * Format: date-time
+             * @description When the newest of them started.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            last_started_at: string | null;
+            /** @description How many are connected to Postgres, as each is as long as it runs. A setting `application_name` in DATABASE_URL hides them. */
+            processes: number;
+            /**
+             * Format: date-time
+             * @description When one of them last asked Postgres something: five seconds ago at most. Null also where the API’s user may not see it (`pg_read_all_stats`).
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            seen_at: string | null;
+            /** @example deliverer */
+            service: string;
+            /**
+             * Format: date-time
+             * @description When the oldest of them started; null: none runs.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            started_at: string | null;
         };
         Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
         ShipperAction: {
@@ -4535,6 +4660,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StoppedHost"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
         };

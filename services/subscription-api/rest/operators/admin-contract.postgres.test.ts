@@ -21,12 +21,20 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
   { method: 'GET', path: `${accounts}/${account}` },
   { method: 'GET', path: `${accounts}/${account}/subscriptions` },
-  ...[`why/${account}`, 'failing', 'waiting', 'switched-off', 'held-deactivations', 'stops', 'audit', 'token'].map(
-    (path) => ({
-      method: 'GET',
-      path: `/v1/admin/${path}`,
-    }),
-  ),
+  ...[
+    `why/${account}`,
+    'overview',
+    'failing',
+    'waiting',
+    'switched-off',
+    'held-deactivations',
+    'stops',
+    'audit',
+    'token',
+  ].map((path) => ({
+    method: 'GET',
+    path: `/v1/admin/${path}`,
+  })),
   ...[`subscriptions/${subscription}`, 'hosts/receiver.test'].flatMap((what) => [
     { method: 'POST', path: `/v1/admin/${what}/stop`, body: { reason: 'moved' } },
     { method: 'POST', path: `/v1/admin/${what}/start`, body: {} },

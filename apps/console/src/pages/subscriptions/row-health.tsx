@@ -6,11 +6,11 @@ export function RowHealth({ row: { subscription, buckets } }: { row: Subscriptio
   const first = buckets?.[0];
   if (buckets === undefined || first === undefined) return null;
   const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets, kind) })).filter(({ sum }) => sum > 0);
+  if (counts.length === 0) return <span className="quietly">–</span>;
   return (
     <div className="row-health">
       <HealthBars buckets={buckets} />
       <span className="counts">
-        {counts.length === 0 && <span className="quietly">none</span>}
         {counts.map(({ kind, sum }) => (
           <HealthLink key={kind} kind={kind} since={first.at} action={subscription.action}>
             <KindMark kind={kind} /> {sum.toLocaleString()} {NAMES[kind]}
