@@ -32,7 +32,7 @@ export function deliveries(): void {
       expect(count()).toBeLessThanOrEqual(2);
       // The last attempt is open, and no other.
       expect(await delivery.locator('pre[aria-label^="Response to attempt"]').count()).toBe(1);
-      await delivery.getByRole('link', { name: known.order }).waitFor();
+      await delivery.getByRole('link', { name: known.order, exact: true }).waitFor();
     });
 
     test('is filtered by what its address says, which shows a colleague the same', async () => {

@@ -1,4 +1,5 @@
 import { to, type Place } from './places.ts';
+import { subscribed } from './stand.ts';
 
 /** The pages of deliveries, and of what was missed, of a client. */
 export const deliveryPlaces: Place[] = [
@@ -35,7 +36,9 @@ export const deliveryPlaces: Place[] = [
   ],
   [
     'what was missed, previewed',
-    async (page) => {
+    async (page, { carrier }) => {
+      // The subscription is there since then, and on.
+      await subscribed(carrier, 'order.picked_up');
       await to(page, '/missed');
       await page.getByRole('table', { name: 'Missed, by action' }).waitFor();
       await page.getByRole('button', { name: 'Preview' }).click();

@@ -86,7 +86,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
           </Link>
         )}
         <Link to="/timeline/$key" params={{ key: event }}>
-          Event
+          Timeline of the event
         </Link>
         <Link to="/subscriptions">Subscriptions</Link>
       </nav>
