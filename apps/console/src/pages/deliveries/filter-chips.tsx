@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<keyof DeliveryFilter, string>> = {
   endpoint: 'Endpoint',
   reason: 'Reason',
   key: 'Key',
+  guid: 'Guid',
   since: 'From',
   until: 'To',
   account: 'Account',
