@@ -96,7 +96,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
   await button(page, /^Actions for/)
     .first()
     .click();
-  await button(page, 'Replay').click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await dialog(page).getByRole('button', { name: 'Preview' }).click();
   await dialog(page)
     .getByText(/missed\.$/)
