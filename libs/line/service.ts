@@ -1,5 +1,6 @@
 /** The common parts of the line's services; each begins with `startService`. */
 import { randomUUID } from 'node:crypto';
+import { applicationName } from '@waybell/runtime/application-name';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
@@ -119,7 +120,8 @@ export async function startService<C extends ServiceConfig>(
 /** Connects to Postgres and Redis. */
 async function connectStores(name: ServiceName, config: ServiceConfig, { log, metrics }: ProcessParts) {
   const closing = new AsyncDisposableStack();
-  const connect = (own = {}) => closing.use(connectPostgres({ ...config.postgres, ...own, log }));
+  const connect = (own = {}) =>
+    closing.use(connectPostgres({ ...config.postgres, name: applicationName(name), ...own, log }));
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {

@@ -20,6 +20,8 @@ export type PostgresOptions = ServerAddress & {
   timeoutMs: number;
   /** A connection without statements is closed after this long. */
   keptIdleMs?: number;
+  /** What Postgres calls the connections, unless the URL says otherwise: see `applicationName`. */
+  name?: string;
   /** Server settings of each of these connections, whatever the database's defaults. Names and values must not contain spaces. */
   settings?: Record<string, string>;
   log: Log;
@@ -33,7 +35,7 @@ const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
  * an idle connection is only logged.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
-  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
+  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings = {}, log } = options;
   const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
   const pool = new pg.Pool({
     Client: postgresClient(options),
@@ -44,6 +46,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
     idleTimeoutMillis: keptIdleMs,
+    ...(name !== undefined && { application_name: name }),
     ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));

@@ -14,6 +14,13 @@ export type AuditNote = {
   account_name: string | null;
   subject_guid: string | null;
   details: Record<string, unknown>;
+  /** Whose token it was done by; null without one that is known. */
+  by: { account_guid: string; account_name: string | null; client_id: string } | null;
+  /** Of the subscription, and of the subscription or the token; null of others, and where it is gone. */
+  action: string | null;
+  client_id: string | null;
+  /** Where its callbacks led to before, if the change is of that. */
+  callback_origin_before: string | null;
 };
 
 export type NoteSelection = {
@@ -25,11 +32,30 @@ export type NoteSelection = {
 };
 
 const READ = `
-  select at, who, origin, request_id, what, account_guid, account.name as account_name, subject_guid, details
-  from waybell.audit_log left join waybell.accounts account on account.guid = account_guid
-  where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2 or details ->> 'subscription' = $2::text)
-    and ($3::timestamptz is null or at >= $3)
-  order by id desc limit $4`;
+  select a.at, a.who, a.origin, a.request_id, a.what, a.account_guid, account.name as account_name, a.subject_guid, a.details,
+    case when token.guid is not null then jsonb_build_object(
+      'account_guid', token.account_guid, 'account_name', owner.name, 'client_id', token.client_id) end as by,
+    s.action, coalesce(s.client_id, subject.client_id) as client_id, before.callback_origin as callback_origin_before
+  from (
+    select *, case when who ~ '^token [0-9a-f-]{36}$' then substring(who from 7)::uuid end as token_guid
+    from waybell.audit_log
+    where ($1::uuid is null or account_guid = $1)
+      and ($2::uuid is null or subject_guid = $2 or details ->> 'subscription' = $2::text)
+      and ($3::timestamptz is null or at >= $3)
+    order by id desc limit $4
+  ) a
+  left join waybell.accounts account on account.guid = a.account_guid
+  left join waybell.access_tokens token on token.guid = a.token_guid
+  left join waybell.accounts owner on owner.guid = token.account_guid
+  left join waybell.subscriptions s on s.guid = a.subject_guid
+  left join waybell.access_tokens subject on subject.guid = a.subject_guid
+  left join lateral (
+    select b.details ->> 'callback_origin' as callback_origin from waybell.audit_log b
+    where a.what = 'subscription.changed' and a.details ? 'callback_origin' and b.account_guid = a.account_guid
+      and b.subject_guid = a.subject_guid and b.id < a.id and b.details ? 'callback_origin'
+    order by b.at desc, b.id desc limit 1
+  ) before on true
+  order by a.id desc`;
 
 /** The latest changes, the last one first. Throws Refusal where a guid is none, or there is neither such an account nor a change of one. */
 export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<AuditNote[]> {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@waybell/runtime/clock';
+import { applicationName } from '@waybell/runtime/application-name';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
 import { connectPostgres, isOutage, onConnection, type Queryable } from '@waybell/runtime/postgres';
@@ -100,6 +101,7 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
     ...options,
     poolSize: connections.log,
     keptIdleMs: KEPT_IDLE_MS,
+    name: applicationName('subscription-api'),
     settings: LOG_SETTINGS,
   });
   const closing = new AbortController();

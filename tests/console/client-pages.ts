@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
+import { choose, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
 
@@ -38,12 +39,12 @@ export function clientPages(): void {
       const { page } = await signedIn({ token: carrier.tokens.read });
       await page.getByRole('searchbox').first().fill(String(order));
       await page.keyboard.press('Enter');
-      await page.getByRole('button', { name: /exhausted/ }).click();
+      await page.getByRole('button', { name: /given up/ }).click();
       const delivery = page.getByRole('article');
       await delivery.getByText('the receiver, or a proxy before it, failed').first().waitFor();
       expect(await delivery.getByText(/^Attempt \d$/).count()).toBe(4);
       // What the receiver said is text: none of it is a part of the page.
-      await delivery.getByLabel('Answer to attempt 4').getByText(HOSTILE_BODY).waitFor();
+      await delivery.getByLabel('Response to attempt 4').getByText(HOSTILE_BODY).waitFor();
       expect(await page.locator('img, iframe, a[href^="javascript:"]').count()).toBe(0);
       // This token may only read.
       expect(await page.getByRole('button', { name: 'Resend' }).count()).toBe(0);
@@ -76,7 +77,8 @@ export function clientPages(): void {
         response.writeHead(418).end('short and stout'),
       );
       const { page } = await signedIn({ token: shipper.token });
-      await page.getByRole('button', { name: 'Send a test' }).click();
+      await to(page, '/subscriptions');
+      await choose(page, 'order.paid', 'Send a test');
       await page.getByRole('dialog').getByText('HTTP 418').waitFor();
       await page.getByRole('dialog').getByText('short and stout').waitFor();
       expect(receiver.at(path).at(-1)?.headers['x-webhook-test']).toBe('true');

@@ -6,7 +6,7 @@ import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './cred
 import { expectNowhere } from './expect-nowhere.ts';
 import { untilStatus } from './furnished.ts';
 import { expectReadable } from './page-checks.ts';
-import { button, dialog, to } from './places.ts';
+import { button, dialog, to, untilLive } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, SOURCE_NETWORK, stack, subscribed, type Account } from './stand.ts';
@@ -186,7 +186,7 @@ export function credentials(): void {
       const carrier = await anAccount('carrier');
       const { page } = await signedIn({ token: carrier.token });
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await putCredentials(carrier, HOST, { certificate: aClientCertificate('waybell-client', 12.5) });
       // As each deactivator does every ten seconds.
       await stack.postgres.query("select waybell.tell_ending_certificates(interval '30 days')");

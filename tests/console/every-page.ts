@@ -1,5 +1,6 @@
 import { beforeAll, describe, test } from '@jest/globals';
 import type { OpenPage } from '../testing/browser.ts';
+import { deliveryPlaces, operatorDeliveryPlaces } from './delivery-places.ts';
 import { furnish, type Furnished } from './furnished.ts';
 import { expectReadable } from './page-checks.ts';
 import { operatorPlaces } from './operator-places.ts';
@@ -19,11 +20,11 @@ export function everyPage(): void {
       await expectReadable(opened.page);
     };
 
-    test.each(clientPlaces)('%s of a client', async (_name, go) => {
+    test.each([...clientPlaces, ...deliveryPlaces])('%s of a client', async (_name, go) => {
       await expectReadableThere(await signedIn({ token: known.carrier.token }), go);
     });
 
-    test.each(operatorPlaces)('%s of operators', async (_name, go) => {
+    test.each([...operatorPlaces, ...operatorDeliveryPlaces])('%s of operators', async (_name, go) => {
       await expectReadableThere(await signedIn({ token: await operatorToken(), at: 'operator' }), go);
     });
 

@@ -9,7 +9,16 @@ import { overhang, untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, HOSTILE_BODY, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
+import {
+  anAccount,
+  HOSTILE_BODY,
+  operatorsUrl,
+  operatorToken,
+  receiver,
+  stack,
+  subscribed,
+  type Account,
+} from './stand.ts';
 
 const LONG = 1_000_000;
 /** Turns the direction of reading, and is not seen. */
@@ -58,7 +67,7 @@ export function hostileContent(): void {
       await untilStatus(receiving, delivery, 'exhausted');
       const opened = await signedIn({ token: receiving.token });
       await to(opened.page, `/deliveries/${delivery}`);
-      await opened.page.getByLabel('Answer to attempt 4').getByText(shown).waitFor();
+      await opened.page.getByLabel('Response to attempt 4').getByText(shown).waitFor();
       await expectHarmless(opened, 'Catalog');
     });
 
@@ -72,7 +81,7 @@ export function hostileContent(): void {
       const opened = await signedIn({ token: carrier.token });
       const { page } = opened;
       await to(page, `/deliveries/${delivery}`);
-      const body = page.getByLabel('Body that was sent', { exact: true });
+      const body = page.getByLabel('Request body', { exact: true });
       await body.getByText('onerror=').waitFor();
       await body.getByText(TURNED_SHOWN).waitFor();
       await page
@@ -97,6 +106,32 @@ export function hostileContent(): void {
         await expectHarmless(opened, at === 'client' ? 'Catalog' : 'Queues');
       }
     });
+
+    test.each(['/', '/subscriptions'])(
+      'the URL of a subscription, and why it is stopped, are shown as text by %s',
+      async (address) => {
+        const reason = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+        const owner = await namedCarrier('<i>Prairie</i>');
+        const url = receiver.url(`/'onclick='alert(3)/${'W'.repeat(1_800)}/${owner.account}`);
+        await owner.subscribe('order.created', url);
+        await subscribed(owner, 'order.updated', answers('short'));
+        const number = `</td><img src=x onerror=alert(4)>"${TURNED}"`;
+        await owner.hear('order.created', { payload: { id: order, status: 'new' } });
+        await owner.hear('order.updated', { payload: { id: order, number } });
+        const stop = await fetch(`${operatorsUrl()}/v1/admin/subscriptions/${await stack.subscriptionAt(url)}/stop`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${await operatorToken()}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ reason }),
+        });
+        expect(stop.status).toBe(200);
+        const opened = await signedIn({ token: owner.token });
+        await to(opened.page, address);
+        await opened.page.getByText(reason).first().waitFor();
+        await opened.page.getByText("/'onclick='alert(3)/WWW").first().waitFor();
+        if (address === '/') await opened.page.getByText(TURNED_SHOWN).first().waitFor();
+        await expectHarmless(opened, 'Catalog');
+      },
+    );
 
     test('what is told of credentials is shown as text', async () => {
       const [host, id] = ['gateway.example.com', '<script>alert(1)</script>'];
@@ -137,7 +172,7 @@ export function hostileContent(): void {
       const { page } = opened;
       const link = await untilListed(page, body.length);
       await link.click();
-      const field = page.getByLabel('The event, as it is to be published');
+      const field = page.getByLabel('Event to publish');
       expect(await field.inputValue()).toBe(body);
       await page.getByText('signs that cannot be seen').waitFor();
       await opened.untilTrouble(/422/);
@@ -162,7 +197,7 @@ async function untilListed(page: Page, length: number) {
   await until(`a message of ${length} bytes is listed`, async () => {
     await untilLoaded(page);
     if ((await row.count()) > 0) return true;
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     return false;
   });
   return row.getByRole('link', { name: /^Correct/ });

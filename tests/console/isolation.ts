@@ -4,7 +4,7 @@ import type { OpenPage } from '../testing/browser.ts';
 import { deliveriesOf } from './deliveries-of.ts';
 import { furnish, type Furnished } from './furnished.ts';
 import { untilLoaded } from './page-checks.ts';
-import { button, dialog, to } from './places.ts';
+import { button, dialog, to, untilLive } from './places.ts';
 import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import { stack, subscribed } from './stand.ts';
@@ -79,7 +79,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     ...asked.map((each) => `/timeline/${each}`),
     ...asked.map((each) => `/find/${each}`),
   ];
-  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/subscriptions'];
+  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/', '/subscriptions'];
   let seen = '';
   for (const address of [...foreign, ...own]) {
     const before = seen;
@@ -93,8 +93,11 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     expect(hidden.filter((each) => told.some((text) => text.includes(each)))).toEqual([]);
     if (address === '/live') await expectOwnFeed(opened, other, reader, hidden);
   }
-  await button(page, 'What did we miss?').first().click();
-  await dialog(page).getByRole('button', { name: 'Count' }).click();
+  await button(page, /^Actions for/)
+    .first()
+    .click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await dialog(page).getByRole('button', { name: 'Preview' }).click();
   await dialog(page)
     .getByText(/missed\.$/)
     .waitFor();
@@ -106,7 +109,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
 
 /** What happens to the other does not come to the reader, whose own does, though it happened later. */
 async function expectOwnFeed({ page }: OpenPage, other: Furnished, reader: Client, hidden: readonly string[]) {
-  await page.getByText('Live.').waitFor();
+  await untilLive(page);
   const theirs = await other.carrier.hear('order.assigned', { payload: { id: Number(other.order) } });
   await reader.hear('order.assigned', { payload: { id: 1 } });
   await page.locator('.feed-line').filter({ hasText: 'delivered' }).first().waitFor();

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import { deliveriesOf } from './deliveries-of.ts';
-import { to } from './places.ts';
+import { to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, stack, subscribed, type Account } from './stand.ts';
 
@@ -16,7 +16,7 @@ export function liveFeed(): void {
       await subscribed(carrier, 'order.assigned');
       const page = await signedIn({ token: carrier.token });
       await to(page.page, '/live');
-      await page.page.getByText('Live.').waitFor();
+      await untilLive(page.page);
       return { ...page, carrier };
     };
 
@@ -30,12 +30,12 @@ export function liveFeed(): void {
       await happens(carrier, 'order.cancelled');
       await page.locator('.feed-line').filter({ hasText: 'order.updated' }).filter({ hasText: 'delivered' }).waitFor();
       await until('all of it is shown', async () => (await shown(page)).length >= 4);
-      await page.getByLabel('Only this result').selectOption('failed');
+      await page.getByLabel('Filter by status').selectOption('failed');
       expect((await lines(page)).every((line) => line.includes('order.updated') && line.includes('503'))).toBe(true);
-      await page.getByLabel('Only this result').selectOption('suppressed');
+      await page.getByLabel('Filter by status').selectOption('suppressed');
       expect(await lines(page)).toEqual([expect.stringContaining('order.cancelled')]);
-      await page.getByLabel('Only this result').selectOption('');
-      await page.getByLabel('Only actions with this in their name').fill('assigned');
+      await page.getByLabel('Filter by status').selectOption('');
+      await page.getByLabel('Filter by action').fill('assigned');
       expect(await lines(page)).toEqual([expect.stringContaining('order.assigned')]);
     });
 
@@ -43,7 +43,7 @@ export function liveFeed(): void {
       const { page, carrier } = await opened();
       const other = await signedIn({ token: carrier.token });
       await to(other.page, '/live');
-      await other.page.getByText('Live.').waitFor();
+      await untilLive(other.page);
       const first = await happens(carrier, 'order.assigned');
       await until('it is shown', async () => (await shown(page)).length === 1);
       await page.keyboard.press('p');
@@ -63,14 +63,14 @@ export function liveFeed(): void {
       const api = stack.stack.service('subscription-api');
       await api.stop();
       await page
-        .getByText(/The feed has stopped|Connecting/)
+        .getByText(/Interrupted|Connecting/)
         .first()
         .waitFor();
       const meanwhile = await happensTimes(carrier, SOME - 2);
       await api.start();
       const last = await happens(carrier, 'order.assigned');
       await untilShown(page, [first, ...meanwhile, last], carrier);
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await untilTrouble(/live/);
     });
   });
@@ -89,7 +89,7 @@ const lines = async (page: Page): Promise<string[]> => page.locator('.feed-line'
 
 /** The deliveries, or events, that the lines lead to. */
 const shown = async (page: Page): Promise<string[]> =>
-  page.locator('.feed-line .guid').evaluateAll((all) => all.map((each) => each.getAttribute('title') ?? ''));
+  page.locator('.feed-line').evaluateAll((all) => all.map((each) => each.getAttribute('data-guid') ?? ''));
 
 /** Waits until the deliveries of exactly these events are shown, each once. */
 async function untilShown(page: Page, events: readonly string[], account: Account): Promise<void> {

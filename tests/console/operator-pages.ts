@@ -22,14 +22,14 @@ export function operatorPages(): void {
       await page.getByRole('link', { name: 'Rejected' }).click();
       const row = page.getByRole('row').filter({ hasText: 'payload_invalid' });
       await row.getByRole('link', { name: /^Correct/ }).click();
-      const editor = page.getByLabel('The event, as it is to be published');
+      const editor = page.getByLabel('Event to publish');
       const publish = page.getByRole('button', { name: 'Publish' });
       await page.getByText('/payload/id').first().waitFor();
       await until('it cannot be published', () => publish.isDisabled());
       // How a browser tells of the answer to a check.
       await opened.untilTrouble(/422/);
       await editor.fill((await editor.inputValue()).replace('"seven"', '7'));
-      await page.getByText('It would be taken').waitFor();
+      await page.getByText('Valid: it is published').waitFor();
       await publish.click();
       await page.getByText(guid).first().waitFor();
       const delivery = messageGuid(guid, subscription);
@@ -45,12 +45,12 @@ export function operatorPages(): void {
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
       await page.getByRole('link', { name: 'Queues' }).click();
       const endpoint = page.getByRole('row').filter({ hasText: hung.path });
-      await endpoint.filter({ hasText: 'it does not answer' }).filter({ hasText: '3' }).waitFor();
+      await endpoint.filter({ hasText: 'not answering' }).filter({ hasText: '3' }).waitFor();
       const destination = page
-        .getByRole('region', { name: 'Waiting for RabbitMQ' })
+        .getByRole('region', { name: /^Buffered in Postgres/ })
         .getByRole('row')
         .filter({ hasText: 'k.l' });
-      await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'next try' }).waitFor();
+      await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'takes nothing since' }).waitFor();
       await stack.postgres.query(`delete from waybell.router_waiting; delete from waybell.router_rooms`);
       await client.unsubscribe(DEAD_ACTION);
       hung.answer(500);

@@ -1,6 +1,7 @@
 import { asks, button, dialog, to, type Place } from './places.ts';
 
 export const operatorPlaces: Place[] = [
+  ['the overview', async (page) => page.getByRole('table', { name: 'Services' }).waitFor()],
   [
     'queues',
     async (page) => {
@@ -83,14 +84,17 @@ export const operatorPlaces: Place[] = [
     'the audit log',
     async (page) => {
       await to(page, '/audit');
-      await page.getByText('subscription').first().waitFor();
+      await page.getByText('Created subscription').first().waitFor();
+      await button(page, /Details/)
+        .first()
+        .click();
     },
   ],
   [
     'why, of an order',
     async (page, known) => {
       await to(page, `/why/${known.order}`);
-      await button(page, /exhausted/).click();
+      await button(page, /given up/).click();
       await page.getByText(/^Attempt 4$/).waitFor();
     },
   ],
@@ -122,7 +126,7 @@ export const operatorPlaces: Place[] = [
     'why, of nothing',
     async (page, _known, { untilTrouble }) => {
       await to(page, '/why/nothing-is-called-so');
-      await page.getByText('Nothing is known of it').waitFor();
+      await page.getByText('Nothing found for').waitFor();
       await untilTrouble(/404/);
     },
   ],

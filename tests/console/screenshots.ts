@@ -9,7 +9,7 @@ import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, furnish, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
-import { button, to } from './places.ts';
+import { button, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { apiUrl, browser, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
@@ -117,7 +117,7 @@ export function screenshots(): void {
     test('show what happens now', async () => {
       const page = await asClient();
       await to(page, '/live');
-      await page.getByRole('heading', { name: 'Live' }).waitFor();
+      await untilLive(page);
       await happen(known);
       await page.getByText('order.delivered').first().waitFor();
       await expectTaken(page, 'live');

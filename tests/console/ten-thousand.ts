@@ -4,7 +4,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { anOrder } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
-import { button, to } from './places.ts';
+import { button, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, subscribed } from './stand.ts';
 
@@ -57,7 +57,7 @@ export function tenThousand(): void {
       await using log = await openLog();
       const { page } = await signedIn({ token: carrier.token });
       await to(page, '/live');
-      await page.getByText('Live.').waitFor();
+      await untilLive(page);
       await countRows(page);
       const row = page.locator('.long-list li').first();
       const oldest = new Set<string>();
@@ -72,15 +72,15 @@ export function tenThousand(): void {
           return (await row.getAttribute('aria-setsize', { timeout: 1_000 })) === String(written + LOT);
         });
         await button(page, /^Pause/).click();
-        await button(page, /^Go on/).click();
+        await button(page, /^Resume/).click();
       }
       await scrollToEnd(page);
-      const last = page.locator(`li[aria-posinset="${MANY}"] .guid`);
+      const last = page.locator(`li[aria-posinset="${MANY}"] .feed-line`);
       await last.waitFor();
-      expect(oldest).toContain(await last.getAttribute('title'));
+      expect(oldest).toContain(await last.getAttribute('data-guid'));
       expect(await mostRows(page)).toBeLessThan(MOST_ROWS);
-      await page.getByLabel('Only this result').selectOption('failed');
-      await page.getByText('Nothing of that has happened.').waitFor();
+      await page.getByLabel('Filter by status').selectOption('failed');
+      await page.getByText('Nothing matches these filters.').waitFor();
     });
   });
 }

@@ -7,6 +7,7 @@ import { resume } from './session/resume.ts';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/deliveries.css';
 import './style/operators.css';
 
 const place = document.querySelector('#page');

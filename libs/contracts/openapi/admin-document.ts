@@ -2,6 +2,7 @@ import type { Action } from '@waybell/catalog/action';
 import { actingSchemas, actingTag } from './acting-paths.ts';
 import { adminLineSchemas } from './admin-line-schemas.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
+import { adminOverviewSchemas } from './admin-overview-paths.ts';
 import { adminPaths } from './admin-paths.ts';
 import { adminStopSchemas } from './admin-stop-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
@@ -79,6 +80,7 @@ export const adminSchemas: Record<string, JsonNode> = {
   ...adminLogSchemas,
   ...adminLineSchemas,
   ...adminStopSchemas,
+  ...adminOverviewSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
@@ -94,6 +96,7 @@ export function adminDocument({ version, catalog }: { version: string; catalog: 
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
     tags: [
+      { name: 'Overview' },
       { name: 'Accounts' },
       { name: 'Access tokens' },
       { name: 'Delivery log' },

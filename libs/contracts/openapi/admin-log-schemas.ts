@@ -233,5 +233,12 @@ export const adminLogSchemas: Record<string, JsonNode> = {
     account: { anyOf: [account, { type: 'null' }], description: 'Null where it is of none: a host.' },
     subject_guid: { ...orNull(guid), description: 'The account, token, signing secret or subscription; null: a host.' },
     details: { type: 'object', description: 'The new values of what changed.' },
+    by: {
+      anyOf: [exactly(ofClient), { type: 'null' }],
+      description: 'Whose token it was done by; null: by none, or it is gone.',
+    },
+    action: orNull({ ...text, description: 'Of the subscription; null: of something else, or it is gone.' }),
+    client_id: orNull({ ...text, description: 'Of the subscription or the token.' }),
+    callback_origin_before: orNull({ ...text, description: 'Where callbacks led to before, if that changed.' }),
   }),
 };

@@ -2,6 +2,7 @@ import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
 import { actingPaths } from './acting-paths.ts';
 import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
+import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { consoleLinksOfAccount } from './console-link-paths.ts';
@@ -199,6 +200,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
   ...adminStopPaths,
+  ...adminOverviewPaths,
   ...adminLinePaths,
   ...actingPaths,
   '/admin-openapi.json': documentPath({

@@ -123,26 +123,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/console-sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in to the console by a link
-         * @description The console does so: a link that an operator has made is exchanged for an access token, once.
-         */
-        post: operations["createConsoleSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/credentials": {
         parameters: {
             query?: never;
@@ -900,7 +880,7 @@ export interface components {
             /** @description The address connected to. */
             ip?: string;
             /**
-             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
+             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
              * @enum {unknown}
              */
             kind: "delivered" | "failed" | "exhausted" | "dropped";
@@ -1284,6 +1264,17 @@ export interface components {
             delivery_guid: string;
             /** Format: uuid */
             event_guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** Format: uuid */
             subscription_guid: string;
         };
@@ -1683,11 +1674,11 @@ export interface components {
                 at: string;
                 /** @description Attempts that arrived. */
                 delivered: number;
-                /** @description Deliveries that were given up (`exhausted`) or dropped. */
+                /** @description Deliveries that were exhausted or dropped. */
                 given_up: number;
                 /** @description Attempts that failed, after which another follows. */
                 retried: number;
-                /** @description Events for the account that were not sent to the client. */
+                /** @description Events for the account of which no delivery was made for the client. */
                 suppressed: number;
             }[];
         };
@@ -1715,7 +1706,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `exhausted`: a delivery was given up. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
+                 * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
                  * @enum {unknown}
                  */
                 rule: "exhausted" | "window";
@@ -2099,43 +2090,6 @@ export interface operations {
             };
         };
     };
-    createConsoleSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description What follows `#link=` in the link. */
-                    code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description The access token, shown this once. */
-            201: {
-                headers: {
-                    ratelimit: components["headers"]["RateLimit"];
-                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @example 2026-11-20T09:30:00.123Z
-                         */
-                        expires_at: string;
-                        token: string;
-                    };
-                };
-            };
-        };
-    };
     listCredentials: {
         parameters: {
             query?: never;
@@ -2381,7 +2335,7 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
+                /** @description How they stand: one of these, with commas between. */
                 status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
                 /** @description To this subscription alone. */
                 subscription?: string;

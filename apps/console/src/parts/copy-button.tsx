@@ -1,6 +1,14 @@
 import { useState } from 'react';
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+type CopyProps = {
+  text: string;
+  /** What is copied. */
+  label: string;
+  /** Whether the button says that, too, and not to screen readers alone. */
+  isNamed?: boolean;
+};
+
+export function CopyButton({ text, label, isNamed = false }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -9,7 +17,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   };
   return (
     <button type="button" className="quiet" aria-label={`Copy ${label}`} onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
+      <span aria-live="polite">{isCopied ? 'Copied' : isNamed ? `Copy ${label}` : 'Copy'}</span>
     </button>
   );
 }

@@ -37,7 +37,10 @@ const features = tableFeatures({
   sortFns: { alphanumeric: sortFn_alphanumeric },
 });
 
-/** A table of any length, in the order it was given until somebody sorts it. */
+/**
+ * A table of any length, in the order it was given until somebody sorts it. Where the window is narrow, each row is a block with the
+ * header beside each cell; the roles are stated, as a browser drops those of a table that is laid out as blocks.
+ */
 export function DataTable<T extends object>({ label, rows, columns, keyOf }: DataTableProps<T>) {
   const frame = useRef<HTMLDivElement>(null);
   const [sorting, setSorting] = useState<SortingState>([]);
@@ -66,9 +69,9 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
   const below = isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0;
   return (
     <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="group" aria-label={label}>
-      <table aria-label={label} aria-rowcount={sorted.length + 1}>
-        <thead>
-          <tr aria-rowindex={1}>
+      <table role="table" aria-label={label} aria-rowcount={sorted.length + 1}>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
             {table.getFlatHeaders().map(({ id, column }, place) => (
               <Header
                 key={id}
@@ -79,7 +82,7 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           <Gap px={above} columns={columns.length} />
           {shown.map((index) => {
             const row = sorted[index];
@@ -87,6 +90,7 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
             return (
               <tr
                 key={row.id}
+                role="row"
                 aria-rowindex={index + 2}
                 data-index={index}
                 ref={isLong ? virtual.measureElement : undefined}
@@ -126,7 +130,7 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   const style = isNumber === true ? 'number' : undefined;
   if (value === undefined) {
     return (
-      <th scope="col" className={style}>
+      <th role="columnheader" scope="col" className={style}>
         {header}
       </th>
     );
@@ -134,7 +138,7 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   const order = direction === 'asc' ? 'ascending' : direction === 'desc' ? 'descending' : 'none';
   const mark = direction === 'asc' ? '▲' : direction === 'desc' ? '▼' : '↕';
   return (
-    <th scope="col" className={style} aria-sort={order}>
+    <th role="columnheader" scope="col" className={style} aria-sort={order}>
       <button type="button" className="sort" onClick={sort}>
         {header} <span aria-hidden="true">{mark}</span>
       </button>
@@ -144,9 +148,14 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
 
 function Cell<T>({ column, row, isFirst }: { column: TableColumn<T>; row: T; isFirst: boolean }) {
   const style = column.isNumber === true ? 'number' : undefined;
-  if (!isFirst) return <td className={style}>{column.cell(row)}</td>;
+  if (!isFirst)
+    return (
+      <td role="cell" className={style} data-header={column.header}>
+        <div>{column.cell(row)}</div>
+      </td>
+    );
   return (
-    <th scope="row" className={style}>
+    <th role="rowheader" scope="row" className={style}>
       {column.cell(row)}
     </th>
   );

@@ -1,8 +1,10 @@
 import { useId, useState, type ReactNode } from 'react';
 
+type DisclosureProps = { summary: ReactNode; children: () => ReactNode; startsOpen?: boolean };
+
 /** A line that opens to what is behind it, which is asked for only then. */
-export function Disclosure({ summary, children }: { summary: ReactNode; children: () => ReactNode }) {
-  const [isOpen, setOpen] = useState(false);
+export function Disclosure({ summary, children, startsOpen = false }: DisclosureProps) {
+  const [isOpen, setOpen] = useState(startsOpen);
   const id = useId();
   return (
     <div className="disclosure">

@@ -1,6 +1,7 @@
 import { useId, useRef, type ReactNode } from 'react';
 
-type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
+/** `name`: what the button of it says. */
+export type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
 
 type MenuProps = {
   /** What it is a menu of, for those who do not see where it stands. */

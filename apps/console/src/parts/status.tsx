@@ -7,9 +7,20 @@ const looks = (tone: Tone, mark: string, ...names: string[]): [string, StatusLoo
   names.map((name) => [name, { tone, mark }]);
 
 const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
-  ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready'),
+  ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
   ...looks('retry', '↻', 'failed', 'retrying'),
-  ...looks('bad', '✕', 'exhausted', 'dropped', 'rejected', 'refused', 'switched off', 'shut', 'not known'),
+  ...looks(
+    'bad',
+    '✕',
+    'exhausted',
+    'dropped',
+    'rejected',
+    'refused',
+    'switched off',
+    'shut',
+    'not known',
+    'not running',
+  ),
   ...looks('bad', '■', 'stopped'),
   ...looks('neutral', '…', 'waiting', 'begun', 'open'),
   ...looks('neutral', '‖', 'paused', 'suspended'),

@@ -5,6 +5,7 @@ import { adminRoutes } from './admin.ts';
 import { operatorDeliveriesRoutes } from './operator-deliveries.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
+import { overviewRoutes } from './overview.ts';
 import { stopRoutes } from './stops.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
@@ -32,6 +33,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorDeliveriesRoutes({ authenticate, database }),
     actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
     stopRoutes({ authenticate, database }),
+    overviewRoutes({ ...options, authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(options.documents),
     consoleRoutes(options.console.operator),

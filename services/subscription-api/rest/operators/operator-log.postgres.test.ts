@@ -152,6 +152,27 @@ describe('failing, waiting and audit', () => {
     expect((await ask(`audit?subscription=${subscription}`)).body.objects).toHaveLength(1);
   });
 
+  test('tell whose token it was, which subscription, and where its callbacks led to before', async () => {
+    const { guid, token: own } = await signUp(api, { interface: 'shipper', clientId: 'tms' });
+    await api.admin.ask('PATCH', `/v1/admin/accounts/${guid}`, { token, body: { name: 'Globex' } });
+    for (const host of ['one', 'other'])
+      await api.ask('POST', subscribe, { token: own, body: { callback_url: `https://${host}.hooks.test/a` } });
+    const named = { account: { guid, name: 'Globex' }, client_id: 'tms' };
+    const { objects } = (await ask(`audit?account=${guid}`)).body;
+    const told = (wanted: string) => objects.find(({ what }: { what: string }) => what === wanted);
+    expect(told('subscription.changed')).toMatchObject({
+      ...named,
+      by: named,
+      action: 'order.created',
+      callback_origin_before: 'https://one.hooks.test',
+      details: { callback_origin: 'https://other.hooks.test' },
+    });
+    const created = { ...named, by: named, action: 'order.created', callback_origin_before: null };
+    expect(told('subscription.created')).toMatchObject(created);
+    expect(told('account.changed')).toMatchObject({ action: null, client_id: null, by: { client_id: 'default' } });
+    expect(told('token.created')).toMatchObject({ client_id: 'tms', by: null });
+  });
+
   test.each(['failing', 'waiting', 'audit'])('%s says of an account that there is none', async (path) => {
     const nobody = randomUUID();
     const { status, body } = await ask(`${path}?account=${nobody}`);

@@ -126,8 +126,9 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
 
 export const stopView = ({ at, reason }: Stop) => ({ at: moment(at), reason });
 
-export function changeView({ account_guid: guid, account_name: name, ...note }: AuditNote) {
-  return { ...note, account: guid && { guid, name } };
+export function changeView({ account_guid: guid, account_name: name, by, ...note }: AuditNote) {
+  const author = by && { account: { guid: by.account_guid, name: by.account_name }, client_id: by.client_id };
+  return { ...note, by: author, account: guid && { guid, name } };
 }
 
 /** With the address that was connected to, wherever it is. */

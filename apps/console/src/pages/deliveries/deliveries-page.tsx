@@ -1,5 +1,129 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { clientColumns, operatorColumns } from './delivery-columns.tsx';
+import { DeliveryFilters } from './delivery-filters.tsx';
+import { FilterChips } from './filter-chips.tsx';
+import type { DeliveryFilter, DeliveryRow } from './types.ts';
+import { lookedBackTo, useDeliveries } from './use-deliveries.ts';
 
+const route = getRouteApi('/deliveries');
+
+/** The deliveries of a client, or of all accounts, by what the address says of them: it can be sent to a colleague. */
 export function DeliveriesPage() {
-  return <Page title="Deliveries">…</Page>;
+  const { view } = useSignedIn();
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const deliveries = useDeliveries(filter);
+  const isFiltered = Object.keys(filter).length > 0;
+  const narrow = (changes: DeliveryFilter) => void navigate({ search: without({ ...filter, ...changes }) });
+  return (
+    <Page
+      title="Deliveries"
+      tools={
+        <div className="tools">
+          {isFiltered && (
+            <button type="button" className="quiet" onClick={() => void navigate({ search: {} })}>
+              Clear filters
+            </button>
+          )}
+          <button type="button" disabled={deliveries.isFetching} onClick={() => void deliveries.refetch()}>
+            Refresh
+          </button>
+        </div>
+      }
+    >
+      <DeliveryFilters filter={filter} narrow={narrow} />
+      <FilterChips
+        filter={filter}
+        narrow={narrow}
+        only={view === 'operator' ? ['reason', 'guid', 'subscription'] : ['reason', 'guid']}
+      />
+      <Found of={deliveries} what="deliveries">
+        {({ pages }) => (
+          <Rows
+            rows={pages.flatMap(({ objects }) => objects)}
+            next={pages.at(-1)?.next}
+            more={() => void deliveries.fetchNextPage()}
+            isPending={deliveries.isFetchingNextPage}
+            nothing={isFiltered ? <NoMatch filter={filter} narrow={narrow} /> : <None />}
+          />
+        )}
+      </Found>
+    </Page>
+  );
 }
+
+type RowsProps = {
+  rows: readonly DeliveryRow[];
+  next: string | null | undefined;
+  more: () => void;
+  isPending: boolean;
+  /** In place of rows, where there are none. */
+  nothing: ReactNode;
+};
+
+function Rows({ rows, next, more, isPending, nothing }: RowsProps) {
+  const { view } = useSignedIn();
+  const hasMore = next !== null && next !== undefined;
+  const columns = view === 'operator' ? operatorColumns : clientColumns;
+  return (
+    <div className="part" aria-live="polite">
+      {rows.length > 0 && (
+        <DataTable label="Deliveries, newest first" rows={rows} columns={columns} keyOf={({ guid }) => guid} />
+      )}
+      {rows.length === 0 && !hasMore && nothing}
+      {hasMore && (
+        <div className="line">
+          <LookedBack isEmpty={rows.length === 0} next={next} />
+          <button type="button" disabled={isPending} onClick={more}>
+            {rows.length === 0 ? 'Search further back' : 'Show more'}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A look goes over so many only: what is rare has to be searched for. */
+function LookedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
+  const to = lookedBackTo(next);
+  if (to === undefined) return null;
+  return (
+    <span className="small">
+      {isEmpty && 'None found so far. '}Searched back to <Moment at={to} />
+    </span>
+  );
+}
+
+/** Says which filters there are to loosen. */
+function NoMatch({ filter, narrow }: { filter: DeliveryFilter; narrow: (changes: DeliveryFilter) => void }) {
+  return (
+    <Empty>
+      <p>No delivery matches all of these filters. Remove one:</p>
+      <FilterChips filter={filter} narrow={narrow} />
+    </Empty>
+  );
+}
+
+function None() {
+  const { view } = useSignedIn();
+  return (
+    <Empty>
+      <p>No deliveries yet.</p>
+      {view === 'client' && (
+        <p>
+          <Link to="/subscriptions">Subscribe</Link> to an action, then send a test.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+/** Without what is empty: the address names what is filtered by, and no more. */
+const without = (filter: DeliveryFilter): DeliveryFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== undefined && text !== ''));

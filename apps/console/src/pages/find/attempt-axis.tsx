@@ -1,75 +1,72 @@
-import { inUtc, writtenDuration, writtenHere } from '../../parts/moment.tsx';
+import { inUtc, writtenDuration } from '../../parts/moment.tsx';
+import { statusWord } from '../../parts/status.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { isUnderWay, type Attempt, type Delivery } from './types.ts';
 
-const WIDTH = 1_000;
-const HEIGHT = 56;
-const EDGE = 16;
+const BY_HAND = { resend: 'Resend', test: 'Test' };
 /** What is late by more is not just about to be made. */
 const LATE_MS = 60_000;
-const MIDDLE = 20;
-/** So that an attempt that took a moment is seen too. */
-const LEAST_WIDTH = 6;
 
-type Axis = { placeOf: (at: number) => number; from: number; to: number };
-
-/** The attempts of a delivery on an axis of time: how long each took, the waits between them, and when the next is due. */
+/**
+ * The attempts of a delivery in a row, with the waits between them written and drawn by their order of magnitude: so that
+ * attempts a second apart can be told from each other beside one that was made by hand a day later.
+ */
 export function AttemptAxis({ delivery }: { delivery: Delivery }) {
   const now = useNow(isUnderWay(delivery));
-  const dueAt = delivery.next_attempt_at === undefined ? undefined : Date.parse(delivery.next_attempt_at);
-  const axis = axisOf(delivery, dueAt ?? (isUnderWay(delivery) ? now : undefined));
+  const { at, attempts, next_attempt_at: next } = delivery;
+  const begun = (place: number): number => {
+    const attempt = attempts[place];
+    return attempt === undefined ? Date.parse(at) : Date.parse(attempt.at);
+  };
   return (
-    <figure className="axis">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={inWords(delivery)} preserveAspectRatio="none">
-        <line className="ground" x1={EDGE} x2={WIDTH - EDGE} y1={MIDDLE} y2={MIDDLE} />
-        {delivery.attempts.map((attempt) => (
-          <Mark key={`${attempt.attempt} ${attempt.at}`} attempt={attempt} axis={axis} />
-        ))}
-        {dueAt !== undefined && (
-          <circle className="due" cx={axis.placeOf(dueAt)} cy={MIDDLE} r={7}>
-            <title>next attempt due at {inUtc(new Date(dueAt).toISOString())}</title>
-          </circle>
-        )}
-        {isUnderWay(delivery) && now >= axis.from && now <= axis.to && (
-          <line className="now" x1={axis.placeOf(now)} x2={axis.placeOf(now)} y1={4} y2={HEIGHT - 20} />
-        )}
-      </svg>
-      <figcaption>
-        <span title={inUtc(delivery.at)}>{writtenHere(delivery.at)}</span>
-        <Due dueAt={dueAt} now={now} />
-        <span>after {writtenDuration(axis.to - axis.from)}</span>
-      </figcaption>
-    </figure>
+    <ol className="axis" aria-label="Attempts in time">
+      <li>
+        <span className="mark" title={inUtc(at)} aria-hidden="true" />
+        <span className="name">Created</span>
+      </li>
+      {attempts.map((attempt, place) => (
+        <Step key={`${attempt.attempt} ${attempt.at}`} attempt={attempt} waitMs={startOf(attempt) - begun(place - 1)} />
+      ))}
+      {next !== undefined && (
+        <Due waitMs={Date.parse(next) - begun(attempts.length - 1)} inMs={Date.parse(next) - now} />
+      )}
+    </ol>
   );
 }
 
-function Due({ dueAt, now }: { dueAt: number | undefined; now: number }) {
-  if (dueAt === undefined) return null;
-  if (dueAt > now) return <strong>next attempt in {writtenDuration(dueAt - now)}</strong>;
-  if (now - dueAt < LATE_MS) return <strong>next attempt is due now</strong>;
-  return <strong>next attempt was due {writtenDuration(now - dueAt)} ago</strong>;
-}
+const startOf = ({ at, duration_ms: ms = 0 }: Attempt): number => Date.parse(at) - ms;
 
-function Mark({ attempt, axis }: { attempt: Attempt; axis: Axis }) {
-  const end = Date.parse(attempt.at);
-  const from = axis.placeOf(end - (attempt.duration_ms ?? 0));
-  const width = Math.max(LEAST_WIDTH, axis.placeOf(end) - from);
+function Step({ attempt, waitMs }: { attempt: Attempt; waitMs: number }) {
+  const { kind, attempt: number, by_hand: byHand, at } = attempt;
   return (
-    <rect className={`mark ${attempt.kind}`} x={from} y={MIDDLE - 10} width={width} height={20} rx={3}>
-      <title>{`attempt ${attempt.attempt}: ${attempt.kind}, ${inUtc(attempt.at)}`}</title>
-    </rect>
+    <li style={{ flexGrow: lengthOf(waitMs) }}>
+      <Wait ms={waitMs} />
+      <span className={`mark ${kind}`} title={inUtc(at)} aria-hidden="true" />
+      <span className="name">
+        {byHand === undefined ? `Attempt ${number}` : BY_HAND[byHand]} <span className="sr">{statusWord(kind)}</span>
+      </span>
+    </li>
   );
 }
 
-function axisOf({ at, attempts }: Delivery, lastAt: number | undefined): Axis {
-  const from = Date.parse(at);
-  const to = Math.max(from + 1_000, lastAt ?? 0, ...attempts.map((attempt) => Date.parse(attempt.at)));
-  const placeOf = (moment: number) =>
-    EDGE + (Math.min(Math.max(moment - from, 0), to - from) / (to - from)) * (WIDTH - 2 * EDGE);
-  return { placeOf, from, to };
+function Due({ waitMs, inMs }: { waitMs: number; inMs: number }) {
+  return (
+    <li style={{ flexGrow: lengthOf(waitMs) }}>
+      <Wait ms={waitMs} />
+      <span className="mark due" aria-hidden="true" />
+      <strong className="name">{dueIn(inMs)}</strong>
+    </li>
+  );
 }
 
-function inWords({ status, attempts }: Delivery): string {
-  const each = attempts.map(({ attempt, kind, reason }) => `attempt ${attempt} ${kind}${reason ? ` (${reason})` : ''}`);
-  return `${status}: ${each.join(', ') || 'no attempt yet'}`;
+function Wait({ ms }: { ms: number }) {
+  return <span className="wait">{writtenDuration(Math.max(0, ms))}</span>;
 }
+
+function dueIn(ms: number): string {
+  if (ms > 0) return `Next attempt in ${writtenDuration(ms)}`;
+  return ms > -LATE_MS ? 'Next attempt due now' : `Next attempt was due ${writtenDuration(-ms)} ago`;
+}
+
+/** How much longer a wait is drawn than the shortest: ten times as long is one step more. */
+const lengthOf = (ms: number): number => 1 + Math.log10(1 + Math.max(0, ms) / 100);

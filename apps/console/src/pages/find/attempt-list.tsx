@@ -1,81 +1,77 @@
+import { Disclosure } from '../../parts/disclosure.tsx';
 import { Moment, writtenDuration } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
+import { AttemptTiming } from './attempt-timing.tsx';
 import { CredentialsLink } from './credentials-link.tsx';
 import type { Attempt } from './types.ts';
 
-/** Every attempt: what came back, where the milliseconds went, what it means and what to do about it. */
+/** Every attempt, the last one first and open: what came back, where the milliseconds went, what it means and what to do about it. */
 export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
+  const longestMs = Math.max(0, ...attempts.map(({ duration_ms: ms = 0 }) => ms));
+  const newestFirst = attempts.toReversed();
   return (
-    <ol className="attempts">
-      {attempts.map((attempt) => (
+    <ol className="attempts" reversed>
+      {newestFirst.map((attempt, place) => (
         <li key={`${attempt.attempt} ${attempt.at}`}>
-          <div className="line">
-            <strong>Attempt {attempt.attempt}</strong>
-            <Status of={attempt.kind} />
-            {attempt.http_status !== undefined && <code>HTTP {attempt.http_status}</code>}
-            {attempt.by_hand !== undefined && <span className="tag">{attempt.by_hand} by hand</span>}
-            {attempt.waited !== undefined && <span className="tag">had waited: {attempt.waited}</span>}
-            <Moment at={attempt.at} />
-          </div>
-          {attempt.reason !== undefined && (
-            <p>
-              <code>{attempt.reason}</code> {attempt.meaning} <em>{attempt.remedy}</em>
-              {attempt.broken_rule !== undefined && ` What came: ${attempt.broken_rule}.`}
-            </p>
-          )}
-          <CredentialsLink attempt={attempt} />
-          <Milliseconds attempt={attempt} />
-          {attempt.url !== undefined && (
-            <p className="small">
-              POST <Foreign text={attempt.url} />
-              {attempt.ip !== undefined && (
-                <>
-                  {' at '}
-                  <code>{attempt.ip}</code>
-                </>
-              )}
-            </p>
-          )}
-          {attempt.answer !== undefined && attempt.answer !== '' && (
-            <TextBlock text={attempt.answer} label={`Answer to attempt ${attempt.attempt}`} />
-          )}
+          <Disclosure summary={<Summary attempt={attempt} />} startsOpen={place === 0}>
+            {() => <Told attempt={attempt} longestMs={longestMs} isLast={place === 0} />}
+          </Disclosure>
         </li>
       ))}
     </ol>
   );
 }
 
-/** Shows the parts of the time that an attempt took, one after another. */
-function Milliseconds({ attempt }: { attempt: Attempt }) {
-  const {
-    duration_ms: whole,
-    dns_ms: dns = 0,
-    connect_ms: connect = 0,
-    tls_ms: tls = 0,
-    first_byte_ms: first,
-  } = attempt;
-  if (whole === undefined) return null;
-  const connected = dns + connect + tls;
-  const waited = first === undefined ? undefined : Math.max(0, first - connected);
-  const parts = [
-    { name: 'DNS', ms: dns },
-    { name: 'connect', ms: connect },
-    { name: 'TLS', ms: tls },
-    { name: 'until its first byte', ms: waited ?? Math.max(0, whole - connected) },
-    { name: 'answer', ms: first === undefined ? 0 : Math.max(0, whole - first) },
-  ].filter(({ ms }) => ms > 0);
+function Summary({ attempt }: { attempt: Attempt }) {
+  const { attempt: number, kind, http_status: status, by_hand: byHand, duration_ms: ms, at } = attempt;
   return (
-    <div className="milliseconds">
-      <div className="bar" aria-hidden="true">
-        {parts.map(({ name, ms }, place) => (
-          <span key={name} className={`part-${place}`} style={{ flexGrow: ms }} />
-        ))}
-      </div>
-      <span>
-        {writtenDuration(whole)}
-        {parts.length > 0 && `: ${parts.map(({ name, ms }) => `${name} ${writtenDuration(ms)}`).join(', ')}`}
+    <>
+      <strong>Attempt {number}</strong>
+      <Status of={kind} />
+      {status !== undefined && <code>HTTP {status}</code>}
+      {byHand !== undefined && <span className="tag">{byHand} by hand</span>}
+      {ms !== undefined && <span className="quietly">{writtenDuration(ms)}</span>}
+      <span className="quietly">
+        <Moment at={at} />
       </span>
+    </>
+  );
+}
+
+type ToldProps = { attempt: Attempt; longestMs: number; isLast: boolean };
+
+/** Why the last one failed, its delivery says. */
+function Told({ attempt, longestMs, isLast }: ToldProps) {
+  const { reason, meaning, remedy, broken_rule: rule, waited, url, ip, answer, attempt: number } = attempt;
+  return (
+    <div className="stack">
+      {reason !== undefined && !isLast && (
+        <p>
+          <code>{reason}</code> {meaning} <em>{remedy}</em>
+        </p>
+      )}
+      {rule !== undefined && <p>What came: {rule}.</p>}
+      {waited !== undefined && <p className="small">It had waited before: {waited}</p>}
+      {!isLast && <CredentialsLink attempt={attempt} />}
+      <AttemptTiming attempt={attempt} longestMs={longestMs} />
+      {url !== undefined && (
+        <p className="small">
+          POST <Foreign text={url} />
+          {ip !== undefined && (
+            <>
+              {' at '}
+              <code>{ip}</code>
+            </>
+          )}
+        </p>
+      )}
+      {answer !== undefined && answer !== '' && (
+        <>
+          <h3>Response</h3>
+          <TextBlock text={answer} label={`Response to attempt ${number}`} />
+        </>
+      )}
     </div>
   );
 }

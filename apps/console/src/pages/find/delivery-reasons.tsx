@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
 import type { Delivery } from './types.ts';
 
-type Reasons = Pick<Delivery, 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
+type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
 
 const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> = {
   full: 'its endpoint answers, and takes no more at once.',
@@ -14,27 +14,29 @@ const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> 
   open: 'a request of it is under way.',
 };
 
-/** Why a delivery stands as it does, and what it did to its subscription. */
+/** Why a delivery stands as it does, what helps, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
-  const { meaning, remedy, reason, waiting, deactivation } = delivery;
+  const { status, meaning, remedy, reason, waiting, deactivation } = delivery;
+  if (reason === undefined && waiting === undefined && deactivation === undefined) return null;
   return (
-    <>
+    <div className={`reasons ${status}`}>
       {reason !== undefined && (
-        <p className="why">
-          <code>{reason}</code> {meaning} <em>{remedy}</em>
+        <p>
+          <strong>{meaning}</strong> <code>{reason}</code>
         </p>
       )}
+      {remedy !== undefined && <p>{remedy}</p>}
       {waiting !== undefined && (
-        <p className="why">
+        <p>
           Waiting since <Moment at={waiting.since} />: {WAITING[waiting.why]}
         </p>
       )}
       {deactivation !== undefined && (
-        <p className="why">
+        <p>
           This delivery switched the subscription off at <Moment at={deactivation.at} /> (rule {deactivation.rule}). See{' '}
           {seeAlso}.
         </p>
       )}
-    </>
+    </div>
   );
 }

@@ -1,25 +1,29 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { told } from '../../api/ask.ts';
 import { useTold } from '../../api/use-told.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { useTell } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
-import { Foreign, indented, TextBlock } from '../../parts/text-block.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { namesOf, TimelineLink } from '../deliveries/keys.tsx';
+import type { Key } from '../deliveries/types.ts';
 import { AttemptAxis } from './attempt-axis.tsx';
 import { AttemptList } from './attempt-list.tsx';
+import { CredentialsLink } from './credentials-link.tsx';
 import { DeliveryReasons } from './delivery-reasons.tsx';
-import { isUnderWay, type DeliveryDetail } from './types.ts';
+import { DeliveryRequest } from './delivery-request.tsx';
+import { isUnderWay, standingOf, type DeliveryDetail } from './types.ts';
 
 /** How often what is under way is looked at again. */
 const LOOK_EVERY_MS = 2_000;
 /** After it was sent again, its new attempt is not in the log at once. */
 const LOOK_FOR_MS = 15_000;
 
-/** All that is known of a delivery, kept current while more is to come. */
+/** All that is known of a delivery, kept current while more is to come: first how it stands, why, and what to do. */
 export function DeliveryView({ guid }: { guid: string }) {
   const [resentAt, setResentAt] = useState(0);
   const delivery = useTold(
@@ -38,55 +42,61 @@ export function DeliveryView({ guid }: { guid: string }) {
 }
 
 function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
+  const { guid, attempts } = delivery;
+  const title = useId();
+  const last = attempts.at(-1);
   return (
-    <article className="delivery" aria-label={`Delivery ${delivery.guid}`}>
-      <div className="line">
-        <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
-        <strong>{delivery.action}</strong>
-        <code>{delivery.guid}</code>
-        <Moment at={delivery.at} />
-        <Resend delivery={delivery} onResent={onResent} />
-      </div>
+    <article className="delivery" aria-label={`Delivery ${guid}`}>
+      <Header delivery={delivery} onResent={onResent} />
       <DeliveryReasons delivery={delivery} seeAlso={<Link to="/subscriptions">subscriptions</Link>} />
+      {last !== undefined && <CredentialsLink attempt={last} />}
       <AttemptAxis delivery={delivery} />
-      <h3>Attempts</h3>
-      {delivery.attempts.length === 0 ? <p>None yet.</p> : <AttemptList attempts={delivery.attempts} />}
-      <Sent delivery={delivery} />
+      <div className="columns">
+        <section aria-labelledby={title}>
+          <h2 id={title}>Attempts</h2>
+          {attempts.length === 0 ? <p>None yet.</p> : <AttemptList key={attempts.length} attempts={attempts} />}
+        </section>
+        <DeliveryRequest delivery={delivery} />
+      </div>
     </article>
   );
 }
 
-function Sent({ delivery: { request, curl } }: { delivery: DeliveryDetail }) {
+function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
+  const { guid, action, at, request, subscription_guid: subscription, event_guid: event, keys } = delivery;
   return (
-    <>
-      <h3>What was sent</h3>
-      <p>
-        <code>{request.method}</code>{' '}
-        {request.url === null ? 'No request was made yet.' : <Foreign text={request.url} />}
+    <header>
+      <div className="line">
+        <Status of={standingOf(delivery)} />
+        <strong>{action}</strong>
+        <Keys keys={keys} />
+        <Moment at={at} />
+        <Resend delivery={delivery} onResent={onResent} />
+      </div>
+      <p className="small">
+        {request.url !== null && <Foreign text={request.url} />} <code>{guid}</code>
       </p>
-      <dl className="headers">
-        {Object.entries(request.headers).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Foreign text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {request.body === null ? (
-        <p>The body is not kept any more.</p>
-      ) : (
-        <TextBlock text={indented(request.body)} label="Body that was sent" />
-      )}
-      {curl !== null && (
-        <>
-          <h3>The same for a shell</h3>
-          <TextBlock text={curl} label="curl command" />
-        </>
-      )}
-    </>
+      <nav className="line small" aria-label="See also">
+        <Link to="/deliveries" search={{ subscription }}>
+          Deliveries of this subscription
+        </Link>
+        {request.url !== null && (
+          <Link to="/deliveries" search={{ endpoint: request.url }}>
+            Deliveries to this endpoint
+          </Link>
+        )}
+        <Link to="/timeline/$key" params={{ key: event }}>
+          Timeline of the event
+        </Link>
+        <Link to="/subscriptions">Subscriptions</Link>
+      </nav>
+    </header>
   );
+}
+
+/** What it is about: each name leads to everything that happened to it. */
+function Keys({ keys }: { keys: readonly Key[] }) {
+  return namesOf(keys).map((key) => <TimelineLink key={`${key.kind} ${key.key}`} of={key} />);
 }
 
 function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
@@ -105,7 +115,12 @@ function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
   if (!mayWrite(session)) return null;
   return (
     <>
-      <button type="button" disabled={resend.isPending || isUnderWay(delivery)} onClick={() => resend.mutate()}>
+      <button
+        type="button"
+        className={delivery.status === 'delivered' ? '' : 'main'}
+        disabled={resend.isPending || isUnderWay(delivery)}
+        onClick={() => resend.mutate()}
+      >
         Resend
       </button>
       {resend.error !== null && <Failed error={resend.error} />}

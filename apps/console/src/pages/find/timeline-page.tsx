@@ -9,10 +9,11 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { DeliveryView } from './delivery-view.tsx';
 import { RejectedVerdict, Suppressed } from './no-delivery.tsx';
-import { isUnderWay, type TimelineEvent, type Verdict } from './types.ts';
+import { isUnderWay, standingOf, type TimelineEvent, type Verdict } from './types.ts';
 
 const route = getRouteApi('/timeline/$key');
 const PAGE_SIZE = 100;
@@ -39,11 +40,18 @@ export function TimelinePage() {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
-    <Page title={`Timeline of ${key}`}>
+    <Page
+      title={`Timeline of ${key}`}
+      tools={
+        <Link to="/deliveries" search={{ key }}>
+          All deliveries
+        </Link>
+      }
+    >
       <Found of={pages} what="the timeline">
         {({ pages: found }) => {
           const events = found.flatMap(({ objects }) => objects);
-          if (events.length === 0) return <Nothing />;
+          if (events.length === 0) return <Nothing text={key} />;
           return (
             <LongList label="Events, newest first" items={events} keyOf={keyOf} onEnd={more} estimatedPx={96}>
               {(event) => <EventEntry event={event} />}
@@ -60,10 +68,13 @@ const keyOf = ({ event_guid, at, action }: TimelineEvent) => `${event_guid} ${at
 const hasMoreToCome = ({ verdicts }: TimelineEvent) =>
   verdicts.some((verdict) => verdict.kind === 'delivery' && isUnderWay(verdict.delivery));
 
-function Nothing() {
+function Nothing({ text }: { text: string }) {
   return (
     <Empty>
-      <p>Nothing is known of it: no event for this account names it, or it is longer ago than the log is kept.</p>
+      <p>
+        Nothing found for “<Foreign text={text} />
+        ”: no event of this account mentions it, or it is older than the log.
+      </p>
       <p>
         Look among the <Link to="/subscriptions">subscriptions</Link>, or watch <Link to="/live">what happens now</Link>
         .
@@ -95,7 +106,7 @@ function VerdictLine({ verdict }: { verdict: Verdict }) {
         <Disclosure
           summary={
             <>
-              <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
+              <Status of={standingOf(delivery)} />
               <Guid guid={delivery.guid} />
               <span>{delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`}</span>
               {delivery.reason !== undefined && <code>{delivery.reason}</code>}

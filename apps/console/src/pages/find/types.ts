@@ -11,3 +11,7 @@ export type Verdict = ClientSchemas['Verdict'];
 /** Whether more is to come of it. */
 export const isUnderWay = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'waiting' || status === 'retrying';
+
+/** How it stands, for people: what waits for its endpoint waits, whichever attempt is due. */
+export const standingOf = ({ waiting, status }: Pick<Delivery, 'status' | 'waiting'>): string =>
+  waiting === undefined ? status : 'waiting';

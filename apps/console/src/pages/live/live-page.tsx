@@ -1,18 +1,16 @@
-import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import type { LiveState } from '../../api/live.ts';
-import { Guid } from '../../parts/guid.tsx';
 import { LongList } from '../../parts/long-list.tsx';
-import { Moment, writtenDuration } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
+import { statusWord } from '../../parts/status.tsx';
 import { isWriting } from '../../shell.tsx';
-import { useFeed, type FeedItem } from './use-feed.ts';
+import { FeedColumns, FeedLine } from './feed-line.tsx';
+import { useFeed } from './use-feed.ts';
 
 const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'];
 
-/** What happens now. `p` stops it, so that one can read. */
+/** What happens now, after what happened last. `p` stops it, so that one can read. */
 export function LivePage() {
   const [isPaused, setPaused] = usePause();
   const [action, setAction] = useState('');
@@ -27,92 +25,63 @@ export function LivePage() {
       title="Live"
       tools={
         <div className="tools">
+          <Standing state={state} isPaused={isPaused} />
           <input
             type="search"
-            aria-label="Only actions with this in their name"
+            aria-label="Filter by action"
             placeholder="Action"
             value={action}
             onChange={(event) => setAction(event.target.value)}
           />
-          <select aria-label="Only this result" value={result} onChange={(event) => setResult(event.target.value)}>
-            <option value="">all results</option>
+          <select aria-label="Filter by status" value={result} onChange={(event) => setResult(event.target.value)}>
+            <option value="">All statuses</option>
             {RESULTS.map((each) => (
-              <option key={each}>{each}</option>
+              <option key={each} value={each}>
+                {statusWord(each)}
+              </option>
             ))}
           </select>
           <button type="button" aria-pressed={isPaused} aria-keyshortcuts="p" onClick={() => setPaused(!isPaused)}>
-            {isPaused ? 'Go on' : 'Pause'} <kbd>p</kbd>
+            {isPaused ? 'Resume' : 'Pause'} <kbd>p</kbd>
           </button>
         </div>
       }
     >
-      <Standing state={state} isPaused={isPaused} skipped={skipped} />
+      {state.kind === 'broken' && <Failed error={state.error} />}
+      {skipped > 0 && <p className="small">More happened than is shown here: the timeline of each has all of it.</p>}
       {shown.length === 0 ? (
         <Empty>
-          <p>
-            {items.length === 0 ? 'Nothing has happened since this page was opened.' : 'Nothing of that has happened.'}
-          </p>
+          <p>{items.length === 0 ? 'Nothing has happened yet.' : 'Nothing matches these filters.'}</p>
         </Empty>
       ) : (
-        <LongList
-          label="What happened, newest first"
-          items={shown}
-          keyOf={({ place }) => String(place)}
-          estimatedPx={48}
-        >
-          {(item) => <FeedLine item={item} />}
-        </LongList>
+        <>
+          <FeedColumns />
+          <LongList
+            label="What happened, newest first"
+            items={shown}
+            keyOf={({ place }) => String(place)}
+            estimatedPx={42}
+          >
+            {(item) => <FeedLine item={item} />}
+          </LongList>
+        </>
       )}
     </Page>
   );
 }
 
-function Standing({ state, isPaused, skipped }: { state: LiveState; isPaused: boolean; skipped: number }) {
+/** Whether it is live: by a word, and by a dot that is filled while it is. */
+function Standing({ state, isPaused }: { state: LiveState; isPaused: boolean }) {
+  const isLive = state.kind === 'live' && !isPaused;
   return (
-    <>
-      <p className="small" role="status">
-        {isPaused ? 'Paused: what happens meanwhile is shown when you go on.' : NAMES[state.kind]}
-        {skipped > 0 && ' More happened than is shown here: the timeline of each has all of it.'}
-      </p>
-      {state.kind === 'broken' && <Failed error={state.error} />}
-    </>
+    <span className="standing" role="status">
+      <span className={`dot ${isLive ? 'good' : ''}`} aria-hidden="true" />
+      {isPaused ? 'Paused' : NAMES[state.kind]}
+    </span>
   );
 }
 
-const NAMES = { connecting: 'Connecting …', live: 'Live.', broken: 'The feed has stopped.' };
-
-function FeedLine({ item }: { item: FeedItem }) {
-  return (
-    <div className="feed-line">
-      <Status of={item.result} />
-      <strong>{item.action}</strong>
-      {item.notice !== undefined && <code>{item.notice}</code>}
-      {item.httpStatus !== undefined && <code>HTTP {item.httpStatus}</code>}
-      {item.reason !== undefined && <code>{item.reason}</code>}
-      {item.durationMs !== undefined && <span className="quietly">{writtenDuration(item.durationMs)}</span>}
-      <About item={item} />
-      <Moment at={item.at} />
-    </div>
-  );
-}
-
-/** Leads to what an item tells of. */
-function About({ item: { deliveryGuid, eventGuid, notice } }: { item: FeedItem }) {
-  if (deliveryGuid !== undefined) {
-    return (
-      <Link to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
-        delivery <Guid guid={deliveryGuid} />
-      </Link>
-    );
-  }
-  if (notice === 'certificate.ending') return <Link to="/credentials">credentials</Link>;
-  if (eventGuid === undefined) return <Link to="/subscriptions">subscriptions</Link>;
-  return (
-    <Link to="/timeline/$key" params={{ key: eventGuid }}>
-      event <Guid guid={eventGuid} />
-    </Link>
-  );
-}
+const NAMES = { connecting: 'Connecting …', live: 'Live', broken: 'Interrupted' };
 
 function usePause() {
   const [isPaused, setPaused] = useState(false);

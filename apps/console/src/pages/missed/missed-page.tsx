@@ -1,5 +1,75 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PeriodField, periodOf, type Period } from '../../parts/period-field.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.tsx';
+import { ReplayMissed } from './replay-missed.tsx';
 
+const route = getRouteApi('/missed');
+
+/** What the client missed in a period, over all actions, and the way to have it sent. */
 export function MissedPage() {
-  return <Page title="Missed">…</Page>;
+  const asked = route.useSearch();
+  const navigate = route.useNavigate();
+  const [lastDay] = useState(() => periodOf('Last 24 hours', new Date()));
+  const period = asked.since === undefined ? lastDay : asked;
+  const missed = useTold(['missed', period], ({ client }) => client.GET('/v1/missed', { params: { query: period } }));
+  return (
+    <Page
+      title="Missed"
+      tools={
+        <button type="button" disabled={missed.isFetching} onClick={() => void missed.refetch()}>
+          Refresh
+        </button>
+      }
+    >
+      <div className="part">
+        <PeriodField
+          period={period}
+          starts={asked.since === undefined ? 'Last 24 hours' : undefined}
+          choose={(chosen) => void navigate({ search: chosen })}
+        />
+        <Found of={missed} what="what was missed">
+          {({ objects, counted_until: countedUntil }) => (
+            <ByAction key={JSON.stringify(period)} rows={objects} period={period} countedUntil={countedUntil} />
+          )}
+        </Found>
+      </div>
+    </Page>
+  );
+}
+
+type ByActionProps = { rows: readonly MissedOfAction[]; period: Period; countedUntil: string | null };
+
+function ByAction({ rows, period, countedUntil }: ByActionProps) {
+  const session = useSignedIn();
+  const [columns] = useState(() => missedColumns(period));
+  const total = rows.reduce((sum, { exhausted, dropped, suppressed }) => sum + exhausted + dropped + suppressed, 0);
+  const replayable = rows.reduce((sum, row) => sum + toReplay(row), 0);
+  if (rows.length === 0) return <Empty>Nothing was missed in this period.</Empty>;
+  return (
+    <>
+      <p aria-live="polite">
+        <strong>{total.toLocaleString()} missed</strong>, {rows.length === 1 ? '1 action' : `${rows.length} actions`}
+      </p>
+      <DataTable label="Missed, by action" rows={rows} columns={columns} keyOf={({ action }) => action} />
+      {countedUntil !== null && (
+        <p className="small">
+          The oldest are counted, up to <Moment at={countedUntil} />: there is more after that.
+        </p>
+      )}
+      {replayable < total && (
+        <p className="small">
+          A replay goes to subscriptions that are on: {(total - replayable).toLocaleString()} have none.{' '}
+          <Link to="/subscriptions">Subscriptions</Link>
+        </p>
+      )}
+      {mayWrite(session) && replayable > 0 && <ReplayMissed period={period} />}
+    </>
+  );
 }

@@ -68,7 +68,7 @@ function List({ pages, isLoading, more }: ListProps) {
           <input
             type="search"
             value={text}
-            placeholder="a name or a guid"
+            placeholder="Name or guid"
             onChange={(event) => setText(event.target.value)}
           />
         </label>
@@ -96,13 +96,13 @@ function List({ pages, isLoading, more }: ListProps) {
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function Nothing({ text }: { text: string }) {
-  if (text === '') return <Empty>There is no account yet.</Empty>;
+  if (text === '') return <Empty>No accounts yet.</Empty>;
   return (
     <Empty>
-      None of them is called so.{' '}
+      No account matches.{' '}
       {GUID.test(text) && (
         <Link to="/accounts/$guid" params={{ guid: text.toLowerCase() }}>
-          Look for the account with that guid
+          Open the account with that guid
         </Link>
       )}
     </Empty>

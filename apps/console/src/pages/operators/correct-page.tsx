@@ -23,7 +23,7 @@ export function CorrectPage() {
     { staleTime: Infinity },
   );
   return (
-    <Page title="Correct a rejected event" tools={<Link to="/rejected">All that is rejected</Link>}>
+    <Page title="Correct a rejected event" tools={<Link to="/rejected">← Rejected</Link>}>
       {published !== undefined && <Published event={published} />}
       <Found of={rejected} what="what was rejected">
         {(found) => (
@@ -43,7 +43,7 @@ function Published({ event }: { event: CorrectedEvent }) {
       <p>
         <strong>Published</strong> as <code>{event.routing_key}</code>: event <code>{event.event_guid}</code>.{' '}
         <Link to="/why/$text" params={{ text: event.event_guid }}>
-          See what becomes of it
+          Follow the event
         </Link>
         .
       </p>
@@ -63,7 +63,7 @@ function Facts({ rejected }: { rejected: RejectedDetail }) {
     { name: 'Size', text: `${size.toLocaleString()} bytes` },
   ];
   return (
-    <section className="part" aria-label="What was wrong">
+    <section className="part" aria-label="Problem">
       <p className="why">
         <code>{reason}</code> <Foreign text={detail} />
       </p>
@@ -93,16 +93,16 @@ type WorkProps = { rejected: RejectedDetail; onPublished: (event: CorrectedEvent
 
 function Work({ rejected: { id, body, body_encoding }, onPublished }: WorkProps) {
   return (
-    <section className="part" aria-label="What to do">
+    <section className="part" aria-label="Correction">
       {body_encoding === 'utf-8' ? (
         <Correction id={id} body={body} onPublished={onPublished} />
       ) : (
         <>
-          <p>It is no text, so that it cannot be corrected here. Its bytes in base64:</p>
+          <p>Not a text: it cannot be corrected here. Its bytes in base64:</p>
           <TextBlock text={body} label="Body in base64" />
         </>
       )}
-      <h2>As it is</h2>
+      <h2>Without changes</h2>
       <RejectedActions selection={{ ids: [id] }} />
     </section>
   );

@@ -1,3 +1,3 @@
-/** Such as `1 message` or `2,000 messages`. */
-export const counted = (count: number, what: string): string =>
-  `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
+/** Such as `1 message`, `2,000 messages` or `2 matches`. */
+export const counted = (count: number, what: string, many = `${what}s`): string =>
+  `${count.toLocaleString()} ${count === 1 ? what : many}`;

@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
@@ -10,7 +11,7 @@ import { StopHost } from './stops/stop-host.tsx';
 import type { Failing } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
-type FailingOriginRow = Failing['origins']['objects'][number];
+type FailingOriginRow = Failing['origins']['objects'][number] & Pick<Failing, 'since'>;
 type UndeliveredRow = Failing['undelivered']['objects'][number];
 
 const STRETCHES = [
@@ -60,24 +61,25 @@ function Stretches({ chosen, choose }: { chosen: number; choose: (ms: number) =>
   );
 }
 
-function Told({ failing: { origins, undelivered, waiting } }: { failing: Failing }) {
+function Told({ failing: { since, origins, undelivered, waiting } }: { failing: Failing }) {
+  const rows = useMemo(() => origins.objects.map((origin) => ({ ...origin, since })), [origins, since]);
   return (
     <>
       <section className="part" aria-labelledby="failing-origins">
         <h2 id="failing-origins">Where attempts fail most</h2>
-        {origins.objects.length === 0 ? (
+        {rows.length === 0 ? (
           <Empty>No attempt failed.</Empty>
         ) : (
-          <DataTable label="Endpoints that fail" rows={origins.objects} columns={originColumns} keyOf={originOf} />
+          <DataTable label="Endpoints that fail" rows={rows} columns={originColumns} keyOf={originOf} />
         )}
       </section>
       <section className="part" aria-labelledby="failing-undelivered">
-        <h2 id="failing-undelivered">Oldest deliveries without an end</h2>
+        <h2 id="failing-undelivered">Oldest unfinished</h2>
         {undelivered.objects.length === 0 ? (
-          <Empty>Every delivery has come to its end.</Empty>
+          <Empty>None unfinished.</Empty>
         ) : (
           <DataTable
-            label="Oldest deliveries without an end"
+            label="Oldest unfinished"
             rows={undelivered.objects}
             columns={undeliveredColumns}
             keyOf={({ guid }) => guid}
@@ -102,7 +104,19 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
     value: ({ account }) => account.name ?? account.guid,
     cell: ({ account }) => <AccountLink account={account} />,
   },
-  { header: 'Failed', isNumber: true, value: ({ failed }) => failed, cell: ({ failed }) => failed.toLocaleString() },
+  {
+    header: 'Failed',
+    isNumber: true,
+    value: ({ failed }) => failed,
+    cell: ({ account, origin, failed, since }) => (
+      <Link
+        to="/deliveries"
+        search={{ status: 'retrying,exhausted,dropped', account: account.guid, endpoint: origin, since }}
+      >
+        {failed.toLocaleString()}
+      </Link>
+    ),
+  },
   {
     header: 'Attempts',
     isNumber: true,
@@ -116,7 +130,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
 
 const undeliveredColumns: readonly TableColumn<UndeliveredRow>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
-  { header: 'Made', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
+  { header: 'Created', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   {
     header: 'Account',

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Guid } from '../../parts/guid.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { placeOfClient } from '../../session/acting.ts';
 import type { AccountName } from './types.ts';
 
 /** An account by its name where it has one, which leads to it. */
@@ -12,11 +14,25 @@ export function AccountLink({ account: { guid, name } }: { account: AccountName 
   );
 }
 
-/** A guid that leads to what became of what it names. */
-export function WhyLink({ guid }: { guid: string }) {
+/** A guid that leads to what became of what it names; or what is shown for it. */
+export function WhyLink({ guid, children }: { guid: string; children?: ReactNode }) {
   return (
-    <Link to="/why/$text" params={{ text: guid }}>
-      <Guid guid={guid} />
+    <Link to="/why/$text" params={{ text: guid }} title={guid}>
+      {children ?? <Guid guid={guid} />}
     </Link>
   );
+}
+
+type ClientLinkProps = {
+  account: string;
+  client: string;
+  /** Such as `/missed`; left out, the client's overview. */
+  page?: string;
+  /** The id of the client, unless said otherwise. */
+  children?: ReactNode;
+};
+
+/** A page of a client's own, where an operator acts for it. */
+export function ClientLink({ account, client, page = '', children }: ClientLinkProps) {
+  return <a href={`#${placeOfClient({ account, client })}${page}`}>{children ?? <Foreign text={client} />}</a>;
 }

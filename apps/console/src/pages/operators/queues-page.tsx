@@ -15,7 +15,7 @@ const route = getRouteApi('/queues');
 const LOOK_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
-/** What waits on the line now: in queues, in Postgres for want of RabbitMQ, and for endpoints. */
+/** What waits on the line now: in queues, in Postgres as RabbitMQ does not accept it, and for endpoints. */
 export function QueuesPage() {
   const { dashboardUrl } = route.useRouteContext();
   return (
@@ -51,19 +51,19 @@ function Queues() {
               {telling.length === 0 ? (
                 <Empty>All {objects.length} queues are empty.</Empty>
               ) : (
-                <DataTable label="Queues that hold something" rows={telling} columns={queueColumns} keyOf={nameOf} />
+                <DataTable label="Queues with messages" rows={telling} columns={queueColumns} keyOf={nameOf} />
               )}
               <Disclosure summary={<span>All {objects.length} queues</span>}>
                 {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={nameOf} />}
               </Disclosure>
             </section>
             <section className="part" aria-labelledby="queues-destinations">
-              <h2 id="queues-destinations">Waiting for RabbitMQ</h2>
+              <h2 id="queues-destinations">Buffered in Postgres (RabbitMQ not accepting)</h2>
               {destinations.objects.length === 0 ? (
-                <Empty>Nothing waits.</Empty>
+                <Empty>None.</Empty>
               ) : (
                 <DataTable
-                  label="Destinations that publications wait for"
+                  label="Destinations"
                   rows={destinations.objects}
                   columns={destinationColumns}
                   keyOf={placeOf}

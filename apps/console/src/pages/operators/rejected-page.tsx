@@ -16,7 +16,7 @@ const MOST = 1_000;
 
 type RejectedPageFilter = { reason?: string | undefined; about?: string | undefined };
 
-/** What the line refused, and what to do about it. Asked for once: each look takes it in hand, from others too. */
+/** Rejected events, and what to do about them. Asked for once: each look takes the queue, from others too. */
 export function RejectedPage() {
   const { reason, about } = route.useSearch();
   const filter = { ...(reason !== undefined && { reason }), ...(about !== undefined && { about }) };
@@ -30,7 +30,7 @@ export function RejectedPage() {
       title="Rejected"
       tools={
         <button type="button" disabled={rejected.isFetching} onClick={() => void rejected.refetch()}>
-          Look again
+          Refresh
         </button>
       }
     >
@@ -38,9 +38,9 @@ export function RejectedPage() {
       <Found of={rejected} what="what was rejected">
         {({ objects, is_complete }) =>
           objects.length === 0 ? (
-            <Empty>{(reason ?? about) ? 'Nothing rejected is like that.' : 'Nothing is rejected.'}</Empty>
+            <Empty>{(reason ?? about) ? 'No rejected event matches.' : 'No event is rejected.'}</Empty>
           ) : (
-            <section className="part" aria-label="What was rejected">
+            <section className="part" aria-label="Rejected events">
               <div className="line">
                 <strong>
                   {isAll(objects, is_complete) ? '' : 'The first '}
@@ -84,12 +84,12 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
         />
       </label>
       <label>
-        Names
+        Mentions
         <br />
         <input
           value={about}
           maxLength={200}
-          placeholder="a guid, an order number, a VIN"
+          placeholder="Guid, order number, VIN"
           onChange={(event) => setAbout(event.target.value)}
         />
       </label>
@@ -137,7 +137,7 @@ const columns: readonly TableColumn<Rejected>[] = [
       </Link>
     ),
   },
-  { header: 'What is wrong', value: ({ detail }) => detail, cell: ({ detail }) => <Foreign text={detail} /> },
+  { header: 'Problem', value: ({ detail }) => detail, cell: ({ detail }) => <Foreign text={detail} /> },
   {
     header: 'Routing key',
     value: ({ routing_key }) => routing_key,

@@ -1,9 +1,10 @@
+import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { AccountLink, WhyLink } from './links.tsx';
+import { AccountLink, ClientLink, WhyLink } from './links.tsx';
 import { StopButton } from './stops/stop-button.tsx';
 import { useStops } from './stops/stoppable.ts';
 import type { Stops } from './types.ts';
@@ -22,7 +23,10 @@ export function StopsPage() {
             <section className="part" aria-labelledby="stopped-hosts">
               <h2 id="stopped-hosts">Hosts</h2>
               {hosts.length === 0 ? (
-                <Empty>No host is stopped. To stop one, see what fails, what waits, or an account.</Empty>
+                <Empty>
+                  No host is stopped. To stop one, see <Link to="/failing">Failing</Link> or{' '}
+                  <Link to="/switched-off">Switched off</Link>.
+                </Empty>
               ) : (
                 <DataTable label="Stopped hosts" rows={hosts} columns={hostColumns} keyOf={({ host }) => host} />
               )}
@@ -30,7 +34,9 @@ export function StopsPage() {
             <section className="part" aria-labelledby="stopped-subscriptions">
               <h2 id="stopped-subscriptions">Subscriptions</h2>
               {subscriptions.length === 0 ? (
-                <Empty>No subscription is stopped. To stop one, see its account.</Empty>
+                <Empty>
+                  No subscription is stopped. To stop one, see its <Link to="/accounts">account</Link>.
+                </Empty>
               ) : (
                 <DataTable
                   label="Stopped subscriptions"
@@ -71,15 +77,22 @@ const hostColumns: readonly TableColumn<StoppedHostRow>[] = [
 ];
 
 const subscriptionColumns: readonly TableColumn<StoppedSubscriptionRow>[] = [
-  { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
+  {
+    header: 'Subscription',
+    value: ({ action }) => action,
+    cell: ({ guid, action }) => <WhyLink guid={guid}>{action}</WhyLink>,
+  },
   { header: 'Start', cell: ({ guid, action }) => <StopButton what={{ kind: 'subscription', guid, action }} /> },
   ...sinceAndWhy<StoppedSubscriptionRow>(({ stopped }) => stopped),
-  { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   {
     header: 'Account',
     value: ({ account }) => account.name ?? account.guid,
     cell: ({ account }) => <AccountLink account={account} />,
   },
-  { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },
-  { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  {
+    header: 'Client',
+    value: ({ client_id }) => client_id,
+    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
+  },
+  { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
 ];

@@ -1,40 +1,62 @@
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { WhyLink } from './links.tsx';
+import { ClientLink, WhyLink } from './links.tsx';
 import { StopButton } from './stops/stop-button.tsx';
 import { SubscriptionStanding } from './subscription-standing.tsx';
 import type { OperatorSubscription } from './types.ts';
 
-/** Subscriptions of an account, and how they stand. */
-export function SubscriptionTable({ subscriptions }: { subscriptions: readonly OperatorSubscription[] }) {
-  return <DataTable label="Subscriptions" rows={subscriptions} columns={columns} keyOf={({ guid }) => guid} />;
+/** Subscriptions of an account and how they stand: those with trouble first. */
+export function SubscriptionTable({
+  subscriptions,
+  label = 'Subscriptions',
+}: {
+  subscriptions: readonly OperatorSubscription[];
+  label?: string;
+}) {
+  const rows = subscriptions.toSorted((a, b) => calmOf(a) - calmOf(b) || a.action.localeCompare(b.action));
+  return <DataTable label={label} rows={rows} columns={columns} keyOf={({ guid }) => guid} />;
+}
+
+/** The less, the more it needs a person. */
+function calmOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
+  if (standing === 'switched_off') return 0;
+  if (stopped !== null) return 1;
+  if ((failing_since ?? null) !== null) return 2;
+  if (paused_until !== null) return 3;
+  return standing === 'active' ? 4 : 5;
 }
 
 const columns: readonly TableColumn<OperatorSubscription>[] = [
-  { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
-  { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
+  {
+    header: 'Subscription',
+    value: ({ action }) => action,
+    cell: ({ guid, action }) => <WhyLink guid={guid}>{action}</WhyLink>,
+  },
   {
     header: 'State',
-    value: ({ standing }) => standing,
+    value: calmOf,
     cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
+  },
+  {
+    header: 'Client',
+    value: ({ client_id }) => client_id,
+    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
+  },
+  { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  {
+    header: 'Failing since',
+    value: ({ failing_since }) => failing_since ?? '',
+    cell: ({ failing_since }) => failing_since && <Moment at={failing_since} />,
+  },
+  {
+    header: 'Last success',
+    value: ({ last_success_at }) => last_success_at ?? '',
+    cell: ({ last_success_at }) => last_success_at && <Moment at={last_success_at} />,
   },
   {
     header: 'Stop',
     cell: ({ guid, action, ended_at }) =>
       ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />,
   },
-  {
-    header: 'Failing since',
-    value: ({ failing_since }) => failing_since ?? '',
-    cell: ({ failing_since }) => (failing_since ? <Moment at={failing_since} /> : '–'),
-  },
-  {
-    header: 'Last success',
-    value: ({ last_success_at }) => last_success_at ?? '',
-    cell: ({ last_success_at }) => (last_success_at ? <Moment at={last_success_at} /> : '–'),
-  },
-  { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },
-  { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
-  { header: 'Made', value: ({ created_at }) => created_at, cell: ({ created_at }) => <Moment at={created_at} /> },
 ];

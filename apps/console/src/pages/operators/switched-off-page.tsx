@@ -4,7 +4,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { AccountLink, WhyLink } from './links.tsx';
+import { AccountLink, ClientLink, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
@@ -31,8 +31,8 @@ export function SwitchedOffPage() {
           objects.length > 0 && (
             <>
               <p>
-                So many would go off at once that the fault may be ours: these are held. Find the fault, and then say{' '}
-                <code>./waybell deactivations discard</code>, or <code>release</code> to have them switched off.
+                Held: so many would be switched off at once that the fault may be ours. Fix the fault, then run{' '}
+                <code>./waybell deactivations discard</code>, or <code>release</code> to switch them off.
               </p>
               <DataTable label="Held subscriptions" rows={objects} columns={heldColumns} keyOf={guidOf} />
             </>
@@ -60,25 +60,26 @@ type RuledSubscriptionRow = Omit<SwitchedOff, 'switched_off_at'>;
 const guidOf = ({ guid }: RuledSubscriptionRow) => guid;
 
 /** As people call the rules, whose numbers are settings. */
-const RULES = { exhausted: 'a delivery was given up', window: 'every delivery of a whole stretch failed' } as const;
+const RULES = { exhausted: 'a delivery was given up', window: 'all attempts failed for too long' } as const;
 
 const subscription: TableColumn<RuledSubscriptionRow> = {
   header: 'Subscription',
-  cell: ({ guid }) => <WhyLink guid={guid} />,
+  value: ({ action }) => action,
+  cell: ({ guid, action, interface: through }) => (
+    <>
+      <WhyLink guid={guid}>{action}</WhyLink> <span className="tag">{through}</span>
+    </>
+  ),
 };
 
 const others: readonly TableColumn<RuledSubscriptionRow>[] = [
   {
     header: 'Rule',
     value: ({ rule }) => rule,
-    cell: ({ rule }) => (
-      <>
-        <code>{rule}</code> {RULES[rule]}
-      </>
-    ),
+    cell: ({ rule }) => <>{RULES[rule]}</>,
   },
   {
-    header: 'Delivery that did it',
+    header: 'Cause',
     cell: ({ delivery_guid }) => (delivery_guid === null ? 'not known' : <WhyLink guid={delivery_guid} />),
   },
   {
@@ -86,17 +87,12 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     value: ({ account }) => account.name ?? account.guid,
     cell: ({ account }) => <AccountLink account={account} />,
   },
-  { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },
   {
-    header: 'Action',
-    value: ({ action }) => action,
-    cell: ({ action, interface: through }) => (
-      <>
-        {action} <span className="tag">{through}</span>
-      </>
-    ),
+    header: 'Client',
+    value: ({ client_id }) => client_id,
+    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
   },
-  { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
   { header: 'Host', cell: ({ url }) => <StopHost url={url} /> },
 ];
 

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -16,20 +17,20 @@ export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEnd
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
 
 const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
-  full: 'it takes no more at once',
-  hung: 'it does not answer',
-  busy: 'it said that it was too much',
-  paused: 'its client has paused it',
-  stopped: 'an operator has stopped it',
+  full: 'at its limit of open requests',
+  hung: 'not answering',
+  busy: 'answered 429 or 503',
+  paused: 'paused by the client',
+  stopped: 'stopped by an operator',
   egress: 'our network has no way out',
-  open: 'a request is under way',
+  open: 'request under way',
 };
 
 const columns: readonly TableColumn<WaitingEndpoint>[] = [
   {
     header: 'Endpoint',
     value: ({ url }) => url ?? '',
-    cell: ({ url }) => (url === null ? 'a URL that no subscription has any more' : <Foreign text={url} />),
+    cell: ({ url }) => (url === null ? 'a URL that no subscription has now' : <Foreign text={url} />),
   },
   {
     header: 'Account',
@@ -42,10 +43,17 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     header: 'Deliveries',
     isNumber: true,
     value: ({ deliveries }) => deliveries,
-    cell: ({ deliveries, is_complete }) => `${is_complete ? '' : 'more than '}${deliveries.toLocaleString()}`,
+    cell: ({ account, url, deliveries, is_complete }) => (
+      <Link
+        to="/deliveries"
+        search={{ status: 'waiting', account: account.guid, ...(url !== null && { endpoint: url }) }}
+      >
+        {is_complete ? '' : 'more than '}
+        {deliveries.toLocaleString()}
+      </Link>
+    ),
   },
-  { header: 'Bytes', isNumber: true, value: ({ bytes }) => bytes, cell: ({ bytes }) => bytes.toLocaleString() },
-  { header: 'Since', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
+  { header: 'Oldest', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
   {
     header: 'Subscriptions',
     cell: ({ subscription_guids }) => (

@@ -1,14 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { told } from '../../api/ask.ts';
 import { ProblemAnswer } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { isUnderWay } from '../find/types.ts';
 import type { Told } from './types.ts';
-import { AccountTold } from './why/account-told.tsx';
 import { Candidates } from './why/candidates.tsx';
 import { DeliveryTold } from './why/delivery-told.tsx';
 import { EventTimeline } from './why/event-timeline.tsx';
@@ -18,7 +18,7 @@ const route = getRouteApi('/why/$text');
 const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 3_000;
 
-/** Why callbacks did, or did not, arrive: by a number, a name, or the guid of anything. */
+/** What a search found: why callbacks did, or did not, arrive, by a number, a name, a URL, or the guid of anything. */
 export function WhyPage() {
   const { text } = route.useParams();
   const pages = useWhy(text);
@@ -28,9 +28,9 @@ export function WhyPage() {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const isUnknown = pages.error instanceof ProblemAnswer && pages.error.status === 404 && pages.data === undefined;
   return (
-    <Page title={`Why: ${text}`}>
+    <Page title={text}>
       {isUnknown ? (
-        <Nothing />
+        <Nothing text={text} />
       ) : (
         <Found of={pages} what={text}>
           {(found) => <Answer text={text} pages={found.pages} more={more} />}
@@ -82,15 +82,19 @@ function Answer({ text, pages, more }: AnswerProps) {
     case 'subscription':
       return <SubscriptionTold subscription={first.subscription} deliveries={first.deliveries} />;
     case 'account':
-      return <AccountTold {...first} />;
+      return <Navigate to="/accounts/$guid" params={{ guid: first.account.guid }} replace />;
   }
 }
 
-function Nothing() {
+function Nothing({ text }: { text: string }) {
   return (
     <Empty>
       <p>
-        Nothing is known of it: no event names it, and nothing is called so, or it is longer ago than the log is kept.
+        Nothing found for “<Foreign text={text} />” in what the log keeps. What could hardly be read may be among the{' '}
+        <Link to="/rejected" search={{ about: text }}>
+          rejected events
+        </Link>
+        .
       </p>
     </Empty>
   );

@@ -1,5 +1,65 @@
+import { Link } from '@tanstack/react-router';
 import { Page } from '../../parts/page.tsx';
+import { Found } from '../../parts/states.tsx';
+import { NoSubscriptions } from '../subscriptions/no-subscriptions.tsx';
+import { SubscribeButton } from '../subscriptions/subscribe-button.tsx';
+import { SubscriptionDialogs } from '../subscriptions/subscription-dialogs.tsx';
+import { SubscriptionTable } from '../subscriptions/subscription-table.tsx';
+import { SwitchOnAll } from '../subscriptions/switch-on-all.tsx';
+import { useSubscriptionRows, type SubscriptionRow } from '../subscriptions/use-subscription-rows.ts';
+import { LastDay } from './last-day.tsx';
+import { NotDelivered } from './not-delivered.tsx';
 
+/** The first page of a client: what needs somebody, how the last 24 hours went, and what did not get through. */
 export function ClientOverview() {
-  return <Page title="Overview">…</Page>;
+  const { subscriptions, statistics, rows } = useSubscriptionRows();
+  return (
+    <SubscriptionDialogs>
+      <Page
+        title="Overview"
+        tools={<SubscribeButton current={subscriptions.data?.objects} isMain={rows.length === 0} />}
+      >
+        <Found of={subscriptions} what="the subscriptions">
+          {({ objects }) => (objects.length === 0 ? <NoSubscriptions /> : <Attention rows={rows} />)}
+        </Found>
+        <Found of={statistics} what="the last 24 hours">
+          {({ since, objects }) => objects.length > 0 && <LastDay since={since} actions={objects} />}
+        </Found>
+        <NotDelivered />
+      </Page>
+    </SubscriptionDialogs>
+  );
+}
+
+/** So many are shown here; the subscriptions' own page has the rest, in the same order. */
+const SHOWN = 10;
+
+function Attention({ rows }: { rows: readonly SubscriptionRow[] }) {
+  const troubled = rows.filter(({ condition }) => condition !== 'active');
+  return (
+    <section className="part" aria-label="Needs attention">
+      <div className="section-header">
+        <h2>Needs attention</h2>
+        <SwitchOnAll rows={troubled} />
+      </div>
+      {troubled.length === 0 ? (
+        <p className="card line">
+          <span className="good" aria-hidden="true">
+            ✓
+          </span>
+          <Link to="/subscriptions">
+            {rows.length === 1 ? 'Your subscription is' : `All ${rows.length} subscriptions are`} active
+          </Link>
+          and none fails.
+        </p>
+      ) : (
+        <SubscriptionTable label="Subscriptions that need attention" rows={troubled.slice(0, SHOWN)} />
+      )}
+      {troubled.length > SHOWN && (
+        <p>
+          <Link to="/subscriptions">{troubled.length - SHOWN} more</Link>
+        </p>
+      )}
+    </section>
+  );
 }

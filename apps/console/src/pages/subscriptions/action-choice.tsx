@@ -10,11 +10,15 @@ type ActionChoiceProps = {
   subscribed: readonly string[];
 };
 
-/** Some of the actions, by tick boxes; a search or a pattern such as `order.*` narrows them down, and all that are shown can be chosen at once. */
+/** Some of the actions, by tick boxes: of one, of a group such as `order.*`, of all; a search or a pattern narrows them down. */
 export function ActionChoice({ actions, chosen, choose, subscribed }: ActionChoiceProps) {
   const [text, setText] = useState('');
   const shown = actions.filter((each) => isFound(each, text)).map(({ action }) => action);
-  const rest = chosen.filter((each) => !shown.includes(each));
+  const groups = Object.entries(Object.groupBy(shown, (action) => action.split('.')[0] ?? action));
+  const setChosen = (some: readonly string[], areChosen: boolean) => {
+    const rest = chosen.filter((each) => !some.includes(each));
+    choose(areChosen ? [...rest, ...some] : rest);
+  };
   return (
     <fieldset>
       <legend>Actions</legend>
@@ -26,30 +30,60 @@ export function ActionChoice({ actions, chosen, choose, subscribed }: ActionChoi
         onChange={(event) => setText(event.target.value)}
       />
       <div className="tools">
-        <button type="button" onClick={() => choose([...rest, ...shown])}>
-          Select all {shown.length}
-        </button>
-        <button type="button" onClick={() => choose(rest)}>
-          Select none
-        </button>
+        <Choice of={shown} chosen={chosen} setChosen={setChosen} label={`All ${shown.length}`} />
         <span className="small" role="status">
           {chosen.length} selected
         </span>
       </div>
-      <div className="fields">
-        {shown.map((action) => (
-          <label key={action} className="choice">
-            <input
-              type="checkbox"
-              checked={chosen.includes(action)}
-              onChange={(event) =>
-                choose(event.target.checked ? [...chosen, action] : chosen.filter((each) => each !== action))
-              }
-            />
-            {action} {subscribed.includes(action) && <span className="tag">subscribed</span>}
-          </label>
+      <div className="action-groups">
+        {groups.map(([group, some = []]) => (
+          <div key={group} role="group" aria-label={`${group}.*`}>
+            {some.length > 1 && (
+              <Choice of={some} chosen={chosen} setChosen={setChosen} label={`${group}.* (${some.length})`} isGroup />
+            )}
+            <div className="fields">
+              {some.map((action) => (
+                <Choice
+                  key={action}
+                  of={[action]}
+                  chosen={chosen}
+                  setChosen={setChosen}
+                  label={action}
+                  tag={subscribed.includes(action) ? 'subscribed' : undefined}
+                />
+              ))}
+            </div>
+          </div>
         ))}
       </div>
     </fieldset>
+  );
+}
+
+type ChoiceProps = {
+  of: readonly string[];
+  chosen: readonly string[];
+  setChosen: (some: readonly string[], areChosen: boolean) => void;
+  label: string;
+  isGroup?: boolean;
+  tag?: string | undefined;
+};
+
+/** A tick box of one action, or of several: half ticked where some of them are chosen. */
+function Choice({ of, chosen, setChosen, label, isGroup = false, tag }: ChoiceProps) {
+  const count = of.filter((each) => chosen.includes(each)).length;
+  const isEvery = count === of.length && count > 0;
+  return (
+    <label className={`choice ${isGroup ? 'group' : ''}`}>
+      <input
+        type="checkbox"
+        checked={isEvery}
+        ref={(box) => {
+          if (box !== null) box.indeterminate = count > 0 && !isEvery;
+        }}
+        onChange={() => setChosen(of, !isEvery)}
+      />
+      {label} {tag !== undefined && <span className="tag">{tag}</span>}
+    </label>
   );
 }

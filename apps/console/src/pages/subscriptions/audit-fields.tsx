@@ -11,14 +11,14 @@ export function AuditFields({ names, chosen, choose }: AuditFieldsProps) {
     choose(isOn ? [...(chosen ?? []), name] : (chosen ?? []).filter((each) => each !== name));
   return (
     <fieldset>
-      <legend>What notifications carry</legend>
+      <legend>Content</legend>
       <label className="choice">
         <input
           type="checkbox"
           checked={chosen !== undefined}
           onChange={(event) => choose(event.target.checked ? [] : undefined)}
         />
-        Old and new values of these fields
+        Include old and new values of
       </label>
       {chosen !== undefined && (
         <div className="fields">

@@ -3,7 +3,7 @@ type CallbackUrlProps = { value: string; change: (url: string) => void };
 export function CallbackUrlField({ value, change }: CallbackUrlProps) {
   return (
     <>
-      <label htmlFor="callback-url">URL of your receiver</label>
+      <label htmlFor="callback-url">URL</label>
       <input
         id="callback-url"
         type="url"

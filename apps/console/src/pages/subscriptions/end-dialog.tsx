@@ -20,8 +20,8 @@ export function EndDialog({ subscription: { action }, close }: EndProps) {
   return (
     <Dialog title={`Unsubscribe from ${action}?`} close={close}>
       <p>
-        The subscription ends: nothing is sent for it from then on, and what waits for another attempt is dropped. To
-        have it wait instead, pause the subscription.
+        Ends the subscription. Deliveries that are waiting or retrying are dropped. To keep them waiting, pause it
+        instead.
       </p>
       {end.error !== null && <Failed error={end.error} />}
       <DialogTools

@@ -4,11 +4,11 @@ type MissedProps = { missed: { since: string; until: string; count?: number } | 
 
 /** How many a subscription missed while it was off, and when that was. */
 export function MissedCount({ missed }: MissedProps) {
-  if (missed === undefined || missed.count === 0) return <p>Nothing was missed.</p>;
+  if (missed === undefined || missed.count === 0) return <p>Nothing missed</p>;
   return (
     <p>
       {missed.count !== undefined && <strong>{missed.count.toLocaleString()} missed </strong>}
-      from <Moment at={missed.since} /> to <Moment at={missed.until} />.
+      from <Moment at={missed.since} /> to <Moment at={missed.until} />
     </p>
   );
 }

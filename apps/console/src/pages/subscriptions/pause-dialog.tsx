@@ -12,8 +12,8 @@ type PauseProps = { subscription: Subscription; close: () => void };
 
 const MINUTES = { '15 minutes': 15, '1 hour': 60, '4 hours': 240, '12 hours': 720 } as const;
 /** How long that is, the API knows: a day, unless it is set otherwise. */
-const LONGEST = 'as long as possible (1 day)';
-const A_TIME = 'until a time';
+const LONGEST = 'The longest (1 day)';
+const A_TIME = 'Until …';
 
 /** Has what is due for a subscription wait for a while, at most as long as a delivery may wait. */
 export function PauseDialog({ subscription: { guid, action }, close }: PauseProps) {
@@ -30,7 +30,7 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
         }),
       ),
     ({ paused_until: until }) => {
-      tell(until === undefined ? `${action} is paused.` : `${action} is paused until ${writtenHere(until)}.`);
+      tell(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
       close();
     },
   );
@@ -41,10 +41,7 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
   return (
     <Dialog title={`Pause ${action}`} close={close}>
       <form onSubmit={submit}>
-        <p>
-          What is due meanwhile waits, and is sent when the pause ends. The subscription stays on, and nothing counts
-          against it.
-        </p>
+        <p>Deliveries wait and are sent when the pause ends. A pause never switches a subscription off.</p>
         <label htmlFor="pause-length">Pause for</label>
         <select id="pause-length" value={length} onChange={(event) => setLength(event.target.value)}>
           {[...Object.keys(MINUTES), LONGEST, A_TIME].map((each) => (
@@ -53,7 +50,7 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
         </select>
         {length === A_TIME && (
           <>
-            <label htmlFor="pause-until">Until, at most a day ahead</label>
+            <label htmlFor="pause-until">Until (within a day)</label>
             <input
               id="pause-until"
               type="datetime-local"

@@ -9,7 +9,7 @@ import { useSubscriptionChange, type Subscription } from './subscribing.ts';
 
 type ReplayProps = { subscription: Subscription; close: () => void };
 
-const SINCE = { '1 hour': 1, '6 hours': 6, '1 day': 24, '3 days': 72, '7 days': 168 };
+const SINCE = { hour: 1, '6 hours': 6, '24 hours': 24, '3 days': 72, '7 days': 168 };
 const HOUR_MS = 3_600_000;
 /** As many hours as say: while it was off, whenever that was. */
 const WHILE_OFF = 0;
@@ -42,17 +42,17 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
   };
   if (begin.data !== undefined && 'guid' in begin.data) {
     return (
-      <Dialog title={`Replay of ${action}`} close={close}>
-        <ReplayProgress guid={begin.data.guid} />
+      <Dialog title={`Replay ${action}`} close={close}>
+        <ReplayProgress guid={begin.data.guid} action={action} />
       </Dialog>
     );
   }
   return (
-    <Dialog title={`What did we miss of ${action}?`} close={close}>
+    <Dialog title={`Replay ${action}`} close={close}>
       <form onSubmit={submit} onChange={() => count.reset()}>
         <ReplayFields choice={choice} choose={setChoice} wasOff={missed !== undefined} />
         <button type="submit" className="main" disabled={count.isPending}>
-          Count
+          Preview
         </button>
       </form>
       <div aria-live="polite">
@@ -61,7 +61,7 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
       </div>
       {count.data !== undefined && count.data.total > 0 && (
         <button type="button" className="main" disabled={begin.isPending} onClick={() => begin.mutate()}>
-          Send {count.data.total.toLocaleString()} again
+          Replay {count.data.total.toLocaleString()}
         </button>
       )}
       {begin.error !== null && <Failed error={begin.error} />}
@@ -75,12 +75,12 @@ function ReplayFields({ choice, choose, wasOff }: FieldsProps) {
   const { hours, rate, isIncluded } = choice;
   return (
     <>
-      <label htmlFor="since">When</label>
+      <label htmlFor="since">Time range</label>
       <select id="since" value={hours} onChange={(event) => choose({ ...choice, hours: Number(event.target.value) })}>
-        {wasOff && <option value={WHILE_OFF}>while it was switched off</option>}
+        {wasOff && <option value={WHILE_OFF}>While it was off</option>}
         {Object.entries(SINCE).map(([name, value]) => (
           <option key={name} value={value}>
-            in the last {name}
+            Last {name}
           </option>
         ))}
       </select>
@@ -91,10 +91,10 @@ function ReplayFields({ choice, choose, wasOff }: FieldsProps) {
             checked={isIncluded}
             onChange={(event) => choose({ ...choice, isIncluded: event.target.checked })}
           />
-          Also what was never made, because there was no subscription that was on
+          Include events from while it was off or missing
         </label>
       )}
-      <label htmlFor="rate">Deliveries a second</label>
+      <label htmlFor="rate">Rate (deliveries per second)</label>
       <input
         id="rate"
         type="number"
@@ -113,7 +113,7 @@ function Counted({ of: { total, reasons = [], explanation } }: { of: Count }) {
   return (
     <div className="why">
       <p>
-        <strong>{total === 0 ? 'Nothing was missed.' : `${total.toLocaleString()} were missed.`}</strong> {explanation}
+        <strong>{total === 0 ? 'Nothing missed.' : `${total.toLocaleString()} missed.`}</strong> {explanation}
       </p>
       <ul>
         {reasons.map(({ reason, count }) => (

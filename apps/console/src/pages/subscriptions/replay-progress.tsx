@@ -4,16 +4,21 @@ import { useTold } from '../../api/use-told.ts';
 import { Failed, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 
-const LOOK_EVERY_MS = 1_000;
+type ProgressProps = {
+  guid: string;
+  /** Of which action. */
+  action: string;
+  lookEveryMs?: number;
+};
 
 /** How far a replay is, until all of it is delivered or it is cancelled. */
-export function ReplayProgress({ guid }: { guid: string }) {
+export function ReplayProgress({ guid, action, lookEveryMs = 1_000 }: ProgressProps) {
   const { ask } = useSignedIn();
   const queries = useQueryClient();
   const path = { params: { path: { guid } } };
   const replay = useTold(['replay', guid], ({ client }) => client.GET('/v1/replays/{guid}', path), {
     refetchInterval: ({ state: { data } }) =>
-      data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? LOOK_EVERY_MS : false,
+      data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? lookEveryMs : false,
   });
   const cancel = useMutation({
     mutationFn: () => told(ask.client.DELETE('/v1/replays/{guid}', path)),
@@ -24,21 +29,18 @@ export function ReplayProgress({ guid }: { guid: string }) {
       <Found of={replay} what="the replay">
         {({ total, published, delivered, cancelled_at: cancelledAt }) => (
           <>
-            <label htmlFor="progress">
-              {delivered.toLocaleString()} of {total.toLocaleString()} delivered, {published.toLocaleString()} handed
-              out
-            </label>
-            <progress id="progress" max={total} value={delivered} />
             <p role="status">
+              {delivered.toLocaleString()} of {total.toLocaleString()} replayed ·{' '}
               {cancelledAt !== null
-                ? 'It is cancelled.'
+                ? 'Cancelled'
                 : delivered === total
-                  ? 'All of it is delivered.'
-                  : 'It goes on, also when this is closed.'}
+                  ? 'All delivered'
+                  : `${published.toLocaleString()} sent. Runs on if you close this.`}
             </p>
+            <progress aria-label={`Replay of ${action}`} max={total} value={delivered} />
             {cancelledAt === null && published < total && (
               <button type="button" className="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-                Cancel what was not sent yet
+                Cancel replay
               </button>
             )}
           </>

@@ -10,11 +10,11 @@ export function ResumeButton({ subscription: { guid, action } }: { subscription:
   const tell = useTell();
   const resume = useSubscriptionChange(
     () => told(ask.client.POST('/v1/subscriptions/{guid}/resume', { params: { path: { guid } }, body: {} })),
-    () => tell(`${action} is resumed: what waited is sent.`),
+    () => tell(`${action} resumed. Waiting deliveries are being sent.`),
   );
   return (
     <>
-      <button type="button" className="main" disabled={resume.isPending} onClick={() => resume.mutate()}>
+      <button type="button" disabled={resume.isPending} onClick={() => resume.mutate()}>
         Resume
       </button>
       {resume.error !== null && <Failed error={resume.error} />}

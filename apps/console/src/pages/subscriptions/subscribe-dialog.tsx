@@ -12,13 +12,15 @@ import { useOffered, useSubscriptionChange, type OfferedAction, type Subscriptio
 
 type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
-/** Subscribes to some actions at one URL, and shows what came of each. */
+/** Subscribes to some actions at one URL, shows what came of each, and sends tests. */
 export function SubscribeDialog({ action, current, close }: SubscribeProps) {
   const offered = useOffered();
+  // As it was when it was opened: what comes of it is not to be told as what there was.
+  const [before] = useState(current);
   return (
     <Dialog title="Subscribe" close={close}>
       <Found of={offered} what="the actions">
-        {(actions) => <SubscribeForm actions={actions} wanted={action} current={current} close={close} />}
+        {(actions) => <SubscribeForm actions={actions} wanted={action} current={before} close={close} />}
       </Found>
     </Dialog>
   );
@@ -28,7 +30,7 @@ type FormProps = Omit<SubscribeProps, 'action'> & { actions: readonly OfferedAct
 
 function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   const [chosen, setChosen] = useState<readonly string[]>(wanted === undefined ? [] : [wanted]);
-  const [callbackUrl, setCallbackUrl] = useState('');
+  const [callbackUrl, setCallbackUrl] = useState(() => usualUrlOf(current));
   const [fields, setFields] = useState<string[]>();
   const { ask } = useSignedIn();
   const names = auditFieldsOf(actions.filter(({ action }) => chosen.includes(action)));
@@ -61,8 +63,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
       {names.length > 0 && <AuditFields names={names} chosen={fields} choose={setFields} />}
       {replaced.length > 0 && (
         <p className="small">
-          You are subscribed to {replaced.length} of these already: they change to this URL, and their verification
-          tokens stay the same.
+          {replaced.length} of these exist already: they move to this URL and keep their verification tokens.
         </p>
       )}
       {subscribe.error !== null && <Failed error={subscribe.error} />}
@@ -73,6 +74,19 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
       />
     </form>
   );
+}
+
+/** The URL that most of them are sent to, and of several that of the newest; empty where there is none. */
+function usualUrlOf(current: readonly Subscription[]): string {
+  const byUrl = Object.values(Object.groupBy(current, ({ callback_url: url }) => url)).flatMap((same = []) => {
+    const [newest] = same
+      .map(({ created_at: at }) => at)
+      .toSorted()
+      .toReversed();
+    return newest === undefined ? [] : [{ url: same[0]?.callback_url ?? '', count: same.length, newest }];
+  });
+  const [usual] = byUrl.toSorted((a, b) => b.count - a.count || b.newest.localeCompare(a.newest));
+  return usual?.url ?? '';
 }
 
 /** The fields that some of them can tell old and new values of: each takes those that it has. */

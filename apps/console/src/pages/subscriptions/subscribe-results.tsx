@@ -1,25 +1,58 @@
+import { Link } from '@tanstack/react-router';
 import type { components } from '../../api/client-api.d.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Status } from '../../parts/status.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { TestResult } from './test-result.tsx';
+import { useTests } from './use-tests.ts';
 
 type SubscribeResult = components['schemas']['PutSubscription'];
 
-/** What came of each action: its verification token, or why it was refused. */
+/** What came of each action: its verification token, or why it was refused. A test can be sent to all at once. */
 export function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {
+  const { ask } = useSignedIn();
+  const made = results.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
+  const tokens = made.flatMap(({ action, verification_token: token }) =>
+    token === undefined ? [] : [[action, token] as const],
+  );
+  const { tested, hasBegun, send } = useTests(made.map(({ guid }) => guid));
   return (
     <div className="part">
-      <p>
-        Each subscription has a verification token of its own. Let your receiver compare{' '}
-        <code>X-Service-Verification-Token</code> with it, or check the signature alone.
-      </p>
+      {tokens.length > 0 && (
+        <p>
+          Each subscription has its own verification token, sent as <code>X-Service-Verification-Token</code>. Compare
+          it, or verify the signature
+          {ask.actingFor === undefined && (
+            <>
+              {' '}
+              by a <Link to="/secrets">signing secret</Link>
+            </>
+          )}
+          .
+        </p>
+      )}
       <ul className="results">
         {results.map((result) => (
-          <li key={result.action}>
+          <li key={result.action} aria-label={result.action}>
             <Result result={result} />
+            {hasBegun && result.subscription !== undefined && (
+              <TestResult tested={tested.get(result.subscription.guid)} />
+            )}
           </li>
         ))}
       </ul>
       <div className="tools">
+        {made.length > 0 && !hasBegun && (
+          <button type="button" className="main" onClick={send}>
+            {made.length > 1 ? `Send a test to all ${made.length}` : 'Send a test'}
+          </button>
+        )}
+        {tokens.length > 1 && (
+          <>
+            <CopyButton text={JSON.stringify(Object.fromEntries(tokens), null, 2)} label="all as JSON" isNamed />
+            <CopyButton text={tokens.map(inEnvironment).join('\n')} label="all as .env" isNamed />
+          </>
+        )}
         <button type="button" onClick={close}>
           Close
         </button>
@@ -27,6 +60,10 @@ export function SubscribeResults({ results, close }: { results: readonly Subscri
     </div>
   );
 }
+
+/** Such as `WAYBELL_TOKEN_ORDER_CREATED=…`. */
+const inEnvironment = ([action, token]: readonly [string, string]): string =>
+  `WAYBELL_TOKEN_${action.toUpperCase().replaceAll(/\W/g, '_')}=${token}`;
 
 function Result({ result: { action, result, subscription, problem } }: { result: SubscribeResult }) {
   const token = subscription?.verification_token;

@@ -1,54 +1,75 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTold } from '../../api/use-told.ts';
 import { Page } from '../../parts/page.tsx';
-import { Empty, Found } from '../../parts/states.tsx';
-import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { SubscribeDialog } from './subscribe-dialog.tsx';
-import { SubscriptionCard } from './subscription-card.tsx';
+import { Found, troubleOf } from '../../parts/states.tsx';
+import { NoSubscriptions } from './no-subscriptions.tsx';
+import { SubscribeButton } from './subscribe-button.tsx';
+import { SubscriptionDialogs } from './subscription-dialogs.tsx';
+import { SubscriptionTable } from './subscription-table.tsx';
+import { SwitchOnAll } from './switch-on-all.tsx';
+import { useSubscriptionRows, type SubscriptionRow } from './use-subscription-rows.ts';
 
-const LOOK_EVERY_MS = 15_000;
+/** From so many on, there is a field to narrow them down. */
+const MANY = 8;
 
-/** What the client has subscribed to, and how it went in the last 24 hours. */
+/** What the client has subscribed to, trouble first, and how it went in the last 24 hours. */
 export function SubscriptionsPage() {
-  const session = useSignedIn();
   const { subscribe: wanted } = useSearch({ from: '/subscriptions' });
-  const [isSubscribing, setSubscribing] = useState(wanted !== undefined);
-  const subscriptions = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'), {
-    refetchInterval: LOOK_EVERY_MS,
-  });
-  const statistics = useTold(['statistics'], ({ client }) => client.GET('/v1/statistics'), {
-    refetchInterval: LOOK_EVERY_MS * 4,
-  });
-  const tools = mayWrite(session) && (
-    <button type="button" className="main" onClick={() => setSubscribing(true)}>
-      Subscribe
-    </button>
+  const { subscriptions, statistics, rows } = useSubscriptionRows();
+  const trouble = troubleOf(statistics);
+  return (
+    <SubscriptionDialogs>
+      <Page
+        title="Subscriptions"
+        tools={
+          <div className="tools">
+            <SwitchOnAll rows={rows} />
+            <SubscribeButton
+              current={subscriptions.data?.objects}
+              wanted={wanted}
+              isMain={rows[0]?.condition !== 'switched off'}
+            />
+          </div>
+        }
+      >
+        <Found of={subscriptions} what="the subscriptions">
+          {({ objects }) => (objects.length === 0 ? <NoSubscriptions /> : <Subscriptions rows={rows} />)}
+        </Found>
+        {trouble !== null && <p className="small">Statistics unavailable: {trouble.message}</p>}
+      </Page>
+    </SubscriptionDialogs>
+  );
+}
+
+function Subscriptions({ rows }: { rows: readonly SubscriptionRow[] }) {
+  const [text, setText] = useState('');
+  const words = text.toLowerCase().split(/\s+/);
+  const shown = rows.filter(({ subscription: { action, callback_url: url, guid }, condition }) =>
+    words.every((word) => `${action} ${url} ${guid} ${condition}`.toLowerCase().includes(word)),
   );
   return (
-    <Page title="Subscriptions" tools={tools}>
-      <Found of={subscriptions} what="the subscriptions">
-        {({ objects }) =>
-          objects.length === 0 ? (
-            <Empty>
-              <p>
-                There is none yet. The <Link to="/catalog">catalog</Link> shows what there is to subscribe to.
-              </p>
-            </Empty>
-          ) : (
-            <ul className="cards">
-              {objects.map((subscription) => (
-                <li key={subscription.guid}>
-                  <SubscriptionCard subscription={subscription} statistics={statistics} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Found>
-      {isSubscribing && subscriptions.data !== undefined && (
-        <SubscribeDialog action={wanted} current={subscriptions.data.objects} close={() => setSubscribing(false)} />
+    <>
+      {rows.length >= MANY && (
+        <div className="filters">
+          <label>
+            Filter
+            <input
+              type="search"
+              placeholder="Action, URL or status"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </label>
+          <span className="small" role="status">
+            {shown.length} of {rows.length}
+          </span>
+        </div>
       )}
-    </Page>
+      {shown.length === 0 ? (
+        <p className="state">No subscription matches.</p>
+      ) : (
+        <SubscriptionTable label="Subscriptions" rows={shown} />
+      )}
+    </>
   );
 }

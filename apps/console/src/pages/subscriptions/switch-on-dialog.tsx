@@ -1,4 +1,5 @@
-import { useState, type ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -7,56 +8,45 @@ import { AttemptList } from '../find/attempt-list.tsx';
 import { MissedCount } from './missed.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
 import type { Subscription } from './subscribing.ts';
-import { useSwitchOn } from './use-switch-on.ts';
-import { isTaken } from './use-test.ts';
+import { useWaysBack, type WayBack } from './use-ways-back.ts';
 
-type SwitchOnProps = { subscription: Subscription; close: () => void };
+type SwitchOnProps = { subscriptions: readonly Subscription[]; close: () => void };
 
-/** Tests the receiver of a subscription that is off, switches it on and replays what it missed. Where the test fails, it stops and asks. */
-export function SwitchOnDialog({ subscription: { guid, action }, close }: SwitchOnProps) {
+/** Tests the receivers of subscriptions that are off, switches on those whose receiver took it and replays what they missed. */
+export function SwitchOnDialog({ subscriptions, close }: SwitchOnProps) {
   const [isReplayed, setReplayed] = useState(true);
-  const { test, switchOn, replay, begin, goOn } = useSwitchOn(guid, isReplayed);
-  const isRunning = test.isPending || switchOn.isPending || replay.isPending;
-  const hasFailed = test.error !== null || (test.data !== undefined && !isTaken(test.data));
-  const isOn = switchOn.data !== undefined;
-  const isNothingMissed = isOn && switchOn.data.missed === undefined;
+  const { ways, isRunning, isOver, begin, goOn } = useWaysBack(subscriptions, isReplayed);
+  const [first] = subscriptions;
+  const isOne = subscriptions.length === 1;
   return (
-    <Dialog title={`Switch on ${action}`} close={close}>
-      <p>
-        A test is sent to your receiver first. If it succeeds, the subscription is switched on; its verification token
-        stays the same.
-      </p>
+    <Dialog
+      title={isOne ? `Switch on ${first?.action}` : `Switch on ${subscriptions.length} subscriptions`}
+      close={close}
+    >
+      <p>Sends a test first, and switches on where the receiver accepts it. Verification tokens stay the same.</p>
       <label className="choice">
         <input
           type="checkbox"
           checked={isReplayed}
-          disabled={isRunning || isOn}
+          disabled={isRunning || isOver}
           onChange={(event) => setReplayed(event.target.checked)}
         />
         Replay what was missed
       </label>
-      <ol className="steps">
-        <Step name="Send a test" of={test} hasFailed={hasFailed}>
-          {({ attempts }) => <AttemptList attempts={attempts} />}
-        </Step>
-        <Step name="Switch on" of={switchOn}>
-          {({ missed }) => <MissedCount missed={missed} />}
-        </Step>
-        {isReplayed && !isNothingMissed && (
-          <Step name="Replay what was missed" of={replay} done="begun">
-            {(begun) => 'guid' in begun && <ReplayProgress guid={begun.guid} />}
-          </Step>
-        )}
-      </ol>
-      {hasFailed && !isOn && !isRunning && (
-        <p className="why">
-          The test failed. If you switch the subscription on now, it may soon be switched off again.{' '}
-          <button type="button" className="danger" onClick={goOn}>
-            Switch on anyway
-          </button>
-        </p>
-      )}
-      {isOn ? (
+      <ul className="steps">
+        {subscriptions.map(({ guid, action }) => (
+          <li key={guid} aria-label={action}>
+            <Way
+              action={action}
+              way={ways.get(guid)}
+              isRunning={isRunning}
+              lookEveryMs={subscriptions.length * 1_000}
+              goOn={() => goOn(guid)}
+            />
+          </li>
+        ))}
+      </ul>
+      {isOver ? (
         <div className="tools">
           <button type="button" onClick={close}>
             Close
@@ -74,33 +64,54 @@ export function SwitchOnDialog({ subscription: { guid, action }, close }: Switch
   );
 }
 
-type StepProps<T> = {
-  name: string;
-  of: { isPending: boolean; error: Error | null; data: T | undefined };
-  hasFailed?: boolean;
-  /** What it is called once it went well. */
-  done?: string;
-  children: (answer: T) => ReactNode;
+type WayProps = {
+  action: string;
+  /** Undefined before its turn. */
+  way: WayBack | undefined;
+  isRunning: boolean;
+  lookEveryMs: number;
+  goOn: () => void;
 };
 
-/** A step, how far it is, and what came of it. */
-function Step<T>({
-  name,
-  of: { isPending, error, data },
-  hasFailed = error !== null,
-  done = 'done',
-  children,
-}: StepProps<T>) {
-  const isOver = data !== undefined || error !== null;
+/** How far one has come, and what came of each step. */
+function Way({ action, way, isRunning, lookEveryMs, goOn }: WayProps) {
   return (
-    <li>
+    <>
       <div className="line" role="status">
-        <strong>{name}</strong>
-        {isOver && !isPending && <Status of={hasFailed ? 'failed' : done} />}
+        <strong>{action}</strong>
+        {(way === undefined || way.kind === 'refused') && <Status of="switched off" />}
+        {way?.kind === 'on' && <Status of="active" />}
       </div>
-      {isPending && <Loading what="the answer" />}
-      {error !== null && <Failed error={error} />}
-      {data !== undefined && children(data)}
-    </li>
+      {way?.kind === 'testing' && <Loading what="the answer to the test" />}
+      {way?.kind === 'switching on' && <Loading what="the subscription" />}
+      {way?.kind === 'failed' && <Failed error={way.error} />}
+      {way?.kind === 'refused' && <Refused test={way.test} isRunning={isRunning} goOn={goOn} />}
+      {way?.kind === 'on' && way.replay === undefined && <MissedCount missed={way.missed} />}
+      {way?.kind === 'on' && way.replay !== undefined && (
+        <ReplayProgress guid={way.replay} action={action} lookEveryMs={lookEveryMs} />
+      )}
+    </>
+  );
+}
+
+type RefusedProps = { test: Extract<WayBack, { kind: 'refused' }>['test']; isRunning: boolean; goOn: () => void };
+
+function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
+  return (
+    <>
+      <p>
+        <strong className="bad">The test failed.</strong> Switched on now, the subscription may soon be switched off
+        again.
+      </p>
+      <AttemptList attempts={attempts} />
+      <div className="tools">
+        <button type="button" className="danger" disabled={isRunning} onClick={goOn}>
+          Switch on anyway
+        </button>
+        <Link to="/deliveries/$guid" params={{ guid }}>
+          Open delivery
+        </Link>
+      </div>
+    </>
   );
 }

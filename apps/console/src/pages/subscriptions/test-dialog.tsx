@@ -20,20 +20,20 @@ export function TestDialog({ subscription: { guid, action }, close }: TestProps)
   return (
     <Dialog title={`Test of ${action}`} close={close}>
       <p className="small">
-        The example of the action, signed as any other, with the header <code>X-Webhook-Test: true</code>.
+        The action's example, signed like any other, with the header <code>X-Webhook-Test: true</code>.
       </p>
       <div aria-live="polite">
-        {test.isPending && <Loading what="what the receiver answers" />}
+        {test.isPending && <Loading what="the response" />}
         {test.error !== null && <Failed error={test.error} retry={() => test.mutate()} />}
         {test.data !== undefined && (
           <>
             <AttemptList attempts={test.data.attempts} />
             <div className="tools">
               <button type="button" onClick={() => test.mutate()}>
-                Send another
+                Send again
               </button>
               <Link to="/deliveries/$guid" params={{ guid: test.data.guid }}>
-                All of it
+                Open delivery
               </Link>
             </div>
           </>

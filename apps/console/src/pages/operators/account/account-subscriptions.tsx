@@ -1,35 +1,20 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { told } from '../../../api/ask.ts';
+import { Disclosure } from '../../../parts/disclosure.tsx';
 import { Empty, Found } from '../../../parts/states.tsx';
-import { useSignedIn } from '../../../session/session.ts';
+import { counted } from '../counted.ts';
 import { SubscriptionTable } from '../subscription-table.tsx';
 import type { OperatorSubscription } from '../types.ts';
+import type { useAccountSubscriptions } from './use-account-subscriptions.ts';
 
-const PAGE_SIZE = 100;
-
-/** What an account has subscribed to, and had, the newest first. */
-export function AccountSubscriptions({ guid }: { guid: string }) {
-  const { ask } = useSignedIn();
-  const pages = useInfiniteQuery({
-    queryKey: ['subscriptions of', guid],
-    queryFn: ({ pageParam: cursor }) =>
-      told(
-        ask.operator.GET('/v1/admin/accounts/{guid}/subscriptions', {
-          params: { path: { guid }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ next }) => next,
-  });
+/** What an account has subscribed to, those with trouble first, and below what it had. */
+export function AccountSubscriptions({ pages }: { pages: ReturnType<typeof useAccountSubscriptions> }) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   return (
     <section className="part" aria-labelledby="account-subscriptions">
       <h2 id="account-subscriptions">Subscriptions</h2>
       <Found of={pages} what="the subscriptions">
-        {(found) => (
+        {(subscriptions) => (
           <>
-            <All pages={found.pages} />
+            <All subscriptions={subscriptions} />
             {hasNextPage && (
               <div className="tools">
                 <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -44,8 +29,17 @@ export function AccountSubscriptions({ guid }: { guid: string }) {
   );
 }
 
-function All({ pages }: { pages: readonly { objects: readonly OperatorSubscription[] }[] }) {
-  const subscriptions = useMemo(() => pages.flatMap(({ objects }) => objects), [pages]);
-  if (subscriptions.length === 0) return <Empty>It has never subscribed to anything.</Empty>;
-  return <SubscriptionTable subscriptions={subscriptions} />;
+function All({ subscriptions }: { subscriptions: readonly OperatorSubscription[] }) {
+  const current = subscriptions.filter(({ ended_at }) => ended_at === null);
+  const ended = subscriptions.filter(({ ended_at }) => ended_at !== null);
+  return (
+    <>
+      {current.length === 0 ? <Empty>No current subscriptions.</Empty> : <SubscriptionTable subscriptions={current} />}
+      {ended.length > 0 && (
+        <Disclosure summary={<span>{counted(ended.length, 'ended subscription')}</span>}>
+          {() => <SubscriptionTable subscriptions={ended} label="Ended subscriptions" />}
+        </Disclosure>
+      )}
+    </>
+  );
 }

@@ -19,7 +19,7 @@ function Report({ check, goTo }: { check: EventCheck; goTo: (line: number) => vo
       const { trouble } = check;
       if (trouble === undefined) return <p>Checking …</p>;
       const isBounded = trouble instanceof ProblemAnswer && trouble.kind === 'too-many-requests';
-      return <p>{isBounded ? 'Asked too often: it is checked again in a moment.' : trouble.message}</p>;
+      return <p>{isBounded ? 'Too many requests: checked again in a moment.' : trouble.message}</p>;
     }
     case 'failed':
       return <Failed error={check.error} retry={check.again} />;
@@ -27,7 +27,7 @@ function Report({ check, goTo }: { check: EventCheck; goTo: (line: number) => vo
       return (
         <>
           <p>
-            <Status of="valid" /> It would be taken as <code>{check.event.routing_key}</code>.
+            <Status of="valid" /> Valid: it is published as <code>{check.event.routing_key}</code>.
           </p>
           <UnknownMembers places={check.event.unknown_members} />
         </>

@@ -39,7 +39,7 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
     <>
       <CheckReport id={reportId} check={check} goTo={goTo} />
       <Editor
-        label="The event, as it is to be published"
+        label="Event to publish"
         text={text}
         change={change}
         faultyLines={check.kind === 'faulty' ? [...new Set(check.faults.map(({ line }) => line))] : []}
@@ -58,7 +58,7 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
           {publish.isPending ? 'Publishing …' : 'Publish'}
         </button>
         <button type="button" disabled={text === original || isTakenCare} onClick={restore}>
-          Back to what was rejected
+          Reset
         </button>
       </div>
     </>

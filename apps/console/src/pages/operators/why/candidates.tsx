@@ -1,62 +1,61 @@
 import { Link } from '@tanstack/react-router';
+import { DataTable, type TableColumn } from '../../../parts/data-table.tsx';
+import { Guid } from '../../../parts/guid.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { counted } from '../counted.ts';
+import { AccountLink } from '../links.tsx';
 import type { Candidate } from '../types.ts';
 
-/** What a text may mean, to choose from. */
+/** What a text may mean, each leading to it. */
 export function Candidates({ text, candidates }: { text: string; candidates: readonly Candidate[] }) {
   return (
     <section className="part" aria-labelledby="why-candidates">
-      <h2 id="why-candidates">It may mean several things</h2>
-      <ul className="candidates">
-        {candidates.map((candidate) => (
-          <li key={JSON.stringify(candidate)} className="card line">
-            <Link
-              to="/why/$text"
-              params={{ text: candidate.kind === 'key' ? text : candidate.guid }}
-              search={asked(candidate)}
-            >
-              {named(candidate)}
-            </Link>
-            <Described candidate={candidate} />
-            <Moment at={candidate.at} />
-          </li>
-        ))}
-      </ul>
+      <h2 id="why-candidates">{counted(candidates.length, 'match', 'matches')}</h2>
+      <DataTable
+        label="Matches"
+        rows={candidates.map((candidate) => ({ candidate, text }))}
+        columns={columns}
+        keyOf={({ candidate }) => JSON.stringify(candidate)}
+      />
     </section>
   );
 }
 
-const asked = (candidate: Candidate) => ({
-  as: candidate.kind,
-  ...(candidate.kind === 'key' && { kind: candidate.key_kind }),
-});
+type Row = { candidate: Candidate; text: string };
 
-const named = (candidate: Candidate): string =>
-  candidate.kind === 'key' ? candidate.key_kind : `${candidate.kind} ${candidate.guid}`;
+const columns: readonly TableColumn<Row>[] = [
+  { header: 'Match', cell: (row) => <Leading {...row} /> },
+  { header: 'Kind', value: ({ candidate }) => kindOf(candidate), cell: ({ candidate }) => kindOf(candidate) },
+  { header: 'About', cell: ({ candidate }) => <Described candidate={candidate} /> },
+  { header: 'Time', value: ({ candidate: { at } }) => at, cell: ({ candidate: { at } }) => <Moment at={at} /> },
+];
+
+const kindOf = (candidate: Candidate): string =>
+  candidate.kind === 'key' ? candidate.key_kind.replaceAll('_', ' ') : candidate.kind;
+
+function Leading({ candidate, text }: Row) {
+  if (candidate.kind === 'account') return <AccountLink account={candidate} />;
+  if (candidate.kind === 'key') {
+    return (
+      <Link to="/why/$text" params={{ text }} search={{ as: 'key', kind: candidate.key_kind }}>
+        <Foreign text={candidate.key} />
+      </Link>
+    );
+  }
+  return (
+    <Link to="/why/$text" params={{ text: candidate.guid }} search={{ as: candidate.kind }}>
+      <Guid guid={candidate.guid} />
+    </Link>
+  );
+}
 
 function Described({ candidate }: { candidate: Candidate }) {
-  switch (candidate.kind) {
-    case 'key':
-      return (
-        <span>
-          <Foreign text={candidate.key} /> in{' '}
-          {candidate.events >= 1_000 ? '1,000 events or more' : counted(candidate.events, 'event')}
-        </span>
-      );
-    case 'account':
-      return (
-        <span>
-          <span className="tag">{candidate.interface}</span>{' '}
-          {candidate.name !== null && <Foreign text={candidate.name} />}
-        </span>
-      );
-    default:
-      return (
-        <span>
-          <span className="tag">{candidate.interface}</span> {candidate.action}
-        </span>
-      );
-  }
+  if (candidate.kind === 'key')
+    return candidate.events >= 1_000 ? '1,000 events or more' : counted(candidate.events, 'event');
+  return (
+    <>
+      {candidate.kind !== 'account' && candidate.action} <span className="tag">{candidate.interface}</span>
+    </>
+  );
 }

@@ -7,7 +7,7 @@ import type { OperatorDelivery } from '../types.ts';
 
 /** The latest deliveries, each leading to all that is known of it. */
 export function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDelivery[] }) {
-  if (deliveries.length === 0) return <Empty>None is known.</Empty>;
+  if (deliveries.length === 0) return <Empty>No deliveries.</Empty>;
   return <DataTable label="Latest deliveries" rows={deliveries} columns={columns} keyOf={({ guid }) => guid} />;
 }
 
@@ -17,7 +17,7 @@ const columns: readonly TableColumn<OperatorDelivery>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
   { header: 'State', value: standing, cell: (delivery) => <Status of={standing(delivery)} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
-  { header: 'Made', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
+  { header: 'Created', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   {
     header: 'Attempts',
     isNumber: true,

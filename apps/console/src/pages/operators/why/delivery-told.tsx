@@ -9,7 +9,7 @@ import { AttemptList } from '../../find/attempt-list.tsx';
 import { DeliveryReasons } from '../../find/delivery-reasons.tsx';
 import { isUnderWay } from '../../find/types.ts';
 import { counted } from '../counted.ts';
-import { AccountLink, WhyLink } from '../links.tsx';
+import { AccountLink, ClientLink, WhyLink } from '../links.tsx';
 import type { OperatorDelivery } from '../types.ts';
 
 const LOOK_EVERY_MS = 3_000;
@@ -55,15 +55,18 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
         <Moment at={delivery.at} />
       </div>
       <p className="small line">
-        <span>for</span> <AccountLink account={delivery.account} />
-        <span>client</span> <Foreign text={delivery.client_id} />
-        <span>event</span> <WhyLink guid={delivery.event_guid} />
-        <span>subscription</span> <WhyLink guid={delivery.subscription_guid} />
+        <span>Account</span> <AccountLink account={delivery.account} />
+        <span>Client</span> <ClientLink account={delivery.account.guid} client={delivery.client_id} />
+        <span>Event</span> <WhyLink guid={delivery.event_guid} />
+        <span>Subscription</span> <WhyLink guid={delivery.subscription_guid} />
+        <ClientLink account={delivery.account.guid} client={delivery.client_id} page={`/deliveries/${guid}`}>
+          Open as the client, to resend it
+        </ClientLink>
       </p>
       <DeliveryReasons delivery={delivery} seeAlso={<WhyLink guid={delivery.subscription_guid} />} />
       <AttemptAxis delivery={delivery} />
       <h2>Attempts</h2>
-      {delivery.attempts.length === 0 ? <p>None yet.</p> : <AttemptList attempts={delivery.attempts} />}
+      {delivery.attempts.length === 0 ? <p>No attempts yet.</p> : <AttemptList attempts={delivery.attempts} />}
     </article>
   );
 }

@@ -12,7 +12,7 @@ import { DeliveryTold, DeliverySummary } from './delivery-told.tsx';
 
 /** Events of all accounts, newest first, each with what it came to. */
 export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
-  if (events.length === 0) return <Empty>No event is known.</Empty>;
+  if (events.length === 0) return <Empty>No events.</Empty>;
   return (
     <LongList label="Events, newest first" items={events} keyOf={keyOf} onEnd={more} estimatedPx={120}>
       {(event) => <EventEntry event={event} />}
@@ -33,11 +33,11 @@ function EventEntry({ event }: { event: OperatorEvent }) {
         <Moment at={at} />
       </div>
       <p className="small line">
-        <span>for</span>
+        <span>For</span>
         {receivers.length === 0
-          ? 'nobody'
+          ? 'no account'
           : receivers.map((account) => <AccountLink key={account.guid} account={account} />)}
-        {keys.length > 0 && <span>about</span>}
+        {keys.length > 0 && <span>Mentions</span>}
         {keys.map(({ key, kind }) => (
           <Link key={`${kind} ${key}`} to="/why/$text" params={{ text: key }} search={{ as: 'key', kind }} title={kind}>
             <Foreign text={key} />
@@ -71,7 +71,7 @@ function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: str
           verdict={verdict}
           next={
             <Link to="/rejected" search={{ about }}>
-              Look for it among the rejected
+              Find it among the rejected events
             </Link>
           }
         />

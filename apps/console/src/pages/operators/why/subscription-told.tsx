@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Moment } from '../../../parts/moment.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
-import { AccountLink } from '../links.tsx';
+import { AccountLink, ClientLink } from '../links.tsx';
 import { StopButton } from '../stops/stop-button.tsx';
 import { SubscriptionStanding } from '../subscription-standing.tsx';
 import type { OperatorDelivery, OperatorSubscription } from '../types.ts';
@@ -21,25 +21,30 @@ export function SubscriptionTold({ subscription, deliveries }: SubscriptionToldP
           <span className="tag">{subscription.interface}</span>
           <code>{guid}</code>
           <Link to="/audit" search={{ subscription: guid }}>
-            Its audit log
+            Audit log
           </Link>
           {ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />}
         </div>
         <p className="small line">
-          <span>of</span> <AccountLink account={account} />
-          <span>client</span> <Foreign text={client_id} />
-          <span>at</span> <Foreign text={url} />
+          <span>Account</span> <AccountLink account={account} />
+          <span>Client</span> <ClientLink account={account.guid} client={client_id} page="/subscriptions" />
+          <span>URL</span> <Foreign text={url} />
         </p>
         <dl className="facts">
-          <Fact name="Made" at={created_at} />
+          <Fact name="Created" at={created_at} />
           <Fact name="Ended" at={ended_at} />
-          <Fact name="Fails since" at={failing_since} />
+          <Fact name="Failing since" at={failing_since} />
           <Fact name="Last success" at={last_success_at} />
         </dl>
         <Switches switches={subscription.switches} />
       </section>
       <section className="part" aria-labelledby="why-deliveries">
-        <h2 id="why-deliveries">Its latest deliveries</h2>
+        <div className="line">
+          <h2 id="why-deliveries">Latest deliveries</h2>
+          <Link to="/deliveries" search={{ subscription: guid }}>
+            All
+          </Link>
+        </div>
         <DeliveryTable deliveries={deliveries} />
       </section>
     </>
@@ -59,12 +64,12 @@ function Fact({ name, at }: { name: string; at: string | null | undefined }) {
 }
 
 function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
-  if (switches.length === 0) return <p className="small">It was never switched off.</p>;
+  if (switches.length === 0) return <p className="small">Never switched off.</p>;
   return (
     <ol>
       {switches.map(({ at, is_on, rule }) => (
         <li key={at}>
-          {is_on ? 'Subscribed anew' : `Switched off (rule ${rule ?? 'unknown'})`} at <Moment at={at} />
+          {is_on ? 'Switched on' : `Switched off (rule: ${rule ?? 'not known'})`} at <Moment at={at} />
         </li>
       ))}
     </ol>

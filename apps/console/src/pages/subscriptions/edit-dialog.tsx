@@ -9,16 +9,16 @@ import { AuditFields } from './audit-fields.tsx';
 import { CallbackUrlField } from './callback-url-field.tsx';
 import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscribing.ts';
 
-type ChangeProps = { subscription: Subscription; close: () => void };
+type EditProps = { subscription: Subscription; close: () => void };
 
 /** Changes a subscription in place: its verification token and its history stay. */
-export function ChangeDialog({ subscription, close }: ChangeProps) {
+export function EditDialog({ subscription, close }: EditProps) {
   const offered = useOffered();
   return (
-    <Dialog title={`Change the subscription to ${subscription.action}`} close={close}>
+    <Dialog title={`Edit ${subscription.action}`} close={close}>
       <Found of={offered} what="the actions">
         {(actions) => (
-          <ChangeForm
+          <EditForm
             subscription={subscription}
             offered={actions.find(({ action }) => action === subscription.action)}
             close={close}
@@ -29,7 +29,7 @@ export function ChangeDialog({ subscription, close }: ChangeProps) {
   );
 }
 
-function ChangeForm({ subscription, offered, close }: ChangeProps & { offered: OfferedAction | undefined }) {
+function EditForm({ subscription, offered, close }: EditProps & { offered: OfferedAction | undefined }) {
   const { guid, action, is_active: isActive } = subscription;
   const { ask } = useSignedIn();
   const tell = useTell();
@@ -47,7 +47,7 @@ function ChangeForm({ subscription, offered, close }: ChangeProps & { offered: O
         }),
       ),
     () => {
-      tell(`The subscription to ${action} is changed.`);
+      tell(`${action} saved.`);
       close();
     },
   );

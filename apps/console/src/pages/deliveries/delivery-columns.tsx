@@ -1,0 +1,61 @@
+import { Link } from '@tanstack/react-router';
+import type { TableColumn } from '../../parts/data-table.tsx';
+import { Moment, writtenDuration } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { standingOf } from '../find/types.ts';
+import { AccountLink } from '../operators/links.tsx';
+import { KeyNames } from './keys.tsx';
+import type { DeliveryRow } from './types.ts';
+
+const last = ({ attempts }: DeliveryRow) => attempts.at(-1);
+
+const about: readonly TableColumn<DeliveryRow>[] = [
+  { header: 'Action', cell: ({ action }) => action },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
+  { header: 'Status', cell: (delivery) => <Status of={standingOf(delivery)} /> },
+  { header: 'HTTP', isNumber: true, cell: (delivery) => <Answer delivery={delivery} /> },
+  { header: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts.length },
+  {
+    header: 'Duration',
+    isNumber: true,
+    cell: (delivery) => {
+      const ms = last(delivery)?.duration_ms;
+      return ms === undefined ? '–' : <span className="quietly">{writtenDuration(ms)}</span>;
+    },
+  },
+];
+
+/** What the receiver said last; where it said nothing, why. */
+function Answer({ delivery }: { delivery: DeliveryRow }) {
+  const attempt = last(delivery);
+  const reason = delivery.reason ?? attempt?.reason;
+  if (attempt?.http_status !== undefined) return <code title={reason}>{attempt.http_status}</code>;
+  return reason === undefined ? '–' : <code>{reason}</code>;
+}
+
+export const clientColumns: readonly TableColumn<DeliveryRow>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  ...about,
+];
+
+export const operatorColumns: readonly TableColumn<DeliveryRow>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/why/$text" params={{ text: guid }} search={{ as: 'delivery' }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { header: 'Account', cell: ({ account }) => (account === undefined ? '–' : <AccountLink account={account} />) },
+  { header: 'Client', cell: ({ client_id: client }) => <Foreign text={client ?? '–'} /> },
+  ...about,
+];

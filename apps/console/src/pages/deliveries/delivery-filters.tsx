@@ -1,0 +1,127 @@
+import { useId, useState, type SyntheticEvent } from 'react';
+import { useTold } from '../../api/use-told.ts';
+import { periodFrom, PeriodField } from '../../parts/period-field.tsx';
+import { statusWord } from '../../parts/status.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import type { DeliveryFilter } from './types.ts';
+
+const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
+
+type FiltersProps = { filter: DeliveryFilter; narrow: (changes: DeliveryFilter) => void };
+
+/** What narrows the list: each takes effect at once, a text when it is left or by Enter. */
+export function DeliveryFilters({ filter, narrow }: FiltersProps) {
+  const { view } = useSignedIn();
+  const { since, until } = filter;
+  return (
+    <div className="delivery-filters">
+      <Statuses filter={filter} narrow={narrow} />
+      <PeriodField
+        period={periodFrom(since, until)}
+        choose={(period) => narrow({ since: period.since ?? '', until: period.until ?? '' })}
+        mayBeOpen
+      />
+      <div className="filters">
+        <FilterText name="key" label="Key" example="Order number, VIN" filter={filter} narrow={narrow} />
+        {view === 'client' ? (
+          <OwnChoices filter={filter} narrow={narrow} />
+        ) : (
+          <FilterText name="action" label="Action" example="order.created" filter={filter} narrow={narrow} />
+        )}
+        <FilterText name="endpoint" label="Endpoint" example="Host or URL" filter={filter} narrow={narrow} />
+        {view === 'operator' && (
+          <>
+            <FilterText name="account" label="Account" example="Guid" filter={filter} narrow={narrow} />
+            <FilterText name="client" label="Client" example="Client id" filter={filter} narrow={narrow} />
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Statuses({ filter: { status = '' }, narrow }: FiltersProps) {
+  const chosen = status === '' ? [] : status.split(',');
+  const toggle = (each: string) =>
+    narrow({
+      status: (chosen.includes(each) ? chosen.filter((one) => one !== each) : [...chosen, each]).join(','),
+    });
+  return (
+    <div className="chips" role="group" aria-label="Status">
+      {STATUSES.map((each) => (
+        <button key={each} type="button" aria-pressed={chosen.includes(each)} onClick={() => toggle(each)}>
+          {sentence(statusWord(each))}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The actions that the client subscribes to, and its subscriptions. */
+function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: FiltersProps) {
+  const own = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions')).data?.objects ?? [];
+  const actions = new Set([...own.map((each) => each.action), action].filter((each) => each !== ''));
+  const isListed = subscription === '' || own.some(({ guid }) => guid === subscription);
+  return (
+    <>
+      <label>
+        Action
+        <select value={action} onChange={({ target }) => narrow({ action: target.value })}>
+          <option value="">All</option>
+          {[...actions].toSorted().map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Subscription
+        <select value={subscription} onChange={({ target }) => narrow({ subscription: target.value })}>
+          <option value="">All</option>
+          {own.map(({ guid, action: of }) => (
+            <option key={guid} value={guid}>
+              {of} · {guid.slice(0, 8)}
+            </option>
+          ))}
+          {!isListed && <option value={subscription}>{subscription.slice(0, 8)}</option>}
+        </select>
+      </label>
+    </>
+  );
+}
+
+type FilterTextProps = FiltersProps & { name: keyof DeliveryFilter; label: string; example: string };
+
+function FilterText({ name, label, example, filter, narrow }: FilterTextProps) {
+  const set = filter[name] ?? '';
+  const [text, setText] = useState(set);
+  const [shown, setShown] = useState(set);
+  const id = useId();
+  // What the address says since then, by a button or a link, is what the field says.
+  if (shown !== set) {
+    setShown(set);
+    setText(set);
+  }
+  const commit = () => {
+    if (text.trim() !== set) narrow({ [name]: text.trim() });
+  };
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    commit();
+  };
+  return (
+    <form onSubmit={submit}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        value={text}
+        placeholder={example}
+        maxLength={200}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={commit}
+      />
+    </form>
+  );
+}
+
+const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

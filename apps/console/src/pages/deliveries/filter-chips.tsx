@@ -1,0 +1,49 @@
+import { statusWord } from '../../parts/status.tsx';
+import { writtenHere } from '../../parts/moment.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import type { DeliveryFilter } from './types.ts';
+
+const NAMES: Readonly<Record<keyof DeliveryFilter, string>> = {
+  status: 'Status',
+  action: 'Action',
+  subscription: 'Subscription',
+  endpoint: 'Endpoint',
+  reason: 'Reason',
+  key: 'Key',
+  guid: 'Guid',
+  since: 'From',
+  until: 'To',
+  account: 'Account',
+  client: 'Client',
+};
+
+type FilterChipsProps = {
+  filter: DeliveryFilter;
+  narrow: (changes: DeliveryFilter) => void;
+  /** Those that are shown here, if not all. */
+  only?: readonly string[];
+};
+
+/** Filters that there are: each goes by its button. */
+export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
+  // As the address has them.
+  const all = Object.entries(filter) as [keyof DeliveryFilter, string][];
+  const set = all.filter(([name]) => only?.includes(name) ?? true);
+  if (set.length === 0) return null;
+  return (
+    <div className="chips set-filters" role="group" aria-label="Filters">
+      {set.map(([name, value]) => (
+        <button key={name} type="button" aria-label={`Remove ${NAMES[name]}`} onClick={() => narrow({ [name]: '' })}>
+          {NAMES[name]}: <Foreign text={written(name, value)} /> <span aria-hidden="true">✕</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function written(name: keyof DeliveryFilter, value: string): string {
+  if (name === 'status') return value.split(',').map(statusWord).join(', ');
+  if (name === 'subscription' || name === 'account') return value.slice(0, 8);
+  const isTime = (name === 'since' || name === 'until') && !Number.isNaN(Date.parse(value));
+  return isTime ? writtenHere(value) : value;
+}

@@ -1,0 +1,39 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { told } from '../../api/ask.ts';
+import type { operations } from '../../api/client-api.d.ts';
+import { useSignedIn } from '../../session/session.ts';
+import type { DeliveryFilter, DeliveryRow } from './types.ts';
+
+const PAGE_SIZE = 50;
+
+type DeliveriesPage = { objects: DeliveryRow[]; next: string | null };
+type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
+
+/** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
+export function useDeliveries({ status, ...filter }: DeliveryFilter) {
+  const { ask, view } = useSignedIn();
+  return useInfiniteQuery({
+    queryKey: ['deliveries', { status, ...filter }],
+    queryFn: async ({ pageParam: cursor }): Promise<DeliveriesPage> => {
+      const given = {
+        ...filter,
+        ...(status !== undefined && { status: status.split(',') }),
+        ...(cursor !== '' && { cursor }),
+        limit: PAGE_SIZE,
+      };
+      // What of an address is none of these, the API names.
+      const query = given as Query;
+      return view === 'operator'
+        ? told(ask.operator.GET('/v1/admin/deliveries', { params: { query } }))
+        : told(ask.client.GET('/v1/deliveries', { params: { query } }));
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  });
+}
+
+/** Up to when a look went that has not come to its end: its `next` begins with that time. */
+export function lookedBackTo(next: string): string | undefined {
+  const at = Number(next.split('_')[0]);
+  return Number.isFinite(at) ? new Date(at).toISOString() : undefined;
+}

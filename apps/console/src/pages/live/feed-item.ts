@@ -1,0 +1,88 @@
+import type { LiveMessage } from '../../api/live.ts';
+import type { DeliveryRow, Key } from '../deliveries/types.ts';
+import { standingOf } from '../find/types.ts';
+
+export type FeedItem = {
+  /** In the order in which they came. */
+  place: number;
+  at: string;
+  action: string;
+  keys: readonly Key[] | undefined;
+  /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription; of earlier deliveries any status. */
+  result: string;
+  /** What a notice is of, such as subscription.switched_off. */
+  notice: string | undefined;
+  reason: string | undefined;
+  httpStatus: number | undefined;
+  durationMs: number | undefined;
+  attempt: number | undefined;
+  eventGuid: string | undefined;
+  deliveryGuid: string | undefined;
+};
+
+type FeedEntry = {
+  action: string | null;
+  event_guid?: string;
+  delivery_guid?: string | null;
+  keys?: readonly Key[];
+  at?: string;
+  reason?: string | null;
+  /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
+  kind?: string;
+  callback_url?: string | null;
+  /** Of a certificate. */
+  host?: string | null;
+  ends_at?: string | null;
+  status?: number | null;
+  cause?: string;
+  attempt?: {
+    at: string;
+    kind: string;
+    attempt: number;
+    reason?: string;
+    http_status?: number;
+    duration_ms?: number;
+  };
+};
+
+/** What a message of the feed tells; undefined of what is nothing that happened. */
+export function readItem({ event, data }: LiveMessage, place: number): FeedItem | undefined {
+  if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
+  // As the document says of them.
+  const told = JSON.parse(data) as FeedEntry;
+  const { attempt } = told;
+  return {
+    place,
+    at: attempt?.at ?? told.at ?? '',
+    action: told.action ?? told.callback_url ?? told.host ?? '',
+    keys: told.keys,
+    result: attempt?.kind ?? event,
+    reason: attempt?.reason ?? told.cause ?? told.reason ?? told.ends_at ?? undefined,
+    notice: event === 'notice' ? told.kind : undefined,
+    httpStatus: attempt?.http_status ?? told.status ?? undefined,
+    durationMs: attempt?.duration_ms,
+    attempt: attempt?.attempt,
+    eventGuid: told.event_guid,
+    deliveryGuid: told.delivery_guid ?? undefined,
+  };
+}
+
+/** A delivery from before the feed began, by its last attempt. */
+export function itemOfDelivery(delivery: DeliveryRow, place: number): FeedItem {
+  const { guid, event_guid: eventGuid, action, keys, at, reason, attempts } = delivery;
+  const attempt = attempts.at(-1);
+  return {
+    place,
+    at: attempt?.at ?? at,
+    action,
+    keys,
+    result: attempt?.kind ?? standingOf(delivery),
+    reason: attempt?.reason ?? reason,
+    notice: undefined,
+    httpStatus: attempt?.http_status,
+    durationMs: attempt?.duration_ms,
+    attempt: attempt?.attempt,
+    eventGuid,
+    deliveryGuid: guid,
+  };
+}

@@ -1,0 +1,65 @@
+import { Link } from '@tanstack/react-router';
+import type { components } from '../../api/client-api.d.ts';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Found } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { KeyNames } from '../deliveries/keys.tsx';
+
+type ListedDelivery = components['schemas']['ListedDelivery'];
+
+const SHOWN = 20;
+const LOOK_EVERY_MS = 15_000;
+
+const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { header: 'Action', cell: ({ action }) => action },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
+  { header: 'Status', cell: ({ status }) => <Status of={status} /> },
+  { header: 'Why', cell: (delivery) => whyOf(delivery) },
+  { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
+];
+
+/** The last deliveries that did not get through: each leads to what happened to it. */
+export function NotDelivered() {
+  const latest = useTold(
+    ['deliveries', 'not delivered'],
+    ({ client }) =>
+      client.GET('/v1/deliveries', { params: { query: { status: ['exhausted', 'dropped'], limit: SHOWN } } }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
+  return (
+    <section className="part" aria-label="Not delivered">
+      <div className="section-header">
+        <h2>Not delivered</h2>
+        <Link to="/deliveries" search={{ status: 'exhausted,dropped' }}>
+          All
+        </Link>
+      </div>
+      <Found of={latest} what="deliveries">
+        {({ objects }) =>
+          objects.length === 0 ? (
+            <p className="state">Everything got through.</p>
+          ) : (
+            <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+          )
+        }
+      </Found>
+    </section>
+  );
+}
+
+/** What the receiver answered last, and what that means. */
+function whyOf({ attempts, meaning, reason }: ListedDelivery): string {
+  const { http_status: status } = attempts.at(-1) ?? {};
+  const words = meaning ?? reason ?? '';
+  return status === undefined ? words : `HTTP ${status}: ${words}`;
+}

@@ -1,0 +1,33 @@
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import type { RunningService } from '../operators/types.ts';
+
+/** Which services run, by their connections to Postgres. */
+export function Services({ services }: { services: readonly RunningService[] }) {
+  return (
+    <section className="part" aria-labelledby="overview-services">
+      <h2 id="overview-services">Services</h2>
+      <DataTable label="Services" rows={services} columns={columns} keyOf={({ service }) => service} />
+      <p className="small">
+        A process counts as long as it is connected to Postgres, which it asks every five seconds. Whether each is ready
+        says its own <code>/ready</code>.
+      </p>
+    </section>
+  );
+}
+
+const momentOr = (at: string | null, other: string) => (at === null ? other : <Moment at={at} />);
+
+const columns: readonly TableColumn<RunningService>[] = [
+  { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
+  {
+    header: 'State',
+    value: ({ processes }) => Math.min(processes, 1),
+    cell: ({ processes }) => <Status of={processes === 0 ? 'not running' : 'running'} />,
+  },
+  { header: 'Processes', isNumber: true, value: ({ processes }) => processes, cell: ({ processes }) => processes },
+  { header: 'Oldest since', cell: ({ started_at: at }) => momentOr(at, '–') },
+  { header: 'Last start', cell: ({ last_started_at: at }) => momentOr(at, '–') },
+  { header: 'Last seen', cell: ({ processes, seen_at: at }) => momentOr(at, processes === 0 ? '–' : 'connected') },
+];

@@ -1,0 +1,21 @@
+import type { Subscription } from './subscribing.ts';
+
+/** How a subscription stands, in the order in which that needs somebody: `missed` is on again, and lacks what came while it was off; `retrying` has attempts that fail now. */
+const CONDITIONS = ['stopped', 'switched off', 'missed', 'suspended', 'paused', 'retrying', 'active'] as const;
+
+export type Condition = (typeof CONDITIONS)[number];
+
+/** `retrying`: how many of its deliveries are to be tried again. */
+export function conditionOf(subscription: Subscription, retrying: number): Condition {
+  const { is_active: isActive, stopped, paused_until: pausedUntil, suspension, missed } = subscription;
+  if (stopped !== undefined) return 'stopped';
+  if (!isActive) return 'switched off';
+  if (missed !== undefined) return 'missed';
+  if (suspension !== undefined) return 'suspended';
+  if (pausedUntil !== undefined) return 'paused';
+  return retrying > 0 ? 'retrying' : 'active';
+}
+
+/** Comes before zero where the first needs somebody sooner. */
+export const byUrgency = (first: Condition, second: Condition): number =>
+  CONDITIONS.indexOf(first) - CONDITIONS.indexOf(second);

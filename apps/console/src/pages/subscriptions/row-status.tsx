@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { MOST_RETRYING, type SubscriptionRow } from './use-subscription-rows.ts';
+
+/** How a subscription stands, and why, in a line. */
+export function RowStatus({ row }: { row: SubscriptionRow }) {
+  return (
+    <div className="row-status">
+      <Status of={row.condition === 'missed' ? 'active' : row.condition} />
+      <Why row={row} />
+    </div>
+  );
+}
+
+function Why({ row: { subscription, condition, retrying } }: { row: SubscriptionRow }) {
+  const { guid, stopped, deactivation, missed, suspension, paused_until: pausedUntil } = subscription;
+  switch (condition) {
+    case 'stopped':
+      return (
+        stopped && (
+          <Small>
+            by the operator since <Moment at={stopped.at} />: <Foreign text={stopped.reason} />
+          </Small>
+        )
+      );
+    case 'switched off':
+      return (
+        deactivation && (
+          <Small>
+            <Moment at={deactivation.at} />:{' '}
+            {deactivation.rule === 'exhausted' ? 'a delivery was given up' : 'every delivery failed for 24 hours'}
+          </Small>
+        )
+      );
+    case 'missed':
+      return (
+        missed && (
+          <Small>
+            off from <Moment at={missed.since} /> to <Moment at={missed.until} />
+          </Small>
+        )
+      );
+    case 'suspended':
+      return suspension && <Small>the account does not have the feature {suspension.feature}</Small>;
+    case 'paused':
+      return (
+        pausedUntil !== undefined && (
+          <Small>
+            until <Moment at={pausedUntil} />: deliveries wait
+          </Small>
+        )
+      );
+    case 'retrying':
+      return (
+        <Small>
+          <Link to="/deliveries" search={{ status: 'retrying', subscription: guid }}>
+            {retrying.length === MOST_RETRYING ? `${MOST_RETRYING} or more` : retrying.length} retrying
+          </Link>
+          : {failureOf(retrying)}
+        </Small>
+      );
+    case 'active':
+      return null;
+  }
+}
+
+const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
+
+/** What the newest of their attempts failed by. */
+function failureOf(retrying: SubscriptionRow['retrying']): string {
+  const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
+  return status === undefined ? meaning : `HTTP ${status}`;
+}

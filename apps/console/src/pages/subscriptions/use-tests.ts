@@ -1,0 +1,28 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { told } from '../../api/ask.ts';
+import { useSignedIn } from '../../session/session.ts';
+import type { DeliveryDetail } from '../find/types.ts';
+import { inTurn } from './in-turn.ts';
+
+/** How a test went: what its receiver answered, or why none was sent. */
+export type Tested = { kind: 'answered'; test: DeliveryDetail } | { kind: 'failed'; error: Error };
+
+/** More at once would be refused as too many requests. */
+const AT_ONCE = 4;
+
+/** Sends a test of each of several subscriptions, once; `tested` has those that are answered, by their guids. */
+export function useTests(guids: readonly string[]) {
+  const { client } = useSignedIn().ask;
+  const [tested, setTested] = useState<ReadonlyMap<string, Tested>>(new Map());
+  const work = async (guid: string) => {
+    const test = told(client.POST('/v1/subscriptions/{guid}/test', { params: { path: { guid } } }));
+    const outcome = await test.then(
+      (answered): Tested => ({ kind: 'answered', test: answered }),
+      (error: Error): Tested => ({ kind: 'failed', error }),
+    );
+    setTested((before) => new Map(before).set(guid, outcome));
+  };
+  const run = useMutation({ mutationFn: async () => inTurn(guids, { atOnce: AT_ONCE, work }) });
+  return { tested, hasBegun: !run.isIdle, send: () => run.mutate() };
+}

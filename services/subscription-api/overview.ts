@@ -1,0 +1,81 @@
+import type { ServiceName } from '@waybell/line/uses';
+import { APPLICATION_NAME } from '@waybell/runtime/application-name';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, time } from '@waybell/delivery-log/columns';
+import { isOfListener } from '@waybell/delivery-log/listener-client';
+
+export type RunningService = {
+  service: ServiceName | 'subscription-api';
+  /** Number of its processes that are connected to Postgres. */
+  processes: number;
+  /** Starts of its oldest and of its newest process. Times are milliseconds since the epoch; null: none runs. */
+  startedAt: number | null;
+  lastStartedAt: number | null;
+  /** When one of its processes last asked Postgres something; null also where this user may not see that. */
+  seenAt: number | null;
+};
+
+const SERVICES: readonly RunningService['service'][] = [
+  'event-router',
+  'deliverer',
+  'deactivator',
+  'delivery-log',
+  'location-tracker',
+  'subscription-api',
+];
+
+/** Each process has a connection at any time, as it compares clocks every five seconds. */
+const RUNNING = `
+  select wanted.service, count(distinct process)::int as processes, ${ms('min(started)')} as "startedAt",
+    ${ms('max(started)')} as "lastStartedAt", ${ms('max(seen)')} as "seenAt"
+  from unnest($1::text[]) with ordinality as wanted (service, place)
+  left join (
+    select application_name as process, substring(split_part(application_name, ' ', 1) from 9) as service,
+      split_part(application_name, ' ', 3)::timestamptz as started, state_change as seen
+    from pg_stat_activity where datname = current_database() and application_name ~ '${APPLICATION_NAME}'
+  ) running using (service)
+  group by wanted.service, place order by place`;
+
+/** Finds which services run, from their connections to Postgres. */
+export async function runningServices(postgres: Queryable): Promise<RunningService[]> {
+  return (await postgres.query<RunningService>(RUNNING, [SERVICES])).rows;
+}
+
+/** Of attempts and rejected events since a time, without tests by hand and listeners. */
+export type Lately = { failed: number; attempts: number; rejected: number; lastRejectedAt: number | null };
+
+const LATELY = `
+  select attempts.*, rejected.* from (
+    select count(*) filter (where kind <> 'delivered')::int as failed, count(*)::int as attempts
+    from delivery_log.attempts a
+    where at >= ${time('$1')} and kind <> 'dropped' and by_hand is distinct from 'test' and not ${isOfListener('a.subscription')}
+  ) attempts cross join (
+    select count(distinct event)::int as rejected, ${ms('max(at)')} as "lastRejectedAt"
+    from delivery_log.events where at >= ${time('$1')} and rejected_reason is not null
+  ) rejected`;
+
+/** Counts attempts and rejected events since a time. Reads all of them: an hour of a busy system takes seconds. */
+export async function countLately(postgres: Queryable, sinceMs: number): Promise<Lately> {
+  return one(await postgres.query<Lately>(LATELY, [sinceMs]));
+}
+
+/** Numbers of subscriptions that are off, of those that went off since a time, and of what operators have stopped. */
+export type OffCounts = { off: number; offLately: number; stoppedSubscriptions: number; stoppedHosts: number };
+
+const OFF = `
+  select off.*,
+    (select count(*) from waybell.subscriptions where stopped_at is not null)::int as "stoppedSubscriptions",
+    (select count(*) from waybell.stopped_hosts)::int as "stoppedHosts"
+  from (
+    select count(*)::int as off, count(*) filter (where deactivated_at >= ${time('$1')})::int as "offLately"
+    from waybell.subscriptions where not is_active and ended_at is null and deactivated_at is not null
+  ) off`;
+
+export async function countOff(postgres: Queryable, sinceMs: number): Promise<OffCounts> {
+  return one(await postgres.query<OffCounts>(OFF, [sinceMs]));
+}
+
+function one<Row>({ rows: [row] }: { rows: Row[] }): Row {
+  if (row === undefined) throw new TypeError('a count has one row');
+  return row;
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { applicationName } from '@waybell/runtime/application-name';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { until } from '@waybell/runtime/testing/until';
+import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { startBroker, type Broker } from '../../testing/broker.ts';
+import { PATIENT_MS, silentLog } from '../../testing/database.ts';
+import { logDelivery } from '../../testing/logged-delivery.ts';
+
+const subscribe = '/v1/public/webhooks/order.created/subscribe';
+
+let broker: Broker;
+let api: TestApi;
+let token: string;
+
+beforeAll(async () => {
+  broker = await startBroker();
+  api = await startApi({ brokerUrl: broker.url });
+  ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+async function overview() {
+  const { status, body } = await api.admin.ask('GET', '/v1/admin/overview', { token });
+  expect(status).toBe(200);
+  return body;
+}
+
+describe('the overview', () => {
+  test('tells which services run, by their connections to Postgres, how many of each and since when', async () => {
+    const told = (await overview()).services.objects;
+    const none = { processes: 0, started_at: null, last_started_at: null, seen_at: null };
+    expect(told.filter(({ service }: { service: string }) => service !== 'subscription-api')).toEqual(
+      ['event-router', 'deliverer', 'deactivator', 'delivery-log', 'location-tracker'].map((service) => ({
+        service,
+        ...none,
+      })),
+    );
+    const others = ['aaaaaaaa', 'bbbbbbbb'].map((instance, day) =>
+      connectPostgres({
+        url: api.store.url,
+        role: '',
+        poolSize: 2,
+        timeoutMs: PATIENT_MS,
+        name: `waybell-deliverer ${instance} 2026-11-2${day}T09:30:00Z`,
+        log: silentLog,
+      }),
+    );
+    try {
+      // Of one process, two connections at once.
+      await Promise.all([...others, ...others].map((each) => each.query('select pg_sleep(0.1)')));
+      const { objects } = (await overview()).services;
+      expect(objects.find(({ service }: { service: string }) => service === 'deliverer')).toEqual({
+        service: 'deliverer',
+        processes: 2,
+        started_at: '2026-11-20T09:30:00.000Z',
+        last_started_at: '2026-11-21T09:30:00.000Z',
+        seen_at: expect.any(String),
+      });
+      expect(objects.at(-1)).toMatchObject({ service: 'subscription-api', processes: 1 });
+    } finally {
+      await Promise.all(others.map((each) => each[Symbol.asyncDispose]()));
+    }
+  });
+
+  test('tells of the last hour how many attempts failed, and which delivery is the oldest without an end', async () => {
+    const before = (await overview()).last_hour;
+    const { guid, token: own } = await signUp(api, { interface: 'shipper' });
+    await api.ask('POST', subscribe, { token: own, body: { callback_url: 'https://hooks.test/a' } });
+    const delivery = await logDelivery(api.store.postgres, { account: guid, interface: 'shipper', mark: 'a' });
+    const after = (await overview()).last_hour;
+    expect(after).toMatchObject({ failed: before.failed + 1, attempts: before.attempts + 1, oldest_unfinished: null });
+    await api.store.postgres.query(`update delivery_log.attempts set kind = 'failed' where delivery = $1`, [
+      delivery.delivery,
+    ]);
+    const { oldest_unfinished: oldest } = (await overview()).last_hour;
+    expect(oldest).toMatchObject({ guid: delivery.delivery, account: { guid }, attempts: 1 });
+  });
+
+  test('counts what is switched off, was lately, and what operators have stopped', async () => {
+    const before = await overview();
+    const { guid, token: own } = await signUp(api, { interface: 'shipper' });
+    for (const action of ['order.created', 'order.paid'])
+      await api.ask('POST', `/v1/public/webhooks/${action}/subscribe`, {
+        token: own,
+        body: { callback_url: 'https://hooks.test/b' },
+      });
+    await api.store.postgres.query(
+      `update waybell.subscriptions set is_active = false, deactivation_rule = 'window',
+         deactivated_at = now() - case action when 'order.paid' then interval '2 days' else interval '1 minute' end
+       where account_guid = $1`,
+      [guid],
+    );
+    await api.admin.ask('POST', '/v1/admin/hosts/hooks.test/stop', { token, body: { reason: 'moved' } });
+    const after = await overview();
+    expect(after.switched_off).toMatchObject({
+      now: before.switched_off.now + 2,
+      lately: before.switched_off.lately + 1,
+      held: 0,
+    });
+    expect(after.stopped).toEqual({ subscriptions: 0, hosts: 1 });
+  });
+
+  test('tells how many messages are rejected and wait, where RabbitMQ says so, and else all the rest', async () => {
+    await broker.reject({ body: Buffer.from('a') });
+    await until('one is rejected', async () => (await overview()).rejected === 1);
+    expect((await overview()).queues).toEqual({ messages: 0, unattended: expect.any(Number) });
+    await using without = await startApi({ beside: api });
+    const { body } = await without.admin.ask('GET', '/v1/admin/overview', { token });
+    expect(body).toMatchObject({ rejected: null, queues: null, stopped: { hosts: 1 } });
+  });
+});
+
+describe('the name of a process at Postgres', () => {
+  test('fits into what Postgres keeps of it, for the longest name of a service', () => {
+    expect(applicationName('location-tracker').length).toBeLessThan(64);
+  });
+});

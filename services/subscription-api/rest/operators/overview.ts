@@ -1,0 +1,117 @@
+import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
+import type { OperatorLine } from '@waybell/line/operating/operator-line';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { isForUpstream, rejectedQueue } from '@waybell/line/topology';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { Router } from 'express';
+import type { Database } from '../../database.ts';
+import { oldestUndelivered } from '../../failing.ts';
+import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
+import { countHeld } from '../../switched-off.ts';
+import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
+import { moment } from '../deliveries/history-view.ts';
+import { readNoQuery } from '../http/read-query.ts';
+import { addPath } from '../http/routes.ts';
+import { admitOperator } from './admit-operator.ts';
+import { viewsOf } from './operator-log.ts';
+
+type OverviewOptions = {
+  authenticate: Authenticate;
+  database: Pick<Database, 'askLog'>;
+  /** Undefined where this process has no way to the broker. */
+  line: OperatorLine | undefined;
+  /** The names of all queues of the line. */
+  queues: readonly string[];
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_ENDPOINTS = 5;
+
+/** How the whole of it is now, in one answer. A part that cannot be had now is null; without Postgres there is none. */
+export function overviewRoutes({ authenticate, database, line, queues }: OverviewOptions): Router {
+  const router = Router({ caseSensitive: true });
+  addPath(router, ['/v1/admin/overview'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      readNoQuery(request);
+      const now = Date.now();
+      const [tables, lastHour, states] = await Promise.all([
+        database.askLog((postgres) => readTables(postgres, now - DAY_MS)),
+        orNull(database.askLog((postgres) => readLastHour(postgres, now - HOUR_MS))),
+        line === undefined ? null : orNull(line.statesOf(queues)),
+      ]);
+      response.json({ ...tables, last_hour: lastHour, ...(states === null ? NO_QUEUES : queuesView(states)) });
+    },
+  });
+  return router;
+}
+
+/** Null while the dependency is away, or too busy to answer in time. */
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof Unavailable) return null;
+    throw error;
+  });
+}
+
+async function readTables(postgres: Queryable, sinceMs: number) {
+  const services = await runningServices(postgres);
+  const { endpoints } = await waitingInAll(postgres);
+  const longest = await waitingEndpoints(postgres, { limit: MOST_ENDPOINTS });
+  const off = await countOff(postgres, sinceMs);
+  const held = await countHeld(postgres);
+  const views = await viewsOf(postgres, longest);
+  return {
+    services: { objects: services.map(serviceView) },
+    waiting: {
+      deliveries: endpoints.rows,
+      endpoints: endpoints.rooms,
+      shut: endpoints.shut,
+      oldest_at: momentOrNull(endpoints.oldestAt),
+      longest: { objects: longest.map(views.endpoint) },
+    },
+    switched_off: { now: off.off, since: moment(sinceMs), lately: off.offLately, held },
+    stopped: { subscriptions: off.stoppedSubscriptions, hosts: off.stoppedHosts },
+  };
+}
+
+async function readLastHour(postgres: Queryable, sinceMs: number) {
+  const { failed, attempts, rejected, lastRejectedAt } = await countLately(postgres, sinceMs);
+  const unfinished = await oldestUndelivered(postgres, { sinceMs, limit: 1 });
+  const [oldest = null] = unfinished.map((await viewsOf(postgres, unfinished)).undelivered);
+  return {
+    since: moment(sinceMs),
+    failed,
+    attempts,
+    rejected,
+    last_rejected_at: momentOrNull(lastRejectedAt),
+    oldest_unfinished: oldest,
+  };
+}
+
+const NO_QUEUES = { rejected: null, queues: null };
+
+/** What upstream reads when it likes is no backlog. */
+function queuesView(states: readonly NamedState[]) {
+  const own = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
+  return {
+    rejected: states.find(({ name }) => name === rejectedQueue)?.messages ?? null,
+    queues: {
+      messages: own.reduce((sum, { messages }) => sum + messages, 0),
+      unattended: own.filter(mayHoldMore).length,
+    },
+  };
+}
+
+const serviceView = ({ service, processes, startedAt, lastStartedAt, seenAt }: RunningService) => ({
+  service,
+  processes,
+  started_at: momentOrNull(startedAt),
+  last_started_at: momentOrNull(lastStartedAt),
+  seen_at: momentOrNull(seenAt),
+});
+
+const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
