@@ -78,8 +78,20 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     `/deliveries/${other.delivery}`,
     ...asked.map((each) => `/timeline/${each}`),
     ...asked.map((each) => `/find/${each}`),
+    `/deliveries?guid=${other.delivery}`,
+    `/deliveries?subscription=${other.subscription}`,
+    `/deliveries?key=${other.event}`,
   ];
-  const own = ['/catalog?action=order.created', '/secrets', '/credentials', '/live', '/', '/subscriptions'];
+  const own = [
+    '/catalog?action=order.created',
+    '/secrets',
+    '/credentials',
+    '/live',
+    '/',
+    '/deliveries',
+    '/missed',
+    '/subscriptions',
+  ];
   let seen = '';
   for (const address of [...foreign, ...own]) {
     const before = seen;
