@@ -144,7 +144,11 @@ export function hostileContent(): void {
       const shown = `<img src=x onerror=alert(1)>${TURNED_SHOWN}`;
       await page.locator('.feed-line').getByText(shown).waitFor();
       await expectHarmless(opened, 'Catalog');
-      for (const narrowed of ['', `?key=${encodeURIComponent(number)}`, `?status=waiting&key=${encodeURIComponent(number)}`]) {
+      for (const narrowed of [
+        '',
+        `?key=${encodeURIComponent(number)}`,
+        `?status=waiting&key=${encodeURIComponent(number)}`,
+      ]) {
         await to(page, `/deliveries${narrowed}`);
         await page.locator('#main').getByText(shown).first().waitFor();
         await expectHarmless(opened, 'Catalog');
