@@ -8,20 +8,21 @@ import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
+import { aDelivered, anExhausted } from '../stores/log-stand.ts';
 import { anAccount, operatorToken, receiver, subscribed } from './stand.ts';
 import { counting } from './steps.ts';
 
 const PAGE_SIZE = 50;
+/** As many deliveries as one look of the API goes over. */
+const LOOKED_AT = 1_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-export function deliveries(): void {
-  describe('the list of deliveries', () => {
-    let known: Furnished;
-    beforeAll(async () => {
-      known = await furnish('Prairie Line Haulage');
-    });
-
+/** What people come for, with the steps that it takes them. */
+export function deliveryTasks(): void {
+  describe('the console', () => {
     test('leads in two steps from something failed to why, and to what helps', async () => {
+      const known = await furnish('Prairie Line Haulage');
       const { page, count } = counting((await signedIn({ token: known.carrier.tokens.read })).page);
       await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
       await rows(page).filter({ hasText: 'given up' }).getByRole('link').first().click();
@@ -33,6 +34,29 @@ export function deliveries(): void {
       // The last attempt is open, and no other.
       expect(await delivery.locator('pre[aria-label^="Response to attempt"]').count()).toBe(1);
       await delivery.getByRole('link', { name: known.order, exact: true }).waitFor();
+    });
+
+    test('tells an operator in four steps what a client missed on a day', async () => {
+      const name = 'Tuesday Freight';
+      const { carrier } = await furnish(name);
+      const { page, count } = counting((await signedIn({ token: await operatorToken(), at: 'operator' })).page);
+      await page.getByRole('searchbox').first().fill(name);
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Missed' }).first().click();
+      await page.getByText('Acting for').waitFor();
+      await page.getByRole('button', { name: 'Yesterday' }).click();
+      await page.getByText('Nothing was missed in this period.').waitFor();
+      expect(count()).toBeLessThanOrEqual(4);
+      expect(page.url()).toContain(`#/clients/${carrier.account}/default/missed`);
+    });
+  });
+}
+
+export function deliveries(): void {
+  describe('the list of deliveries', () => {
+    let known: Furnished;
+    beforeAll(async () => {
+      known = await furnish('Prairie Line Haulage');
     });
 
     test('is filtered by what its address says, which shows a colleague the same', async () => {
@@ -69,7 +93,7 @@ export function deliveries(): void {
       await untilRows(page, 1);
     });
 
-    test('goes on by a button, and where a look has found nothing so far, too', async () => {
+    test('goes on by a button', async () => {
       const carrier = await anAccount('carrier');
       const { subscription } = await subscribed(carrier, 'order.assigned');
       await logMany({ carrier, subscription }, PAGE_SIZE + 10);
@@ -79,6 +103,21 @@ export function deliveries(): void {
       await page.getByRole('button', { name: 'Show more' }).click();
       await untilRows(page, PAGE_SIZE + 10);
       await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
+    });
+
+    test('searches further back by a button where it has found nothing so far', async () => {
+      const carrier = await anAccount('carrier');
+      const { subscription } = await subscribed(carrier, 'order.assigned');
+      await logMany({ carrier, subscription }, 2 * LOOKED_AT);
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/deliveries?status=waiting');
+      await page.getByText('None found so far.').waitFor();
+      const further = page.getByRole('button', { name: 'Search further back' });
+      const nothing = page.getByText('No delivery matches all of these filters.');
+      await until('it has come to the end', async () => {
+        if (await further.isEnabled({ timeout: 1_000 }).catch(() => false)) await further.click();
+        return nothing.isVisible();
+      });
     });
 
     test('is that of all accounts to an operator, by account and client', async () => {
@@ -111,6 +150,24 @@ export function deliveries(): void {
     });
   });
 
+  test('a delivery that was sent again a day later shows both attempts, and the times of both to one scale', async () => {
+    const carrier = await anAccount('carrier');
+    const { subscription } = await subscribed(carrier, 'order.assigned');
+    const delivery = await resentAfterADay({ carrier, subscription });
+    const { page } = await signedIn({ token: carrier.token });
+    await to(page, `/deliveries/${delivery}`);
+    const axis = page.getByRole('list', { name: 'Attempts in time' });
+    await axis.getByText('24 h').waitFor();
+    const places = await axis.locator('.mark').evaluateAll(leftsOf);
+    expect(places).toHaveLength(3);
+    expect(Math.min(...places.slice(1).map((left, before) => left - (places[before] ?? left)))).toBeGreaterThan(60);
+    await page.getByRole('button', { name: 'Attempt 1' }).click();
+    const bars = page.locator('.timing .bar');
+    await bars.nth(1).waitFor();
+    const filled = await bars.evaluateAll(filledOf);
+    expect(filled.map((share) => Math.round(share * 10))).toEqual([10, 1]);
+  });
+
   describe('what was missed', () => {
     test('is counted over all actions, leads to what it counts, and is replayed', async () => {
       const { carrier, path, subscription, order, event } = await furnish('Lone Mesa Transport');
@@ -132,20 +189,6 @@ export function deliveries(): void {
       await page.getByText('1 of 1 replayed').waitFor();
       await untilStatus(carrier, messageGuid(event, subscription), 'delivered');
     });
-
-    test('a day ago is told an operator in four steps', async () => {
-      const name = 'Tuesday Freight';
-      const { carrier } = await furnish(name);
-      const { page, count } = counting((await signedIn({ token: await operatorToken(), at: 'operator' })).page);
-      await page.getByRole('searchbox').first().fill(name);
-      await page.keyboard.press('Enter');
-      await page.getByRole('link', { name: 'Missed' }).first().click();
-      await page.getByText('Acting for').waitFor();
-      await page.getByRole('button', { name: 'Yesterday' }).click();
-      await page.getByText('Nothing was missed in this period.').waitFor();
-      expect(count()).toBeLessThanOrEqual(4);
-      expect(page.url()).toContain(`#/clients/${carrier.account}/default/missed`);
-    });
   });
 }
 
@@ -159,6 +202,32 @@ async function untilRows(page: Page, wanted: number): Promise<void> {
     return found === wanted;
   };
   await until(`there are ${wanted} rows`, look, () => found);
+}
+
+type Box = { getBoundingClientRect: () => { left: number; width: number }; children: Iterable<Box> };
+
+/** Both run in the page, where these are elements. */
+const leftsOf = (all: unknown[]): number[] => (all as Box[]).map((each) => each.getBoundingClientRect().left);
+const filledOf = (all: unknown[]): number[] =>
+  (all as Box[]).map((bar) => {
+    const widths = [...bar.children].map((each) => each.getBoundingClientRect().width);
+    return widths.reduce((sum, width) => sum + width, 0) / bar.getBoundingClientRect().width;
+  });
+
+/** A delivery whose first attempt took a tenth of the one that was made by hand a day later. */
+async function resentAfterADay(of: Omit<Parameters<typeof aDeliveredEvent>[0], 'at' | 'action'>): Promise<string> {
+  await using log = await openLog();
+  const now = wallClockMs();
+  const at = now - DAY_MS - 2_000;
+  await log.partitions.ensure([now, at]);
+  const [routed, { event, delivery, subscription, action }] = aDeliveredEvent({ ...of, action: 'order.assigned', at });
+  const attempt = { event, delivery, subscription, action };
+  await log.write([
+    routed,
+    anExhausted({ ...attempt, at: at + 1_000, answer: { durationMs: 40, status: 500, reason: 'http_5xx' } }),
+    aDelivered({ ...attempt, at: now, attempt: 2, byHand: 'resend', answer: { durationMs: 400, status: 200 } }),
+  ]);
+  return delivery;
 }
 
 /** Deliveries of the last hours, one after another. */

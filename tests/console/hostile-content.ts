@@ -6,7 +6,7 @@ import type { OpenPage } from '../testing/browser.ts';
 import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, namedCarrier, untilStatus } from './furnished.ts';
 import { overhang, untilLoaded } from './page-checks.ts';
-import { to } from './places.ts';
+import { to, untilLive } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import {
@@ -133,6 +133,28 @@ export function hostileContent(): void {
       },
     );
 
+    test('the number of an order is shown as text where deliveries are listed', async () => {
+      await subscribed(carrier, 'order.picked_up');
+      const number = `<img src=x onerror=alert(1)>${TURNED}`;
+      const opened = await signedIn({ token: carrier.token });
+      const { page } = opened;
+      await to(page, '/live');
+      await untilLive(page);
+      await carrier.hear('order.picked_up', { payload: { id: order, number } });
+      const shown = `<img src=x onerror=alert(1)>${TURNED_SHOWN}`;
+      await page.locator('.feed-line').getByText(shown).waitFor();
+      await expectHarmless(opened, 'Catalog');
+      for (const narrowed of [
+        '',
+        `?key=${encodeURIComponent(number)}`,
+        `?status=waiting&key=${encodeURIComponent(number)}`,
+      ]) {
+        await to(page, `/deliveries${narrowed}`);
+        await page.locator('#main').getByText(shown).first().waitFor();
+        await expectHarmless(opened, 'Catalog');
+      }
+    });
+
     test('what is told of credentials is shown as text', async () => {
       const [host, id] = ['gateway.example.com', '<script>alert(1)</script>'];
       const basic = { username: `<img src=x onerror=alert(2)>${TURNED}`, password: 'a' };
@@ -155,6 +177,7 @@ export function hostileContent(): void {
     test.each([
       ['the accounts', '/accounts'],
       ['the account', '/accounts/<account>'],
+      ['the deliveries', '/deliveries'],
       ['what fails', '/failing'],
       ['what is switched off', '/switched-off'],
       ['why', '/why/<order>'],

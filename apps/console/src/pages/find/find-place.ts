@@ -8,8 +8,6 @@ export type Place =
   | { kind: 'deliveries'; filter: DeliveryFilter };
 
 const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/i;
-/** A host, with its port or without, or a URL. */
-const ENDPOINT = /^(https?:\/\/)?[^\s/@]+(\.[^\s/@]+|:\d+)(\/\S*)?$/i;
 
 /**
  * Finds what a text means to a client: a name that events mention goes before all, as an order number may be eight digits long.
@@ -31,5 +29,13 @@ export async function findPlace({ client }: ApiClient, text: string): Promise<Pl
     if (objects.length > 1) return { kind: 'deliveries', filter: { guid: text } };
     if (first !== undefined) return { kind: 'delivery', guid: first.guid };
   }
-  return ENDPOINT.test(text) ? { kind: 'deliveries', filter: { endpoint: text } } : { kind: 'timeline' };
+  return subscriptions.some(({ callback_url: url }) => isAt(url, text))
+    ? { kind: 'deliveries', filter: { endpoint: text } }
+    : { kind: 'timeline' };
+}
+
+/** Whether a URL is that, or is at that host or origin. */
+function isAt(url: string, text: string): boolean {
+  const { host, hostname, origin } = new URL(url);
+  return [host, hostname, origin, url.split('?')[0]].includes(text.split('?')[0]);
 }
