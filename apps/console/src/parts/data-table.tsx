@@ -30,6 +30,8 @@ type DataTableProps<T> = {
 /** Beyond it, only rows in sight are in the page. */
 const MOST_ROWS = 200;
 const ROW_PX = 40;
+/** So few are not sorted where they are stacked. */
+const FEW_ROWS = 8;
 
 const features = tableFeatures({
   rowSortingFeature,
@@ -68,7 +70,13 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
   const above = isLong ? (seen[0]?.start ?? 0) : 0;
   const below = isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0;
   return (
-    <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="group" aria-label={label}>
+    <div
+      className={`table-frame ${isLong ? 'long' : sorted.length < FEW_ROWS ? 'few' : ''}`}
+      ref={frame}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+    >
       <table role="table" aria-label={label} aria-rowcount={sorted.length + 1}>
         <thead role="rowgroup">
           <tr role="row" aria-rowindex={1}>

@@ -78,8 +78,9 @@ function Subject({
   change: Change;
 }) {
   const [kind = ''] = what.split('.');
-  const host = details['host'];
+  const { host, delivery } = details;
   if (typeof host === 'string') return <Foreign text={host} />;
+  if (typeof delivery === 'string') return <WhyLink guid={delivery} />;
   if (guid === null) return '–';
   if (kind === 'subscription') return <WhyLink guid={guid}>{action ?? undefined}</WhyLink>;
   if (kind === 'account' && account !== null) return <AccountLink account={account} />;

@@ -6,13 +6,15 @@ type Details = Change['details'];
 /** A change as people say it, such as `Switched off: a delivery was given up`. */
 export function inWords(change: Pick<Change, 'what' | 'details' | 'callback_origin_before'>): string {
   const [kind = '', verb = ''] = change.what.split('.');
+  const sent = SENT[kind];
+  if (sent !== undefined) return `${sent}${ofAction(change.details)}`;
   const name = KINDS[kind] ?? kind;
   if (verb === 'changed') {
     const said = changesOf(kind, change);
     return said.length === 0 ? `Changed ${name}` : said.join(', ');
   }
   const done = VERBS[verb] ?? verb;
-  return `${done} ${name}${kind === 'subscription' && verb === 'created' ? leadingTo(change.details) : ''}`;
+  return `${done} ${name}${verb === 'created' ? moreOf(kind, change.details) : ''}`;
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -22,7 +24,11 @@ const KINDS: Readonly<Record<string, string>> = {
   'signing-secret': 'signing secret',
   credentials: 'credentials',
   host: 'host',
+  replay: 'replay',
 };
+
+/** By hand. */
+const SENT: Readonly<Record<string, string>> = { resend: 'Resent a delivery', test: 'Sent a test' };
 
 const VERBS: Readonly<Record<string, string>> = {
   created: 'Created',
@@ -54,6 +60,7 @@ function changesOf(
   if (has('stopped_at')) said.push(details['stopped_at'] === null ? 'Started' : `Stopped: ${text('stopped_reason')}`);
   else if (has('stopped_reason')) said.push(`Stop reason changed to ${text('stopped_reason')}`);
   if (has('audit_field_set')) said.push('Audit fields changed');
+  if (has('cancelled_at')) said.push('Cancelled replay');
   if (has('revoked_at')) said.push('Revoked access token');
   if (has('name')) said.push(details['name'] === null ? 'Name removed' : `Named ${text('name')}`);
   if (has('features')) said.push(`Features: ${listed(details['features'])}`);
@@ -68,7 +75,13 @@ function switchOf(details: Details): string {
   return rule === '' ? 'Switched off' : `Switched off: ${RULES[rule] ?? rule}`;
 }
 
-const leadingTo = (details: Details): string =>
-  typeof details['callback_origin'] === 'string' ? ` to ${details['callback_origin']}` : '';
+function moreOf(kind: string, details: Details): string {
+  const { callback_origin: url, since, until } = details;
+  if (kind === 'subscription' && typeof url === 'string') return ` to ${url}`;
+  if (kind !== 'replay' || typeof since !== 'string' || typeof until !== 'string') return '';
+  return `${ofAction(details)} from ${writtenHere(since)} to ${writtenHere(until)}`;
+}
+
+const ofAction = ({ action }: Details): string => (typeof action === 'string' ? ` of ${action}` : '');
 
 const listed = (names: unknown): string => (Array.isArray(names) && names.length > 0 ? names.join(', ') : 'none');
