@@ -10,7 +10,7 @@ export function Attention({ overview }: { overview: Overview }) {
   if (troubles.length === 0) {
     return (
       <p className="calm line">
-        <Status of="ready" /> Every service runs, and every queue has a consumer.
+        <Status of="running" /> Every service runs, and every queue has a consumer.
       </p>
     );
   }

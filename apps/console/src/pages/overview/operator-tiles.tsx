@@ -59,7 +59,7 @@ function Waiting({
       figure={deliveries.toLocaleString()}
       to={{ to: '/deliveries', search: { status: 'waiting' } }}
     >
-      {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} not answering
+      {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} taking nothing
       {oldestAt !== null && <>, oldest {writtenDuration(now - Date.parse(oldestAt))}</>}
     </Tile>
   );
