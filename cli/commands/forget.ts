@@ -53,7 +53,7 @@ async function run(argument: string | undefined, { subject = argument, kind, ...
 
 /** The same key may be that of several things: an order's number, and another's id. */
 async function assertOneThing(postgres: Queryable, { key, kind }: AskedKey): Promise<void> {
-  const found = await findAnything(postgres, key);
+  const found = await findAnything(postgres, key, { as: 'key' });
   const kinds = found.flatMap((each) => (each.kind === 'key' ? [each.keyKind] : []));
   if (kind === undefined && kinds.length > 1)
     throw new Error(`"${key}" is ${kinds.join(' and ')}: say which with --kind; nothing was deleted`);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
 import { why, type WhyAnswer, type Question } from '@waybell/subscription-api/why';
 import { positive } from '../count-option.ts';
 import { LISTENERS_OPTION } from '../listeners-option.ts';
@@ -25,8 +25,13 @@ type Options = {
 
 export function whyCommand(): Command {
   return new Command('why')
-    .description('tell why a callback did, or did not, arrive: by an order number, a VIN, a guid of anything')
-    .argument('[anything]', 'the guid, number or VIN of what events are about; or the guid of an event, a delivery …')
+    .description(
+      'tell why a callback did, or did not, arrive: by an order number, a VIN, a guid of anything, a name, a URL',
+    )
+    .argument(
+      '[anything]',
+      "the guid, number or VIN of what events are about; the guid of an event, a delivery …, or its first eight digits; an account's name; a host or URL",
+    )
     .option('--subject <key>', 'what events are about: an order, a vehicle, an offer …')
     .option('--event <guid>', 'an event')
     .option('--delivery <guid>', 'a delivery: the webhook-id that a receiver saw')
@@ -40,7 +45,7 @@ export function whyCommand(): Command {
       'after',
       '\nWithout an option it is found out what is meant; what may mean several things is listed.' +
         '\nDATABASE_URL names the database; without it, the running stack is meant. Times are UTC.' +
-        '\n\nExamples:\n  ./waybell why 4711\n  ./waybell why 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11\n',
+        '\n\nExamples:\n  ./waybell why 4711\n  ./waybell why 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11\n  ./waybell why acme\n  ./waybell why receiver.example.com\n',
     )
     .action(tellWhy);
 }

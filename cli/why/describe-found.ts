@@ -1,21 +1,39 @@
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
-import { MOST_COUNTED, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { MOST_COUNTED } from '@waybell/delivery-log/read/find-anything';
+import type { FoundKey, SearchMatch } from '@waybell/delivery-log/read/search-match';
 import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
 import { accountCalled, type NameOf } from '../account-called.ts';
 import { timeOf } from './describe-history.ts';
 
 /** One of several things that a text may mean, and the command that asks for it. */
 export function describeCandidate(found: SearchMatch, text: string): string {
-  const word = /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
   if (found.kind === 'key') {
+    const word = /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
     const count = found.events === MOST_COUNTED ? `${MOST_COUNTED} events or more` : `${found.events} events`;
     return `${found.keyKind}: ${count}, the last at ${timeOf(found.at)}  ./waybell why --subject ${word} --kind ${found.keyKind}`;
   }
-  const what =
-    found.kind === 'account'
-      ? (found.name ?? found.interface)
-      : `${found.interface} ${found.action} of ${timeOf(found.at)}`;
-  return `${found.kind}: ${what}  ./waybell why --${found.kind} ${word}`;
+  return `${found.kind}: ${whatOf(found)}  ./waybell why --${found.kind} ${guidOf(found)}`;
+}
+
+type FoundByGuid = Exclude<SearchMatch, FoundKey>;
+
+function whatOf(found: FoundByGuid): string {
+  if (found.kind === 'account') return found.name ?? found.interface;
+  const at = found.kind === 'subscription' ? `, to ${found.url},` : '';
+  return `${found.interface} ${found.action}${at} of ${timeOf(found.at)}`;
+}
+
+function guidOf(found: FoundByGuid): string {
+  switch (found.kind) {
+    case 'account':
+      return found.account;
+    case 'event':
+      return found.event;
+    case 'delivery':
+      return found.delivery;
+    case 'subscription':
+      return found.subscription;
+  }
 }
 
 /** A subscription and how it stood, as lines for a terminal. */

@@ -5,17 +5,16 @@ import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
 import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
 import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
-import { findAnything, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
+import type { MatchFilter, SearchMatch } from '@waybell/delivery-log/read/search-match';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 
-/** The text is a guid, a number, a VIN …; `as` chooses one of several meanings. */
+/** The text is a guid, a number, a VIN, a name, a URL …; `as` chooses one of several meanings. */
 export type Question = PageRequest &
-  ToldListeners & {
+  ToldListeners &
+  MatchFilter & {
     text: string;
-    as?: SearchMatch['kind'] | undefined;
-    /** The kind of a key. */
-    keyKind?: string | undefined;
   };
 
 export type WhyResult =
@@ -36,11 +35,7 @@ export async function why(postgres: Queryable, question: Question): Promise<WhyA
 }
 
 async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<WhyResult> {
-  const candidates = (await findAnything(postgres, text)).filter(
-    (found) =>
-      (as === undefined || found.kind === as) &&
-      (keyKind === undefined || (found.kind === 'key' && found.keyKind === keyKind)),
-  );
+  const candidates = await findAnything(postgres, text, { as, keyKind });
   const [found] = candidates;
   if (found === undefined) return { kind: 'nothing' };
   return candidates.length === 1 ? tellOf(postgres, found, paging) : { kind: 'several', candidates };
@@ -104,8 +99,9 @@ function accountsIn(told: WhyResult): string[] {
       return [told.subscription.account];
     case 'account':
       return [told.account.account];
-    case 'nothing':
     case 'several':
+      return told.candidates.flatMap((found) => ('account' in found ? [found.account] : []));
+    case 'nothing':
       return [];
   }
 }

@@ -65,6 +65,7 @@ describe('GET /v1/timeline/{key}', () => {
                 guid: delivery,
                 event_guid: event,
                 action: 'order.created',
+                keys: [{ kind: 'order_guid', key: subject }],
                 subscription_guid: subscription,
                 at: '2026-11-20T09:30:00.000Z',
                 status: 'delivered',

@@ -31,20 +31,19 @@ function Console({ settings }: { settings: Promise<PageSettings> }) {
 function SignedIn({ settings }: { settings: PageSettings }) {
   const client = useClientInAddress();
   if (settings.view === 'client' || client === undefined) return <Pages key="own" settings={settings} />;
-  return <ActingFor key={placeOfClient(client)} client={client} settings={settings} />;
+  return <ActingFor key={placeOfClient(client)} {...client} settings={settings} />;
 }
 
 /** The pages of a client, for an operator. */
-function ActingFor({ client, settings }: { client: ActedFor; settings: PageSettings }) {
+function ActingFor({ account, client, settings }: ActedFor & { settings: PageSettings }) {
   const operator = useSignedIn();
   const [session, setSession] = useState<Session | Error>();
+  const ofClient = useMemo(() => ({ ...settings, view: 'client' as const }), [settings]);
   useEffect(() => {
-    actFor(operator, client).then(setSession, (error: unknown) =>
+    actFor(operator, { account, client }).then(setSession, (error: unknown) =>
       setSession(error instanceof Error ? error : new Error(String(error))),
     );
-    // Another client is another one of these.
-    // oxlint-disable-next-line exhaustive-deps
-  }, [operator]);
+  }, [operator, account, client]);
   if (session === undefined) return <Loading what="the client" />;
   if (session instanceof Error) {
     return (
@@ -58,7 +57,7 @@ function ActingFor({ client, settings }: { client: ActedFor; settings: PageSetti
   }
   return (
     <Acting value={session}>
-      <Pages settings={{ ...settings, view: 'client' }} basepath={placeOfClient(client)} />
+      <Pages settings={ofClient} basepath={placeOfClient({ account, client })} />
     </Acting>
   );
 }
@@ -66,8 +65,7 @@ function ActingFor({ client, settings }: { client: ActedFor; settings: PageSetti
 /** With its own memory of answers, which ends with the session. */
 function Pages({ settings, basepath }: { settings: PageSettings; basepath?: string }) {
   const queries = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } }), []);
-  // oxlint-disable-next-line exhaustive-deps -- the settings stay what they are
-  const router = useMemo(() => routerFor(settings, basepath), []);
+  const router = useMemo(() => routerFor(settings, basepath), [settings, basepath]);
   return (
     <QueryClientProvider client={queries}>
       <Notices>

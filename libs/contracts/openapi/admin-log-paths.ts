@@ -1,7 +1,7 @@
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { problemAnswers, success } from './answers.ts';
 import { deliveryFilters, keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
-import { guid, listOf, moment, schemaRef, text, type JsonNode } from './json-node.ts';
+import { actionName, guid, listOf, moment, schemaRef, type JsonNode } from './json-node.ts';
 
 const operators = { tags: ['Delivery log'], security: [{ accessToken: ['admin'] }] };
 
@@ -34,7 +34,7 @@ export const operatorDeliveryParameters: readonly JsonNode[] = [
   account,
   query('client', 'Of this client alone.', schemaRef('ClientId')),
   listeners,
-  ...deliveryFilters({ ...text, maxLength: LONGEST_KEY, examples: ['order.created'] }),
+  ...deliveryFilters({ ...actionName, examples: ['order.created'] }),
 ];
 
 /** The parameters that say what of all that fails is asked for. */

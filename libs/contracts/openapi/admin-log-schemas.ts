@@ -114,7 +114,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
       },
       standing: { enum: ['active', 'switched_off', 'ended'] },
       failing_since: { ...orNull(moment), description: 'Since when its attempts fail; null: the last one did not.' },
-      last_success_at: orNull(moment),
+      last_success_at: { ...orNull(moment), description: 'When its last successful attempt ended; null: none has.' },
       switches: {
         type: 'array',
         description: 'When a rule switched it off, and when it was subscribed anew, the first one first.',
@@ -125,7 +125,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
   SwitchedOff: exactly({ ...judged, switched_off_at: moment }),
   HeldDeactivation: exactly({ ...judged, held_at: moment }),
   Candidate: {
-    description: 'What was asked by may be this. Ask again with `as`, and for a key with `kind`.',
+    description: 'What was asked by may be this. Ask again by its guid, or with `as`, and for a key with `kind`.',
     oneOf: [
       exactly({
         kind: { const: 'key' },
@@ -134,7 +134,14 @@ export const adminLogSchemas: Record<string, JsonNode> = {
         events: { ...count, description: 'How many there are; 1,000: or more.' },
         at: { ...moment, description: 'When the last one of those counted was looked at.' },
       }),
-      ...['event', 'delivery', 'subscription'].map((kind) => candidate(kind)),
+      candidate('event'),
+      candidate('delivery', { ...ofClient, interface: interfaceName, action: text }),
+      candidate('subscription', {
+        ...ofClient,
+        interface: interfaceName,
+        action: text,
+        url: { ...text, description: 'Without its query.' },
+      }),
       candidate('account', { interface: interfaceName, name: { type: ['string', 'null'] } }),
     ],
   },

@@ -78,6 +78,7 @@ export const deliveryFilters = (action: JsonNode): JsonNode[] => [
     ...query('status', 'How they stand: one of these, with commas between.', {
       type: 'array',
       minItems: 1,
+      maxItems: DELIVERY_STATUSES.length,
       items: { enum: DELIVERY_STATUSES },
       examples: [['exhausted', 'dropped']],
     }),

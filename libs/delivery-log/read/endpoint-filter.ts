@@ -15,8 +15,9 @@ export const LONGEST_ENDPOINT = 2_048;
 export function readEndpoint(text: string): EndpointFilter | undefined {
   const isUrl = /^https?:\/\//i.test(text);
   const url = URL.parse(isUrl ? text : `https://${text}`);
-  if (url === null || url.hostname === '' || /[\s\\]/.test(text) || text.length > LONGEST_ENDPOINT) return undefined;
-  if (!isUrl && /:\/\/|@/.test(text)) return undefined;
+  if (url === null || url.hostname === '' || url.username + url.password !== '') return undefined;
+  if (/[\s\\\p{Cc}\p{Cf}]/u.test(text) || text.length > LONGEST_ENDPOINT) return undefined;
+  if (!isUrl && text.includes('://')) return undefined;
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   const isWhole = url.pathname !== '/';
   const origins = isUrl ? [url.origin] : [`https://${url.host}`, `http://${url.host}`];

@@ -31,11 +31,12 @@ export async function latestEvents(
   let spanMs = FIRST_MS;
   for (let spans = 0; spans < SPANS && place.at > since; spans += 1) {
     const from = Math.max(since, Math.min(place.at, Date.now()) - spanMs);
-    if (spanMs > 1 && (await hasMany(postgres, from, place))) {
+    const count = await countFrom(postgres, from, place);
+    if (count === TOGETHER && spanMs > 1) {
       spanMs = Math.max(1, Math.floor(spanMs / TIMES));
       continue;
     }
-    found.push(...(await eventsFrom(postgres, from, place, limit - found.length)));
+    if (count > 0) found.push(...(await eventsFrom(postgres, from, place, limit - found.length)));
     if (found.length >= limit) return { candidates: byPlace(found), isLast: false };
     place = placeBefore(from, place);
     spanMs *= TIMES;
@@ -43,14 +44,15 @@ export async function latestEvents(
   return { candidates: byPlace(found), isLast: place.at <= since, lookedAt: place };
 }
 
-async function hasMany(postgres: Queryable, from: number, { at }: Cursor): Promise<boolean> {
+/** Counts events up to the limit. */
+async function countFrom(postgres: Queryable, from: number, { at }: Cursor): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
     `select count(*)::int as count from (
        select from delivery_log.events where at >= ${time('$1')} and at <= ${time('$2')} limit $3
      ) looked_at`,
     [from, at, TOGETHER],
   );
-  return rows[0]?.count === TOGETHER;
+  return rows[0]?.count ?? 0;
 }
 
 async function eventsFrom(postgres: Queryable, from: number, before: Cursor, limit: number): Promise<StoredEventRow[]> {

@@ -2,8 +2,10 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import { DELIVERED_OR_RETRIED } from '../tables.ts';
 import type { ToldListeners } from '../listener-client.ts';
 import type { Cursor } from './cursor.ts';
+import { SKEW_MS } from './events.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
 export type SubscriptionEntry = {
@@ -45,6 +47,16 @@ export const STOP = `coalesce(
   (select json_build_object('at', ${ms('h.stopped_at')}, 'reason', h.reason) from waybell.stopped_hosts h
    where h.host = waybell.host_of(s.callback_url)))`;
 
+/**
+ * The last success of the subscription `s`. Its row is written once an hour at most while it succeeds: what succeeded since is in the
+ * log. While it fails, nothing succeeded after its failures began that is not in the row.
+ */
+const LAST_SUCCESS = `greatest(s.last_success_at, (
+  select a.at from delivery_log.attempts a
+  where a.subscription = s.guid and a.${DELIVERED_OR_RETRIED} and a.kind = 'delivered'
+    and a.at > s.last_success_at and a.at <= coalesce(s.failing_since + interval '${SKEW_MS} milliseconds', 'infinity')
+  order by a.at desc limit 1))`;
+
 /** Finds subscriptions, ended ones too, newest first; all or a page. */
 export async function subscriptionsOf(
   postgres: Queryable,
@@ -63,7 +75,7 @@ export async function subscriptionsOf(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
        case when paused_until > now() then ${ms('paused_until')} end as "pausedUntil", ${STOP} as stop,
-       ${ms('failing_since')} as "failingSince", ${ms('last_success_at')} as "lastSuccessAt",
+       ${ms('failing_since')} as "failingSince", ${ms(LAST_SUCCESS)} as "lastSuccessAt",
        ${ms('deactivated_at')} as "deactivatedAt", deactivation_rule as rule
      from waybell.subscriptions s
      where ($1::uuid is null or guid = $1) and ($2::uuid is null or account_guid = $2)

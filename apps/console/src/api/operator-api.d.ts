@@ -1259,7 +1259,7 @@ export interface components {
              */
             waited?: "full" | "hung" | "busy" | "paused" | "stopped" | "egress" | "open";
         };
-        /** @description What was asked by may be this. Ask again with `as`, and for a key with `kind`. */
+        /** @description What was asked by may be this. Ask again by its guid, or with `as`, and for a key with `kind`. */
         Candidate: {
             /**
              * Format: date-time
@@ -1288,12 +1288,14 @@ export interface components {
             /** @constant */
             kind: "event";
         } | {
+            account: components["schemas"]["AccountName"];
             action: string;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            client_id: string;
             /** Format: uuid */
             guid: string;
             /** @enum {unknown} */
@@ -1301,18 +1303,22 @@ export interface components {
             /** @constant */
             kind: "delivery";
         } | {
+            account: components["schemas"]["AccountName"];
             action: string;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.123Z
              */
             at: string;
+            client_id: string;
             /** Format: uuid */
             guid: string;
             /** @enum {unknown} */
             interface: "shipper" | "carrier";
             /** @constant */
             kind: "subscription";
+            /** @description Without its query. */
+            url: string;
         } | {
             /**
              * Format: date-time
@@ -2209,6 +2215,7 @@ export interface components {
             interface: "shipper" | "carrier";
             /**
              * Format: date-time
+             * @description When its last successful attempt ended; null: none has.
              * @example 2026-11-20T09:30:00.123Z
              */
             last_success_at?: string | null;

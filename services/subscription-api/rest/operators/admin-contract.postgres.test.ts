@@ -24,6 +24,7 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   ...[
     `why/${account}`,
     'overview',
+    'deliveries',
     'failing',
     'waiting',
     'switched-off',

@@ -10,7 +10,7 @@ import {
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import { interruptedSubscriptions, latestNotices } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { subscriptionsHeld, subscriptionsSwitchedOff } from '../../switched-off.ts';

@@ -3,12 +3,13 @@ import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { Interrupted } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
 import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
+import { candidateView } from './candidate-view.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../deliveries/page.ts';
 
@@ -89,7 +90,9 @@ export function operatorViews(accounts: Accounts) {
 
   const interrupted = (entry: Interrupted) => ({ ...interruptedView(entry), account: called(entry.account) });
 
-  return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted };
+  const candidate = (found: SearchMatch) => candidateView(found, called);
+
+  return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted, candidate };
 }
 
 /** What is known of what was asked for by anything. */
@@ -98,7 +101,7 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   const views = operatorViews(answer.accounts);
   switch (kind) {
     case 'several':
-      return { kind, objects: answer.candidates.map(candidateView) };
+      return { kind, objects: answer.candidates.map(views.candidate) };
     case 'events':
       return { kind, ...pageView(answer.page, views.event) };
     case 'delivery':
@@ -127,28 +130,6 @@ export function changeView({ account_guid: guid, account_name: name, by, ...note
   const author = by && { account: { guid: by.account_guid, name: by.account_name }, client_id: by.client_id };
   return { ...note, by: author, account: guid && { guid, name } };
 }
-
-function candidateView(found: SearchMatch) {
-  const at = moment(found.at);
-  switch (found.kind) {
-    case 'key':
-      return { kind: found.kind, key: found.key, key_kind: found.keyKind, events: found.events, at };
-    case 'account':
-      return { kind: found.kind, guid: found.account, interface: found.interface, name: found.name, at };
-    case 'event':
-      return { ...eventLike(found), guid: found.event, at };
-    case 'delivery':
-      return { ...eventLike(found), guid: found.delivery, at };
-    case 'subscription':
-      return { ...eventLike(found), guid: found.subscription, at };
-  }
-}
-
-const eventLike = ({ kind, interface: interfaceName, action }: Extract<SearchMatch, { action: string }>) => ({
-  kind,
-  interface: interfaceName,
-  action,
-});
 
 /** With the address that was connected to, wherever it is. */
 const wholeAttempt = (entry: AttemptEntry) => ({
