@@ -40,6 +40,7 @@ export function operatorSearch(): void {
       await matches.getByRole('row').filter({ hasText: 'Twin Forks East' }).waitFor();
       await matches.getByRole('link', { name: 'Twin Forks West' }).click();
       await page.getByRole('heading', { name: 'Twin Forks West' }).waitFor();
+      expect(page.url()).toContain('#/accounts/');
     });
 
     test('finds a subscription by the first digits of its guid and by its URL', async () => {
@@ -53,6 +54,7 @@ export function operatorSearch(): void {
           .getByRole('region', { name: `Subscription ${subscription}` })
           .getByText(path)
           .waitFor();
+        expect(page.url()).toContain(`#/why/${encodeURIComponent(text)}`);
         await to(page, '/');
         await page.getByRole('heading', { name: 'Overview' }).waitFor();
       }

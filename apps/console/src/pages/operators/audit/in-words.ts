@@ -52,13 +52,13 @@ const VALUES: Readonly<Record<string, Say>> = {
   is_active: (value, { details }) =>
     (details['ended_at'] ?? null) !== null ? undefined : value === true ? 'Switched on' : switchedOff(details),
   callback_origin: (value, { callback_origin_before: before }) =>
-    `URL changed ${before === null ? '' : `from ${before} `}to ${String(value)}`,
-  paused_until: (value, _change, written) => (value === null ? 'Resumed' : `Paused until ${written(String(value))}`),
-  stopped_at: (value, { details }) => (value === null ? 'Started' : `Stopped: ${String(details['stopped_reason'])}`),
+    `URL changed ${before === null ? '' : `from ${before} `}to ${text(value)}`,
+  paused_until: (value, _change, written) => (value === null ? 'Resumed' : `Paused until ${written(text(value))}`),
+  stopped_at: (value, { details }) => (value === null ? 'Started' : `Stopped: ${text(details['stopped_reason'])}`),
   audit_field_set: () => 'Audit fields changed',
   cancelled_at: () => 'Cancelled replay',
   revoked_at: () => 'Revoked access token',
-  name: (value) => (value === null ? 'Name removed' : `Named ${String(value)}`),
+  name: (value) => (value === null ? 'Name removed' : `Named ${text(value)}`),
   features: (value) => `Features: ${listed(value)}`,
   expires_at: (_value, { what }) => (what.startsWith('signing-secret') ? 'Rotated signing secret' : undefined),
 };
@@ -82,5 +82,6 @@ function moreOf(kind: string, details: Details, written: Written): string {
   return `${ofAction(details)} from ${written(since)} to ${written(until)}`;
 }
 
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 const ofAction = ({ action }: Details): string => (typeof action === 'string' ? ` of ${action}` : '');
 const listed = (names: unknown): string => (Array.isArray(names) && names.length > 0 ? names.join(', ') : 'none');
