@@ -47,7 +47,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     keepAlive: true,
     idleTimeoutMillis: keptIdleMs,
     ...(name !== undefined && { application_name: name }),
-    ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
+    ...(set.length === 0 ? {} : { options: set.map(([setting, value]) => `-c ${setting}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => withTimeout(CLOSE_LIMIT, pool.end()) });

@@ -180,6 +180,8 @@ export function hostileContent(): void {
       ['the deliveries', '/deliveries'],
       ['what fails', '/failing'],
       ['what is switched off', '/switched-off'],
+      ['the audit log', '/audit?account=<account>'],
+      ['deliveries of all accounts', '/deliveries?account=<account>'],
       ['why', '/why/<order>'],
     ])('the name of an account is shown as text by %s', async (_name, address) => {
       const opened = await signedIn({ token: await operatorToken(), at: 'operator' });

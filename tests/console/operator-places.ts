@@ -69,6 +69,7 @@ export const operatorPlaces: Place[] = [
     async (page, known) => {
       await to(page, `/accounts/${known.carrier.account}`);
       await page.getByText('order.assigned').first().waitFor();
+      await page.getByRole('table', { name: 'Clients' }).waitFor();
     },
   ],
   [
@@ -119,7 +120,17 @@ export const operatorPlaces: Place[] = [
     'why, of an account',
     async (page, known) => {
       await to(page, `/why/${known.carrier.account}`);
-      await page.getByText(known.name).first().waitFor();
+      await page.getByRole('table', { name: 'Clients' }).waitFor();
+    },
+  ],
+  [
+    'why, of several',
+    async (page, known) => {
+      await to(page, `/why/${encodeURIComponent(known.name.slice(0, 8))}`);
+      await page
+        .getByRole('heading', { name: /matches$|^Prairie Line Haulage$/ })
+        .first()
+        .waitFor();
     },
   ],
   [

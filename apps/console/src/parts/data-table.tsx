@@ -8,7 +8,7 @@ import {
   type SortingState,
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 
 /** A column of a table; with `value`, its header is a button that sorts by that. */
 export type TableColumn<T> = {
@@ -30,6 +30,11 @@ type DataTableProps<T> = {
 /** Beyond it, only rows in sight are in the page. */
 const MOST_ROWS = 200;
 const ROW_PX = 40;
+/** So few are not sorted where they are stacked. */
+const FEW_ROWS = 8;
+
+/** States the role that an element has anyway: a browser may drop it where a table is laid out as blocks. */
+const as = (role: string) => ({ role });
 
 const features = tableFeatures({
   rowSortingFeature,
@@ -39,7 +44,7 @@ const features = tableFeatures({
 
 /**
  * A table of any length, in the order it was given until somebody sorts it. Where the window is narrow, each row is a block with the
- * header beside each cell; the roles are stated, as a browser drops those of a table that is laid out as blocks.
+ * header beside each cell.
  */
 export function DataTable<T extends object>({ label, rows, columns, keyOf }: DataTableProps<T>) {
   const frame = useRef<HTMLDivElement>(null);
@@ -54,24 +59,18 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
     onSortingChange: setSorting,
   });
   const sorted = table.getRowModel().rows;
-  const isLong = sorted.length > MOST_ROWS;
-  const virtual = useVirtualizer({
-    count: sorted.length,
-    enabled: isLong,
-    getScrollElement: () => frame.current,
-    estimateSize: () => ROW_PX,
-    getItemKey: (index) => sorted[index]?.id ?? index,
-    overscan: 12,
-  });
-  const seen = virtual.getVirtualItems();
-  const shown = isLong ? seen.map(({ index }) => index) : sorted.map((_row, index) => index);
-  const above = isLong ? (seen[0]?.start ?? 0) : 0;
-  const below = isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0;
+  const { isLong, shown, above, below, measure } = useShown(sorted, frame);
   return (
-    <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="group" aria-label={label}>
-      <table role="table" aria-label={label} aria-rowcount={sorted.length + 1}>
-        <thead role="rowgroup">
-          <tr role="row" aria-rowindex={1}>
+    <div
+      className={`table-frame ${isLong ? 'long' : sorted.length < FEW_ROWS ? 'few' : ''}`}
+      ref={frame}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+    >
+      <table {...as('table')} aria-label={label} aria-rowcount={sorted.length + 1}>
+        <thead {...as('rowgroup')}>
+          <tr {...as('row')} aria-rowindex={1}>
             {table.getFlatHeaders().map(({ id, column }, place) => (
               <Header
                 key={id}
@@ -82,19 +81,13 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup">
+        <tbody {...as('rowgroup')}>
           <Gap px={above} columns={columns.length} />
           {shown.map((index) => {
             const row = sorted[index];
             if (row === undefined) return null;
             return (
-              <tr
-                key={row.id}
-                role="row"
-                aria-rowindex={index + 2}
-                data-index={index}
-                ref={isLong ? virtual.measureElement : undefined}
-              >
+              <tr key={row.id} {...as('row')} aria-rowindex={index + 2} data-index={index} ref={measure}>
                 {columns.map((column, place) => (
                   <Cell key={column.header} column={column} row={row.original} isFirst={place === 0} />
                 ))}
@@ -106,6 +99,27 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
       </table>
     </div>
   );
+}
+
+/** The rows that are in the page, by their places, and the room of those above and below them. */
+function useShown(sorted: readonly { id: string }[], frame: RefObject<HTMLDivElement | null>) {
+  const isLong = sorted.length > MOST_ROWS;
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    enabled: isLong,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => sorted[index]?.id ?? index,
+    overscan: 12,
+  });
+  const seen = virtual.getVirtualItems();
+  return {
+    isLong,
+    shown: isLong ? seen.map(({ index }) => index) : sorted.map((_row, index) => index),
+    above: isLong ? (seen[0]?.start ?? 0) : 0,
+    below: isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0,
+    measure: isLong ? virtual.measureElement : undefined,
+  };
 }
 
 function definitionsOf<T extends object>(columns: readonly TableColumn<T>[]) {
@@ -130,7 +144,7 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   const style = isNumber === true ? 'number' : undefined;
   if (value === undefined) {
     return (
-      <th role="columnheader" scope="col" className={style}>
+      <th {...as('columnheader')} scope="col" className={style}>
         {header}
       </th>
     );
@@ -138,7 +152,7 @@ function Header<T>({ column, direction, sort }: HeaderProps<T>) {
   const order = direction === 'asc' ? 'ascending' : direction === 'desc' ? 'descending' : 'none';
   const mark = direction === 'asc' ? '▲' : direction === 'desc' ? '▼' : '↕';
   return (
-    <th role="columnheader" scope="col" className={style} aria-sort={order}>
+    <th {...as('columnheader')} scope="col" className={style} aria-sort={order}>
       <button type="button" className="sort" onClick={sort}>
         {header} <span aria-hidden="true">{mark}</span>
       </button>
@@ -150,12 +164,12 @@ function Cell<T>({ column, row, isFirst }: { column: TableColumn<T>; row: T; isF
   const style = column.isNumber === true ? 'number' : undefined;
   if (!isFirst)
     return (
-      <td role="cell" className={style} data-header={column.header}>
+      <td {...as('cell')} className={style} data-header={column.header}>
         <div>{column.cell(row)}</div>
       </td>
     );
   return (
-    <th role="rowheader" scope="row" className={style}>
+    <th {...as('rowheader')} scope="row" className={style}>
       {column.cell(row)}
     </th>
   );

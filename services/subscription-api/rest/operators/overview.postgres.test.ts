@@ -73,17 +73,22 @@ describe('the overview', () => {
     const delivery = await logDelivery(api.store.postgres, { account: guid, interface: 'shipper', mark: 'a' });
     const after = (await overview()).last_hour;
     expect(after).toMatchObject({ failed: before.failed + 1, attempts: before.attempts + 1, oldest_unfinished: null });
-    await api.store.postgres.query(`update delivery_log.attempts set kind = 'failed' where delivery = $1`, [
-      delivery.delivery,
-    ]);
+    const become = (kind: string) =>
+      api.store.postgres.query('update delivery_log.attempts set kind = $2 where delivery = $1', [
+        delivery.delivery,
+        kind,
+      ]);
+    await become('failed');
     const { oldest_unfinished: oldest } = (await overview()).last_hour;
     expect(oldest).toMatchObject({ guid: delivery.delivery, account: { guid }, attempts: 1 });
+    await become('delivered');
+    expect((await overview()).last_hour).toMatchObject({ failed: before.failed, attempts: before.attempts + 1 });
   });
 
   test('counts what is switched off, was lately, and what operators have stopped', async () => {
     const before = await overview();
     const { guid, token: own } = await signUp(api, { interface: 'shipper' });
-    for (const action of ['order.created', 'order.paid'])
+    for (const action of ['order.created', 'order.paid', 'order.cancel'])
       await api.ask('POST', `/v1/public/webhooks/${action}/subscribe`, {
         token: own,
         body: { callback_url: 'https://hooks.test/b' },
@@ -97,8 +102,8 @@ describe('the overview', () => {
     await api.admin.ask('POST', '/v1/admin/hosts/hooks.test/stop', { token, body: { reason: 'moved' } });
     const after = await overview();
     expect(after.switched_off).toMatchObject({
-      now: before.switched_off.now + 2,
-      lately: before.switched_off.lately + 1,
+      now: before.switched_off.now + 3,
+      lately: before.switched_off.lately + 2,
       held: 0,
     });
     expect(after.stopped).toEqual({ subscriptions: 0, hosts: 1 });

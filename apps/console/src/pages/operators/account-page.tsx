@@ -43,7 +43,7 @@ function All({ account }: { account: Account }) {
   const subscriptions = useAccountSubscriptions(guid);
   return (
     <>
-      <p className="part line">
+      <p className="calm line">
         <span className="tag">{account.interface}</span>
         {features.map((feature) => (
           <span key={feature} className="tag">

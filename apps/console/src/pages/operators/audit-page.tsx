@@ -3,7 +3,7 @@ import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { Guid } from '../../parts/guid.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment, writtenHere } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign, indented } from '../../parts/text-block.tsx';
@@ -56,7 +56,7 @@ const columns: readonly TableColumn<Change>[] = [
     value: ({ what }) => what,
     cell: (change) => (
       <>
-        <Foreign text={inWords(change)} />
+        <Foreign text={inWords(change, writtenHere)} />
         <Details change={change} />
       </>
     ),
@@ -78,8 +78,9 @@ function Subject({
   change: Change;
 }) {
   const [kind = ''] = what.split('.');
-  const host = details['host'];
+  const { host, delivery } = details;
   if (typeof host === 'string') return <Foreign text={host} />;
+  if (typeof delivery === 'string') return <WhyLink guid={delivery} />;
   if (guid === null) return '–';
   if (kind === 'subscription') return <WhyLink guid={guid}>{action ?? undefined}</WhyLink>;
   if (kind === 'account' && account !== null) return <AccountLink account={account} />;

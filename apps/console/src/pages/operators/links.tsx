@@ -23,6 +23,18 @@ export function WhyLink({ guid, children }: { guid: string; children?: ReactNode
   );
 }
 
+/** A client below its account. */
+export function OwnerLinks({ account, client_id: client }: { account: AccountName; client_id: string }) {
+  return (
+    <>
+      <AccountLink account={account} />
+      <div className="small">
+        <ClientLink account={account.guid} client={client} page="/subscriptions" />
+      </div>
+    </>
+  );
+}
+
 type ClientLinkProps = {
   account: string;
   client: string;

@@ -7,7 +7,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { counted } from './counted.ts';
-import { stateColumn } from './room-state.tsx';
+import { RoomState } from './room-state.tsx';
 import type { Queue, WaitingDestination } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
@@ -123,7 +123,7 @@ const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
     value: ({ routing_key }) => routing_key,
     cell: ({ routing_key }) => <code>{routing_key}</code>,
   },
-  stateColumn,
+  { header: 'State', value: ({ shut_since }) => shut_since ?? '', cell: (room) => <RoomState room={room} /> },
   {
     header: 'Publications',
     isNumber: true,

@@ -147,6 +147,6 @@ const columns: readonly TableColumn<Rejected>[] = [
   {
     header: 'Published by',
     value: ({ user_id }) => user_id ?? '',
-    cell: ({ user_id }) => <Foreign text={user_id ?? ''} />,
+    cell: ({ user_id }) => user_id !== undefined && <Foreign text={user_id} />,
   },
 ];

@@ -4,7 +4,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { AccountLink, ClientLink, WhyLink } from './links.tsx';
+import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopButton } from './stops/stop-button.tsx';
 import { useStops } from './stops/stoppable.ts';
 import type { Stops } from './types.ts';
@@ -85,14 +85,9 @@ const subscriptionColumns: readonly TableColumn<StoppedSubscriptionRow>[] = [
   { header: 'Start', cell: ({ guid, action }) => <StopButton what={{ kind: 'subscription', guid, action }} /> },
   ...sinceAndWhy<StoppedSubscriptionRow>(({ stopped }) => stopped),
   {
-    header: 'Account',
+    header: 'Account, client',
     value: ({ account }) => account.name ?? account.guid,
-    cell: ({ account }) => <AccountLink account={account} />,
-  },
-  {
-    header: 'Client',
-    value: ({ client_id }) => client_id,
-    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
+    cell: (row) => <OwnerLinks {...row} />,
   },
   { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
 ];

@@ -31,17 +31,19 @@ const columns: readonly TableColumn<OperatorSubscription>[] = [
   {
     header: 'Subscription',
     value: ({ action }) => action,
-    cell: ({ guid, action }) => <WhyLink guid={guid}>{action}</WhyLink>,
+    cell: ({ guid, action, account, client_id }) => (
+      <>
+        <WhyLink guid={guid}>{action}</WhyLink>
+        <div className="small">
+          <ClientLink account={account.guid} client={client_id} page="/subscriptions" />
+        </div>
+      </>
+    ),
   },
   {
     header: 'State',
     value: calmOf,
     cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
-  },
-  {
-    header: 'Client',
-    value: ({ client_id }) => client_id,
-    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
   },
   { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
   {

@@ -4,7 +4,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { AccountLink, ClientLink, WhyLink } from './links.tsx';
+import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
@@ -74,23 +74,23 @@ const subscription: TableColumn<RuledSubscriptionRow> = {
 
 const others: readonly TableColumn<RuledSubscriptionRow>[] = [
   {
-    header: 'Rule',
-    value: ({ rule }) => rule,
-    cell: ({ rule }) => <>{RULES[rule]}</>,
-  },
-  {
     header: 'Cause',
-    cell: ({ delivery_guid }) => (delivery_guid === null ? 'not known' : <WhyLink guid={delivery_guid} />),
+    value: ({ rule }) => rule,
+    cell: ({ rule, delivery_guid }) => (
+      <>
+        <span className="phrase">{RULES[rule]}</span>
+        {delivery_guid !== null && (
+          <div>
+            <WhyLink guid={delivery_guid} />
+          </div>
+        )}
+      </>
+    ),
   },
   {
-    header: 'Account',
+    header: 'Account, client',
     value: ({ account }) => account.name ?? account.guid,
-    cell: ({ account }) => <AccountLink account={account} />,
-  },
-  {
-    header: 'Client',
-    value: ({ client_id }) => client_id,
-    cell: ({ account, client_id }) => <ClientLink account={account.guid} client={client_id} page="/subscriptions" />,
+    cell: (row) => <OwnerLinks {...row} />,
   },
   { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
   { header: 'Host', cell: ({ url }) => <StopHost url={url} /> },

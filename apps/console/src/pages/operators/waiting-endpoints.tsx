@@ -3,8 +3,8 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { AccountLink, WhyLink } from './links.tsx';
-import { stateColumn } from './room-state.tsx';
+import { AccountLink } from './links.tsx';
+import { RoomState } from './room-state.tsx';
 import { StopHost } from './stops/stop-host.tsx';
 import type { WaitingEndpoint } from './types.ts';
 
@@ -37,8 +37,16 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     value: ({ account }) => account.name ?? account.guid,
     cell: ({ account }) => <AccountLink account={account} />,
   },
-  { header: 'Why', cell: ({ why }) => why.map((each) => WHY[each]).join(', ') },
-  stateColumn,
+  {
+    header: 'Why',
+    value: ({ why }) => why.join(),
+    cell: (room) => (
+      <>
+        <span className="phrase">{room.why.map((each) => WHY[each]).join(', ')}</span>
+        <RoomState room={room} />
+      </>
+    ),
+  },
   {
     header: 'Deliveries',
     isNumber: true,
@@ -54,16 +62,6 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     ),
   },
   { header: 'Oldest', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
-  {
-    header: 'Subscriptions',
-    cell: ({ subscription_guids }) => (
-      <span className="line">
-        {subscription_guids.map((guid) => (
-          <WhyLink key={guid} guid={guid} />
-        ))}
-      </span>
-    ),
-  },
   {
     header: 'Host',
     cell: ({ url }) => <StopHost url={url} />,

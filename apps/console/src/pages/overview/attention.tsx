@@ -9,8 +9,8 @@ export function Attention({ overview }: { overview: Overview }) {
   const troubles = troublesOf(overview);
   if (troubles.length === 0) {
     return (
-      <p className="part line">
-        <Status of="ready" /> Every service runs, and every queue is read.
+      <p className="calm line">
+        <Status of="running" /> Every service runs, and every queue has a consumer.
       </p>
     );
   }

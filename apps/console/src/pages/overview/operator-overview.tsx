@@ -3,6 +3,7 @@ import { useTold } from '../../api/use-told.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
+import { counted } from '../operators/counted.ts';
 import type { Overview } from '../operators/types.ts';
 import { WaitingEndpoints } from '../operators/waiting-endpoints.tsx';
 import { Attention } from './attention.tsx';
@@ -65,7 +66,7 @@ function Queues({ queues }: Pick<Overview, 'queues'>) {
       <p>
         {queues === null
           ? 'RabbitMQ does not say how many messages it holds.'
-          : `${queues.messages.toLocaleString()} in RabbitMQ.`}{' '}
+          : `${counted(queues.messages, 'message')} in RabbitMQ.`}{' '}
         <Link to="/queues">All queues</Link>
       </p>
     </section>

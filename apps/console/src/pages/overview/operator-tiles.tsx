@@ -8,18 +8,20 @@ import type { AccountName, Overview } from '../operators/types.ts';
 
 /** The figures, each with the way to what it counts. */
 export function OperatorTiles({ overview }: { overview: Overview }) {
+  const now = useNow(true);
   return (
     <ul className="tiles">
-      <LastHour lastHour={overview.last_hour} />
-      <Waiting waiting={overview.waiting} />
+      <LastHour lastHour={overview.last_hour} now={now} />
+      <Waiting waiting={overview.waiting} now={now} />
       <Off overview={overview} />
-      <Rejected overview={overview} />
+      <Rejected overview={overview} now={now} />
     </ul>
   );
 }
 
-function LastHour({ lastHour }: { lastHour: Overview['last_hour'] }) {
-  const now = useNow(true);
+type Now = { now: number };
+
+function LastHour({ lastHour, now }: { lastHour: Overview['last_hour'] } & Now) {
   if (lastHour === null) return null;
   const { failed, attempts, oldest_unfinished: oldest, since } = lastHour;
   return (
@@ -47,15 +49,17 @@ function LastHour({ lastHour }: { lastHour: Overview['last_hour'] }) {
   );
 }
 
-function Waiting({ waiting: { deliveries, endpoints, shut, oldest_at: oldestAt } }: Pick<Overview, 'waiting'>) {
-  const now = useNow(true);
+function Waiting({
+  waiting: { deliveries, endpoints, shut, oldest_at: oldestAt },
+  now,
+}: Pick<Overview, 'waiting'> & Now) {
   return (
     <Tile
       name="Waiting for an endpoint"
       figure={deliveries.toLocaleString()}
       to={{ to: '/deliveries', search: { status: 'waiting' } }}
     >
-      {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} not answering
+      {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} taking nothing
       {oldestAt !== null && <>, oldest {writtenDuration(now - Date.parse(oldestAt))}</>}
     </Tile>
   );
@@ -84,8 +88,7 @@ function Off({ overview: { switched_off: off, stopped } }: { overview: Overview 
   );
 }
 
-function Rejected({ overview: { rejected, last_hour: lastHour } }: { overview: Overview }) {
-  const now = useNow(true);
+function Rejected({ overview: { rejected, last_hour: lastHour }, now }: { overview: Overview } & Now) {
   const last = lastHour?.last_rejected_at ?? null;
   return (
     <Tile

@@ -27,7 +27,18 @@ const columns: readonly TableColumn<RunningService>[] = [
     cell: ({ processes }) => <Status of={processes === 0 ? 'not running' : 'running'} />,
   },
   { header: 'Processes', isNumber: true, value: ({ processes }) => processes, cell: ({ processes }) => processes },
-  { header: 'Oldest since', cell: ({ started_at: at }) => momentOr(at, '–') },
-  { header: 'Last start', cell: ({ last_started_at: at }) => momentOr(at, '–') },
+  {
+    header: 'Running since',
+    cell: ({ started_at: at, last_started_at: last }) => (
+      <>
+        {momentOr(at, '–')}
+        {last !== at && last !== null && (
+          <div className="small">
+            newest since <Moment at={last} />
+          </div>
+        )}
+      </>
+    ),
+  },
   { header: 'Last seen', cell: ({ processes, seen_at: at }) => momentOr(at, processes === 0 ? '–' : 'connected') },
 ];

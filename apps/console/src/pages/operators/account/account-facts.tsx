@@ -25,10 +25,8 @@ export function AccountFacts({ account }: { account: Account }) {
     });
   };
   return (
-    <section className="part card" aria-label="Name and features">
-      <p className="line">
-        <span className="tag">{account.interface}</span> <code>{account.guid}</code>
-      </p>
+    <section className="part card" aria-labelledby="account-facts">
+      <h2 id="account-facts">Name and features</h2>
       <form className="stack" onSubmit={submit}>
         <label>
           Name

@@ -2,23 +2,22 @@ import { Foreign } from '../../../parts/text-block.tsx';
 import { AccountLink, ClientLink } from '../links.tsx';
 import type { Change } from '../types.ts';
 
-/** The services that change something themselves, by their role at Postgres. */
-const SERVICES: Readonly<Record<string, string>> = { 'role waybell_deactivator': 'Waybell (rule)' };
+/** The service that changes subscriptions itself, by its role or user at Postgres. */
+const DEACTIVATOR = /^(role|user) waybell[_-]deactivator$/;
 
 /** Who made a change: the client whose token it was, or where at the command line; what is known, as it stands, of others. */
 export function Author({ change: { who, by, origin } }: { change: Change }) {
   if (by !== null) {
     return (
       <>
-        <ClientLink account={by.account.guid} client={by.client_id} />{' '}
-        <span className="small">
+        <ClientLink account={by.account.guid} client={by.client_id} />
+        <div className="small">
           <AccountLink account={by.account} />
-        </span>
+        </div>
       </>
     );
   }
-  const name = SERVICES[who];
-  if (name !== undefined) return name;
+  if (DEACTIVATOR.test(who)) return 'Waybell, by its rules';
   if (who !== 'command line') return <Foreign text={who} />;
   return <Foreign text={origin === null ? 'command line' : `command line by ${origin}`} />;
 }

@@ -1,18 +1,21 @@
-import { writtenHere } from '../../../parts/moment.tsx';
 import type { Change } from '../types.ts';
 
-type Details = Change['details'];
+type Details = Readonly<Record<string, unknown>>;
+type SaidChange = Pick<Change, 'what' | 'callback_origin_before'> & { details: Details };
+/** Writes a time for people. */
+type Written = (at: string) => string;
 
-/** A change as people say it, such as `Switched off: a delivery was given up`. */
-export function inWords(change: Pick<Change, 'what' | 'details' | 'callback_origin_before'>): string {
-  const [kind = '', verb = ''] = change.what.split('.');
-  const name = KINDS[kind] ?? kind;
-  if (verb === 'changed') {
-    const said = changesOf(kind, change);
-    return said.length === 0 ? `Changed ${name}` : said.join(', ');
-  }
-  const done = VERBS[verb] ?? verb;
-  return `${done} ${name}${kind === 'subscription' && verb === 'created' ? leadingTo(change.details) : ''}`;
+/** A change as people say it, such as `Switched off: a delivery was given up`; what is not known, as the audit log calls it. */
+export function inWords(change: SaidChange, written: Written): string {
+  const { what, details } = change;
+  const [kind = '', verb = ''] = what.split('.');
+  const sent = SENT[kind];
+  if (sent !== undefined) return `${sent}${ofAction(details)}`;
+  const said = verb === 'changed' ? valuesOf(change, written) : [];
+  if (said.length > 0) return said.join(', ');
+  const [name, done] = [KINDS[kind], VERBS[verb]];
+  if (name === undefined || done === undefined) return what;
+  return `${done} ${name}${verb === 'created' ? moreOf(kind, details, written) : ''}`;
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -22,53 +25,63 @@ const KINDS: Readonly<Record<string, string>> = {
   'signing-secret': 'signing secret',
   credentials: 'credentials',
   host: 'host',
+  replay: 'replay',
 };
 
 const VERBS: Readonly<Record<string, string>> = {
   created: 'Created',
+  changed: 'Changed',
   deleted: 'Deleted',
   stopped: 'Stopped',
   started: 'Started',
 };
+
+/** By hand. */
+const SENT: Readonly<Record<string, string>> = { resend: 'Resent a delivery', test: 'Sent a test' };
 
 const RULES: Readonly<Record<string, string>> = {
   exhausted: 'a delivery was given up',
   window: 'all attempts failed for too long',
 };
 
-/** What each new value says. */
-function changesOf(
-  kind: string,
-  { details, callback_origin_before: before }: Pick<Change, 'details' | 'callback_origin_before'>,
-): string[] {
-  const said: string[] = [];
-  const has = (name: string) => name in details;
-  const text = (name: string) => String(details[name] ?? '');
-  const isEnded = has('ended_at') && details['ended_at'] !== null;
-  if (isEnded) said.push('Unsubscribed');
-  else if (has('is_active')) said.push(switchOf(details));
-  if (has('callback_origin'))
-    said.push(`URL changed ${before === null ? '' : `from ${before} `}to ${text('callback_origin')}`);
-  if (has('paused_until'))
-    said.push(details['paused_until'] === null ? 'Resumed' : `Paused until ${writtenHere(text('paused_until'))}`);
-  if (has('stopped_at')) said.push(details['stopped_at'] === null ? 'Started' : `Stopped: ${text('stopped_reason')}`);
-  else if (has('stopped_reason')) said.push(`Stop reason changed to ${text('stopped_reason')}`);
-  if (has('audit_field_set')) said.push('Audit fields changed');
-  if (has('revoked_at')) said.push('Revoked access token');
-  if (has('name')) said.push(details['name'] === null ? 'Name removed' : `Named ${text('name')}`);
-  if (has('features')) said.push(`Features: ${listed(details['features'])}`);
-  if (has('expires_at') && kind === 'signing-secret') said.push('Rotated signing secret');
-  if (said.length === 0 && has('generation')) said.push('Subscribed again');
-  return said;
+type Say = (value: unknown, change: SaidChange, written: Written) => string | undefined;
+
+/** What new values say, in this order. */
+const VALUES: Readonly<Record<string, Say>> = {
+  ended_at: (value) => (value === null ? undefined : 'Unsubscribed'),
+  is_active: (value, { details }) =>
+    (details['ended_at'] ?? null) !== null ? undefined : value === true ? 'Switched on' : switchedOff(details),
+  callback_origin: (value, { callback_origin_before: before }) =>
+    `URL changed ${before === null ? '' : `from ${before} `}to ${text(value)}`,
+  paused_until: (value, _change, written) => (value === null ? 'Resumed' : `Paused until ${written(text(value))}`),
+  stopped_at: (value, { details }) => (value === null ? 'Started' : `Stopped: ${text(details['stopped_reason'])}`),
+  audit_field_set: () => 'Audit fields changed',
+  cancelled_at: () => 'Cancelled replay',
+  revoked_at: () => 'Revoked access token',
+  name: (value) => (value === null ? 'Name removed' : `Named ${text(value)}`),
+  features: (value) => `Features: ${listed(value)}`,
+  expires_at: (_value, { what }) => (what.startsWith('signing-secret') ? 'Rotated signing secret' : undefined),
+};
+
+function valuesOf(change: SaidChange, written: Written): string[] {
+  const { details } = change;
+  const said = Object.entries(VALUES).flatMap(([name, say]) =>
+    name in details ? (say(details[name], change, written) ?? []) : [],
+  );
+  return said.length === 0 && 'generation' in details ? ['Subscribed again'] : said;
 }
 
-function switchOf(details: Details): string {
-  if (details['is_active'] === true) return 'Switched on';
-  const rule = String(details['deactivation_rule'] ?? '');
-  return rule === '' ? 'Switched off' : `Switched off: ${RULES[rule] ?? rule}`;
+function switchedOff({ deactivation_rule: rule }: Details): string {
+  return typeof rule === 'string' ? `Switched off: ${RULES[rule] ?? rule}` : 'Switched off';
 }
 
-const leadingTo = (details: Details): string =>
-  typeof details['callback_origin'] === 'string' ? ` to ${details['callback_origin']}` : '';
+function moreOf(kind: string, details: Details, written: Written): string {
+  const { callback_origin: url, since, until } = details;
+  if (kind === 'subscription' && typeof url === 'string') return ` to ${url}`;
+  if (kind !== 'replay' || typeof since !== 'string' || typeof until !== 'string') return '';
+  return `${ofAction(details)} from ${written(since)} to ${written(until)}`;
+}
 
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const ofAction = ({ action }: Details): string => (typeof action === 'string' ? ` of ${action}` : '');
 const listed = (names: unknown): string => (Array.isArray(names) && names.length > 0 ? names.join(', ') : 'none');

@@ -4,7 +4,7 @@ import { Guid } from '../../../parts/guid.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { counted } from '../counted.ts';
-import { AccountLink } from '../links.tsx';
+import { AccountLink, OwnerLinks } from '../links.tsx';
 import type { Candidate } from '../types.ts';
 
 /** What a text may mean, each leading to it. */
@@ -28,6 +28,10 @@ const columns: readonly TableColumn<Row>[] = [
   { header: 'Match', cell: (row) => <Leading {...row} /> },
   { header: 'Kind', value: ({ candidate }) => kindOf(candidate), cell: ({ candidate }) => kindOf(candidate) },
   { header: 'About', cell: ({ candidate }) => <Described candidate={candidate} /> },
+  {
+    header: 'Account, client',
+    cell: ({ candidate }) => 'client_id' in candidate && <OwnerLinks {...candidate} />,
+  },
   { header: 'Time', value: ({ candidate: { at } }) => at, cell: ({ candidate: { at } }) => <Moment at={at} /> },
 ];
 
@@ -56,6 +60,11 @@ function Described({ candidate }: { candidate: Candidate }) {
   return (
     <>
       {candidate.kind !== 'account' && candidate.action} <span className="tag">{candidate.interface}</span>
+      {candidate.kind === 'subscription' && (
+        <div>
+          <Foreign text={candidate.url} />
+        </div>
+      )}
     </>
   );
 }
