@@ -42,7 +42,7 @@ export class Ledger {
   readonly #sentAt = new Map<string, number>();
   readonly #outcomes: Outcome[] = [];
   readonly #rejections: Rejection[] = [];
-  /** Deliveries taken away by hand: these, and no others, must be missed. */
+  /** Deliveries taken away by hand, or with the files of Postgres: these, and no others, may be missed. */
   readonly takenAway = new Set<string>();
   readonly malformed: Malformed[] = [];
   published = 0;

@@ -56,8 +56,10 @@ async function goBackInTime(stage: Stage, ledger: Ledger): Promise<Course> {
     const restore = await backUpPostgres(stage);
     await Promise.all(fleets.map(legOf));
     const since = await sinceBackup(stage, ledger, before);
-    await restore();
+    const { waiting } = await restore();
     restoredAt = wallClockMs();
+    // As docs/operating/runbooks/restore.md says: what began to wait since the backup is gone.
+    for (const delivery of waiting) ledger.takenAway.add(delivery);
     return afterwards(stage, ledger, { ...before, ...since });
   };
   const { services } = stage.stack.stack;
@@ -68,7 +70,7 @@ async function goBackInTime(stage: Stage, ledger: Ledger): Promise<Course> {
   return {
     ...course,
     books: { published: ledger.published, balance: ledger.balance() },
-    notes,
+    notes: [...notes, `${ledger.takenAway.size} deliveries waited in Postgres when it was stopped, and may be gone with it`],
     problems: [
       ...(course.problems ?? []),
       ...problems,
