@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { deliveriesOf, type DeliveryRow } from './deliveries.ts';
 import { isAtEndpoint, readEndpoint } from './endpoint-filter.ts';
-import type { FoundAccount, FoundDelivery, FoundSubscription, SearchMatch } from './search-match.ts';
+import type { AccountMatch, DeliveryMatch, SubscriptionMatch, SearchMatch } from './search-match.ts';
 import { eventsBeginning, guidsBeginning } from './first-digits.ts';
 
 /** Limit of what is found of each kind. */
@@ -26,17 +26,17 @@ export async function findByPart(postgres: Queryable, text: string): Promise<Sea
 const ACCOUNT = `guid as account, interface, name, ${ms('created_at')} as at`;
 
 /** Finds accounts by their names, or a part of them, in any case. */
-export async function accountsNamed(postgres: Queryable, text: string, by: 'whole' | 'part'): Promise<FoundAccount[]> {
+export async function accountsNamed(postgres: Queryable, text: string, by: 'whole' | 'part'): Promise<AccountMatch[]> {
   const isNamed = by === 'whole' ? 'lower(name) = $1' : 'position($1 in lower(name)) > 0';
   return accountsWhere(postgres, isNamed, [text]);
 }
 
 /** Finds accounts by the beginning of their guids, or by the whole. */
-export const accountsBeginning = (postgres: Queryable, beginning: string): Promise<FoundAccount[]> =>
+export const accountsBeginning = (postgres: Queryable, beginning: string): Promise<AccountMatch[]> =>
   accountsWhere(postgres, 'guid between $1 and $2', guidsBeginning(beginning));
 
-async function accountsWhere(postgres: Queryable, where: string, values: string[]): Promise<FoundAccount[]> {
-  const { rows } = await postgres.query<Omit<FoundAccount, 'kind'>>(
+async function accountsWhere(postgres: Queryable, where: string, values: string[]): Promise<AccountMatch[]> {
+  const { rows } = await postgres.query<Omit<AccountMatch, 'kind'>>(
     `select ${ACCOUNT} from waybell.accounts where ${where} order by name, guid limit ${MOST_OF_A_KIND}`,
     values,
   );
@@ -47,18 +47,18 @@ const SUBSCRIPTION = `guid as subscription, account_guid as account, client_id a
   split_part(callback_url, '?', 1) as url, ${ms('created_at')} as at`;
 
 /** Finds subscriptions by the beginning of their guids, or by the whole. */
-export const subscriptionsBeginning = (postgres: Queryable, beginning: string): Promise<FoundSubscription[]> =>
+export const subscriptionsBeginning = (postgres: Queryable, beginning: string): Promise<SubscriptionMatch[]> =>
   subscriptionsWhere(postgres, 'guid between $1 and $2', guidsBeginning(beginning));
 
-async function subscriptionsAt(postgres: Queryable, text: string): Promise<FoundSubscription[]> {
+async function subscriptionsAt(postgres: Queryable, text: string): Promise<SubscriptionMatch[]> {
   const endpoint = HOST.test(text) ? readEndpoint(text) : undefined;
   if (endpoint === undefined) return [];
   const where = `ended_at is null and not waybell.is_listener(client_id) and ${isAtEndpoint('$1', '$2', '$3')}`;
   return subscriptionsWhere(postgres, where, [endpoint.host, endpoint.origins, endpoint.url]);
 }
 
-async function subscriptionsWhere(postgres: Queryable, where: string, values: unknown[]): Promise<FoundSubscription[]> {
-  const { rows } = await postgres.query<Omit<FoundSubscription, 'kind'>>(
+async function subscriptionsWhere(postgres: Queryable, where: string, values: unknown[]): Promise<SubscriptionMatch[]> {
+  const { rows } = await postgres.query<Omit<SubscriptionMatch, 'kind'>>(
     `select ${SUBSCRIPTION} from waybell.subscriptions s where ${where} order by created_at desc, guid limit ${MOST_OF_A_KIND}`,
     values,
   );
@@ -91,6 +91,6 @@ function latest<T extends { at: number }>(found: readonly T[], guidOf: (each: T)
   return each.toSorted((one, other) => other.at - one.at).slice(0, MOST_OF_A_KIND);
 }
 
-export function foundDelivery({ delivery, account, client, action, at, ...row }: DeliveryRow): FoundDelivery {
+export function foundDelivery({ delivery, account, client, action, at, ...row }: DeliveryRow): DeliveryMatch {
   return { kind: 'delivery', delivery, account, client, interface: row.interface, action, at };
 }

@@ -5,23 +5,23 @@ import type { SubscriptionEntry } from './subscriptions.ts';
 /** One meaning of a searched text. */
 export type SearchMatch =
   | { kind: 'event'; event: string; interface: InterfaceName; action: string; at: number }
-  | FoundDelivery
-  | FoundSubscription
-  | FoundAccount
+  | DeliveryMatch
+  | SubscriptionMatch
+  | AccountMatch
   | FoundKey;
 
-export type FoundDelivery = { kind: 'delivery' } & Pick<
+export type DeliveryMatch = { kind: 'delivery' } & Pick<
   DeliveryRow,
   'delivery' | 'account' | 'client' | 'interface' | 'action' | 'at'
 >;
 
 /** Its URL is without the query. */
-export type FoundSubscription = { kind: 'subscription' } & Pick<
+export type SubscriptionMatch = { kind: 'subscription' } & Pick<
   SubscriptionEntry,
   'subscription' | 'account' | 'client' | 'interface' | 'action' | 'url'
 > & { at: number };
 
-export type FoundAccount = {
+export type AccountMatch = {
   kind: 'account';
   account: string;
   interface: InterfaceName;
