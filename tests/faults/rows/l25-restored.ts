@@ -70,7 +70,10 @@ async function goBackInTime(stage: Stage, ledger: Ledger): Promise<Course> {
   return {
     ...course,
     books: { published: ledger.published, balance: ledger.balance() },
-    notes: [...notes, `${ledger.takenAway.size} deliveries waited in Postgres when it was stopped, and may be gone with it`],
+    notes: [
+      ...notes,
+      `${ledger.takenAway.size} deliveries waited in Postgres when it was stopped, and may be gone with it`,
+    ],
     problems: [
       ...(course.problems ?? []),
       ...problems,

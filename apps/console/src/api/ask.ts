@@ -6,7 +6,7 @@ import type { paths as OperatorPaths } from './operator-api.d.ts';
 /** The root of the listener that serves the page, which alone is asked. The page lies at console/ below it. */
 export const root = new URL('..', new URL(location.pathname, location.origin)).href;
 
-type AskOptions = {
+type ApiAccess = {
   /** The access token of the moment. */
   token: () => Promise<string>;
   /** Called when the token holds no more. */
@@ -30,7 +30,7 @@ function urlOf(path: string, actingFor: ActedFor | undefined): string {
 }
 
 /** What is asked of the API by one who signed in. */
-export function askWith({ token, onSignedOut, actingFor }: AskOptions) {
+export function askWith({ token, onSignedOut, actingFor }: ApiAccess) {
   const authorize: Middleware = {
     async onRequest({ request, schemaPath }) {
       request.headers.set('authorization', `Bearer ${await token()}`);

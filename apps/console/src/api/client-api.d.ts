@@ -123,6 +123,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/console-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in to the console by a link
+         * @description The console does so: a link that an operator has made is exchanged for an access token, once.
+         */
+        post: operations["createConsoleSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/credentials": {
         parameters: {
             query?: never;
@@ -880,7 +900,7 @@ export interface components {
             /** @description The address connected to. */
             ip?: string;
             /**
-             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
              * @enum {unknown}
              */
             kind: "delivered" | "failed" | "exhausted" | "dropped";
@@ -1674,11 +1694,11 @@ export interface components {
                 at: string;
                 /** @description Attempts that arrived. */
                 delivered: number;
-                /** @description Deliveries that were exhausted or dropped. */
+                /** @description Deliveries that were given up (`exhausted`) or dropped. */
                 given_up: number;
                 /** @description Attempts that failed, after which another follows. */
                 retried: number;
-                /** @description Events for the account of which no delivery was made for the client. */
+                /** @description Events for the account that were not sent to the client. */
                 suppressed: number;
             }[];
         };
@@ -1706,7 +1726,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
+                 * @description `exhausted`: a delivery was given up. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
                  * @enum {unknown}
                  */
                 rule: "exhausted" | "window";
@@ -2090,6 +2110,43 @@ export interface operations {
             };
         };
     };
+    createConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What follows `#link=` in the link. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The access token, shown this once. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @example 2026-11-20T09:30:00.123Z
+                         */
+                        expires_at: string;
+                        token: string;
+                    };
+                };
+            };
+        };
+    };
     listCredentials: {
         parameters: {
             query?: never;
@@ -2335,7 +2392,7 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand: one of these, with commas between. */
+                /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
                 status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
                 /** @description To this subscription alone. */
                 subscription?: string;

@@ -617,6 +617,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/accounts/{guid}/console-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link that opens the console for a client, once
+         * @description For a platform that shows the console within a page of its own (`CONSOLE_PARENTS`), or for a person who has no token. Whoever opens it first is signed in. It is in the list of access tokens, and ends when revoked there. The audit log names the operator for the link and for its opening.
+         */
+        post: operations["createConsoleLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/accounts/{guid}/subscriptions": {
         parameters: {
             query?: never;
@@ -714,7 +736,7 @@ export interface paths {
         };
         /**
          * See what fails now
-         * @description Tests by hand count in none of it. The same as `./waybell failing`.
+         * @description Tests count in none of it. The same as `./waybell failing`.
          */
         get: operations["listFailing"];
         put?: never;
@@ -1125,6 +1147,11 @@ export interface components {
     schemas: {
         AccessToken: {
             client_id: components["schemas"]["ClientId"];
+            /**
+             * @description Of the token of a link to the console, which is none until that is opened; else null.
+             * @enum {unknown}
+             */
+            console_link: "unopened" | "opened" | null;
             /** Format: date-time */
             created_at: string;
             /**
@@ -1231,7 +1258,7 @@ export interface components {
             /** @description The address connected to. */
             ip?: string;
             /**
-             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
              * @enum {unknown}
              */
             kind: "delivered" | "failed" | "exhausted" | "dropped";
@@ -2070,7 +2097,7 @@ export interface components {
                 /** @description The address connected to. */
                 ip?: string;
                 /**
-                 * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+                 * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one, the delivery is given up. `dropped`: no request was made.
                  * @enum {unknown}
                  */
                 kind: "delivered" | "failed" | "exhausted" | "dropped";
@@ -2700,11 +2727,11 @@ export interface components {
                 at: string;
                 /** @description Attempts that arrived. */
                 delivered: number;
-                /** @description Deliveries that were exhausted or dropped. */
+                /** @description Deliveries that were given up (`exhausted`) or dropped. */
                 given_up: number;
                 /** @description Attempts that failed, after which another follows. */
                 retried: number;
-                /** @description Events for the account of which no delivery was made for the client. */
+                /** @description Events for the account that were not sent to the client. */
                 suppressed: number;
             }[];
         };
@@ -2748,7 +2775,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
+                 * @description `exhausted`: a delivery was given up. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
                  * @enum {unknown}
                  */
                 rule: "exhausted" | "window";
@@ -3228,7 +3255,7 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand: one of these, with commas between. */
+                /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
                 status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
                 /** @description To this subscription alone. */
                 subscription?: string;
@@ -4362,6 +4389,57 @@ export interface operations {
             };
         };
     };
+    createConsoleLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The client that the console is opened for; else `default`. */
+                    client_id?: components["schemas"]["ClientId"];
+                    /** @description How long it can be opened: a day at most; else 10m. */
+                    expires_in?: components["schemas"]["Duration"];
+                    /** @description What may be done there; else `webhooks:read`. */
+                    scopes?: ("webhooks:read" | "webhooks:write")[];
+                    /** @description How long one is signed in, from the opening on: a day at most; else 1h. */
+                    token_expires_in?: components["schemas"]["Duration"];
+                };
+            };
+        };
+        responses: {
+            /** @description The link, shown this once. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @example 2026-11-20T09:30:00.123Z
+                         */
+                        expires_at: string;
+                        /**
+                         * Format: uuid
+                         * @description Of the access token that it is opened with.
+                         */
+                        guid: string;
+                        /** @description Append it to the address at which clients reach the API. A page of the console may follow, such as `/deliveries`. */
+                        path: string;
+                    };
+                };
+            };
+        };
+    };
     listSubscriptionsOfAccount: {
         parameters: {
             query?: {
@@ -4525,7 +4603,7 @@ export interface operations {
                 reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
-                /** @description How they stand: one of these, with commas between. */
+                /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
                 status?: ("waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected")[];
                 /** @description To this subscription alone. */
                 subscription?: string;

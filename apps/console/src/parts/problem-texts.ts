@@ -51,6 +51,11 @@ const TEXTS: Readonly<Record<string, ProblemText>> = {
     way: 'credentials',
   },
   'unknown-account': { title: 'Account not found', help: 'Waybell has no account with this guid.', way: 'accounts' },
+  'unknown-client': { title: 'Client not found', help: 'The account has no client with this id.', way: 'accounts' },
+  'invalid-link': {
+    title: 'Link no longer valid',
+    help: 'It was opened before or has expired. Ask for a new one.',
+  },
   'account-exists': {
     title: 'Account exists',
     help: 'Another account has this guid. Choose another one, or leave it empty.',
