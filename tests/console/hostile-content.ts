@@ -112,7 +112,7 @@ export function hostileContent(): void {
       async (address) => {
         const reason = '<img src=x onerror=alert(1)><script>alert(2)</script>';
         const owner = await namedCarrier('<i>Prairie</i>');
-        const url = receiver.url(`/'onclick='alert(3)/${'W'.repeat(1_900)}`);
+        const url = receiver.url(`/'onclick='alert(3)/${'W'.repeat(1_800)}/${owner.account}`);
         await owner.subscribe('order.created', url);
         await subscribed(owner, 'order.updated', answers('short'));
         const number = `</td><img src=x onerror=alert(4)>"${TURNED}"`;
