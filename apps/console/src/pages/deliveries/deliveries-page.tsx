@@ -8,7 +8,7 @@ import { useSignedIn } from '../../session/session.ts';
 import { clientColumns, operatorColumns } from './delivery-columns.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { FilterChips } from './filter-chips.tsx';
-import type { DeliveryFilter, DeliveryRow } from './types.ts';
+import type { ListFilter, ShownDelivery } from './types.ts';
 import { lookedBackTo, useDeliveries } from './use-deliveries.ts';
 
 const route = getRouteApi('/deliveries');
@@ -20,7 +20,7 @@ export function DeliveriesPage() {
   const navigate = route.useNavigate();
   const deliveries = useDeliveries(filter);
   const isFiltered = Object.keys(filter).length > 0;
-  const narrow = (changes: DeliveryFilter) => void navigate({ search: without({ ...filter, ...changes }) });
+  const narrow = (changes: ListFilter) => void navigate({ search: without({ ...filter, ...changes }) });
   return (
     <Page
       title="Deliveries"
@@ -59,7 +59,7 @@ export function DeliveriesPage() {
 }
 
 type RowsProps = {
-  rows: readonly DeliveryRow[];
+  rows: readonly ShownDelivery[];
   next: string | null | undefined;
   more: () => void;
   isPending: boolean;
@@ -101,7 +101,7 @@ function LookedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
 }
 
 /** Says which filters there are to loosen. */
-function NoMatch({ filter, narrow }: { filter: DeliveryFilter; narrow: (changes: DeliveryFilter) => void }) {
+function NoMatch({ filter, narrow }: { filter: ListFilter; narrow: (changes: ListFilter) => void }) {
   return (
     <Empty>
       <p>No delivery matches all of these filters. Remove one:</p>
@@ -125,5 +125,5 @@ function None() {
 }
 
 /** Without what is empty: the address names what is filtered by, and no more. */
-const without = (filter: DeliveryFilter): DeliveryFilter =>
+const without = (filter: ListFilter): ListFilter =>
   Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== undefined && text !== ''));

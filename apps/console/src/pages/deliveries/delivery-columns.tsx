@@ -6,11 +6,11 @@ import { Foreign } from '../../parts/text-block.tsx';
 import { standingOf } from '../find/types.ts';
 import { AccountLink } from '../operators/links.tsx';
 import { KeyNames } from './keys.tsx';
-import type { DeliveryRow } from './types.ts';
+import type { ShownDelivery } from './types.ts';
 
-const last = ({ attempts }: DeliveryRow) => attempts.at(-1);
+const last = ({ attempts }: ShownDelivery) => attempts.at(-1);
 
-const about: readonly TableColumn<DeliveryRow>[] = [
+const about: readonly TableColumn<ShownDelivery>[] = [
   { header: 'Action', cell: ({ action }) => action },
   { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
   { header: 'Status', cell: (delivery) => <Status of={standingOf(delivery)} /> },
@@ -27,14 +27,14 @@ const about: readonly TableColumn<DeliveryRow>[] = [
 ];
 
 /** What the receiver said last; where it said nothing, why. */
-function Answer({ delivery }: { delivery: DeliveryRow }) {
+function Answer({ delivery }: { delivery: ShownDelivery }) {
   const attempt = last(delivery);
   const reason = delivery.reason ?? attempt?.reason;
   if (attempt?.http_status !== undefined) return <code title={reason}>{attempt.http_status}</code>;
   return reason === undefined ? '–' : <code>{reason}</code>;
 }
 
-export const clientColumns: readonly TableColumn<DeliveryRow>[] = [
+export const clientColumns: readonly TableColumn<ShownDelivery>[] = [
   {
     header: 'Time',
     cell: ({ guid, at }) => (
@@ -46,7 +46,7 @@ export const clientColumns: readonly TableColumn<DeliveryRow>[] = [
   ...about,
 ];
 
-export const operatorColumns: readonly TableColumn<DeliveryRow>[] = [
+export const operatorColumns: readonly TableColumn<ShownDelivery>[] = [
   {
     header: 'Time',
     cell: ({ guid, at }) => (

@@ -3,11 +3,11 @@ import { useTold } from '../../api/use-told.ts';
 import { periodFrom, PeriodField } from '../../parts/period-field.tsx';
 import { statusWord } from '../../parts/status.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import type { DeliveryFilter } from './types.ts';
+import type { ListFilter } from './types.ts';
 
 const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
 
-type FiltersProps = { filter: DeliveryFilter; narrow: (changes: DeliveryFilter) => void };
+type FiltersProps = { filter: ListFilter; narrow: (changes: ListFilter) => void };
 
 /** What narrows the list: each takes effect at once, a text when it is left or by Enter. */
 export function DeliveryFilters({ filter, narrow }: FiltersProps) {
@@ -106,7 +106,7 @@ function AccountText(props: FiltersProps) {
 }
 
 type FilterTextProps = FiltersProps & {
-  name: keyof DeliveryFilter;
+  name: keyof ListFilter;
   label: string;
   example: string;
   /** The id of what is suggested. */

@@ -1,9 +1,9 @@
 import { statusWord } from '../../parts/status.tsx';
 import { writtenHere } from '../../parts/moment.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import type { DeliveryFilter } from './types.ts';
+import type { ListFilter } from './types.ts';
 
-const NAMES: Readonly<Record<keyof DeliveryFilter, string>> = {
+const NAMES: Readonly<Record<keyof ListFilter, string>> = {
   status: 'Status',
   action: 'Action',
   subscription: 'Subscription',
@@ -18,8 +18,8 @@ const NAMES: Readonly<Record<keyof DeliveryFilter, string>> = {
 };
 
 type FilterChipsProps = {
-  filter: DeliveryFilter;
-  narrow: (changes: DeliveryFilter) => void;
+  filter: ListFilter;
+  narrow: (changes: ListFilter) => void;
   /** Those that are shown here, if not all. */
   only?: readonly string[];
 };
@@ -27,7 +27,7 @@ type FilterChipsProps = {
 /** Filters that there are: each goes by its button. */
 export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
   // As the address has them.
-  const all = Object.entries(filter) as [keyof DeliveryFilter, string][];
+  const all = Object.entries(filter) as [keyof ListFilter, string][];
   const set = all.filter(([name]) => only?.includes(name) ?? true);
   if (set.length === 0) return null;
   return (
@@ -42,7 +42,7 @@ export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
   );
 }
 
-function written(name: keyof DeliveryFilter, value: string): string {
+function written(name: keyof ListFilter, value: string): string {
   if (name === 'status') return value.split(',').map(statusWord).join(', ');
   if (name === 'subscription' || name === 'account') return value.slice(0, 8);
   const isTime = (name === 'since' || name === 'until') && !Number.isNaN(Date.parse(value));

@@ -1,19 +1,19 @@
 import { Link } from '@tanstack/react-router';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import type { Key } from './types.ts';
+import type { ShownKey } from './types.ts';
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MOST = 2;
 
 /** The names by which people know what it is about: numbers and VINs; where it has none, the beginning of a guid. */
-export function namesOf(keys: readonly Key[] = []): Key[] {
+export function namesOf(keys: readonly ShownKey[] = []): ShownKey[] {
   const names = keys.filter(({ key }) => !GUID.test(key));
   return names.length > 0 ? names.slice(0, MOST) : keys.slice(0, 1);
 }
 
 /** What it is about, in few words. */
-export function KeyNames({ keys }: { keys: readonly Key[] | undefined }) {
+export function KeyNames({ keys }: { keys: readonly ShownKey[] | undefined }) {
   const names = namesOf(keys);
   if (names.length === 0) return '–';
   return names.map(({ kind, key }) => (
@@ -24,7 +24,7 @@ export function KeyNames({ keys }: { keys: readonly Key[] | undefined }) {
 }
 
 /** Leads to everything about an order, a vehicle, an offer. */
-export function TimelineLink({ of: { kind, key } }: { of: Key }) {
+export function TimelineLink({ of: { kind, key } }: { of: ShownKey }) {
   const { view } = useSignedIn();
   const name = <Foreign text={GUID.test(key) ? key.slice(0, 8) : key} />;
   return view === 'operator' ? (

@@ -4,10 +4,10 @@ import type { AccountName } from '../operators/types.ts';
 type ListedDelivery = components['schemas']['ListedDelivery'];
 
 /** A name of what an event is about, such as the number of an order. */
-export type Key = ListedDelivery['keys'][number];
+export type ShownKey = ListedDelivery['keys'][number];
 
 /** What the address of the page says: which deliveries are looked for. `status` may be several, with commas between them. */
-export type DeliveryFilter = {
+export type ListFilter = {
   status?: string;
   action?: string;
   subscription?: string;
@@ -22,4 +22,4 @@ export type DeliveryFilter = {
 };
 
 /** A delivery in a list; to operators with whose it is. */
-export type DeliveryRow = ListedDelivery & { account?: AccountName; client_id?: string };
+export type ShownDelivery = ListedDelivery & { account?: AccountName; client_id?: string };

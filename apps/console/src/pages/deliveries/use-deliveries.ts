@@ -2,15 +2,15 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { told } from '../../api/ask.ts';
 import type { operations } from '../../api/client-api.d.ts';
 import { useSignedIn } from '../../session/session.ts';
-import type { DeliveryFilter, DeliveryRow } from './types.ts';
+import type { ListFilter, ShownDelivery } from './types.ts';
 
 const PAGE_SIZE = 50;
 
-type DeliveriesPage = { objects: DeliveryRow[]; next: string | null };
+type DeliveriesPage = { objects: ShownDelivery[]; next: string | null };
 type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
 
 /** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
-export function useDeliveries({ status, ...filter }: DeliveryFilter) {
+export function useDeliveries({ status, ...filter }: ListFilter) {
   const { ask, view } = useSignedIn();
   return useInfiniteQuery({
     queryKey: ['deliveries', { status, ...filter }],

@@ -10,7 +10,7 @@ import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { namesOf, TimelineLink } from '../deliveries/keys.tsx';
-import type { Key } from '../deliveries/types.ts';
+import type { ShownKey } from '../deliveries/types.ts';
 import { AttemptAxis } from './attempt-axis.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { CredentialsLink } from './credentials-link.tsx';
@@ -95,7 +95,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
 }
 
 /** What it is about: each name leads to everything that happened to it. */
-function Keys({ keys }: { keys: readonly Key[] }) {
+function Keys({ keys }: { keys: readonly ShownKey[] }) {
   return namesOf(keys).map((key) => <TimelineLink key={`${key.kind} ${key.key}`} of={key} />);
 }
 

@@ -1,11 +1,11 @@
 import { told, type ApiClient } from '../../api/ask.ts';
-import type { DeliveryFilter } from '../deliveries/types.ts';
+import type { ListFilter } from '../deliveries/types.ts';
 
 /** Where what was searched for is: a delivery, all that an event or a key came to, or a list of deliveries. */
 export type Place =
   | { kind: 'delivery'; guid: string }
   | { kind: 'timeline' }
-  | { kind: 'deliveries'; filter: DeliveryFilter };
+  | { kind: 'deliveries'; filter: ListFilter };
 
 const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/i;
 

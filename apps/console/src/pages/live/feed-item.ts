@@ -1,5 +1,5 @@
 import type { LiveMessage } from '../../api/live.ts';
-import type { DeliveryRow, Key } from '../deliveries/types.ts';
+import type { ShownDelivery, ShownKey } from '../deliveries/types.ts';
 import { standingOf } from '../find/types.ts';
 
 export type FeedItem = {
@@ -7,7 +7,7 @@ export type FeedItem = {
   place: number;
   at: string;
   action: string;
-  keys: readonly Key[] | undefined;
+  keys: readonly ShownKey[] | undefined;
   /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription; of earlier deliveries any status. */
   result: string;
   /** What a notice is of, such as subscription.switched_off. */
@@ -24,7 +24,7 @@ type FeedEntry = {
   action: string | null;
   event_guid?: string;
   delivery_guid?: string | null;
-  keys?: readonly Key[];
+  keys?: readonly ShownKey[];
   at?: string;
   reason?: string | null;
   /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
@@ -68,7 +68,7 @@ export function readItem({ event, data }: LiveMessage, place: number): FeedItem 
 }
 
 /** A delivery from before the feed began, by its last attempt. */
-export function itemOfDelivery(delivery: DeliveryRow, place: number): FeedItem {
+export function itemOfDelivery(delivery: ShownDelivery, place: number): FeedItem {
   const { guid, event_guid: eventGuid, action, keys, at, reason, attempts } = delivery;
   const attempt = attempts.at(-1);
   return {
