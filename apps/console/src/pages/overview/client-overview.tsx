@@ -6,7 +6,7 @@ import { SubscribeButton } from '../subscriptions/subscribe-button.tsx';
 import { SubscriptionDialogs } from '../subscriptions/subscription-dialogs.tsx';
 import { SubscriptionTable } from '../subscriptions/subscription-table.tsx';
 import { SwitchOnAll } from '../subscriptions/switch-on-all.tsx';
-import { useSubscriptionRows, type SubscriptionRow } from '../subscriptions/use-subscription-rows.ts';
+import { useSubscriptionRows, type ListedSubscription } from '../subscriptions/use-subscription-rows.ts';
 import { LastDay } from './last-day.tsx';
 import { NotDelivered } from './not-delivered.tsx';
 
@@ -34,7 +34,7 @@ export function ClientOverview() {
 /** So many are shown here; the subscriptions' own page has the rest, in the same order. */
 const SHOWN = 10;
 
-function Attention({ rows }: { rows: readonly SubscriptionRow[] }) {
+function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
   const troubled = rows.filter(({ condition }) => condition !== 'active');
   return (
     <section className="part" aria-label="Needs attention">

@@ -3,10 +3,10 @@ import type { Subscription } from './subscribing.ts';
 /** How a subscription stands, in the order in which that needs somebody: `missed` is on again, and lacks what came while it was off; `retrying` has attempts that fail now. */
 const CONDITIONS = ['stopped', 'switched off', 'missed', 'suspended', 'paused', 'retrying', 'active'] as const;
 
-export type Condition = (typeof CONDITIONS)[number];
+export type SubscriptionCondition = (typeof CONDITIONS)[number];
 
 /** `retrying`: how many of its deliveries are to be tried again. */
-export function conditionOf(subscription: Subscription, retrying: number): Condition {
+export function conditionOf(subscription: Subscription, retrying: number): SubscriptionCondition {
   const { is_active: isActive, stopped, paused_until: pausedUntil, suspension, missed } = subscription;
   if (stopped !== undefined) return 'stopped';
   if (!isActive) return 'switched off';
@@ -17,5 +17,5 @@ export function conditionOf(subscription: Subscription, retrying: number): Condi
 }
 
 /** Comes before zero where the first needs somebody sooner. */
-export const byUrgency = (first: Condition, second: Condition): number =>
+export const byUrgency = (first: SubscriptionCondition, second: SubscriptionCondition): number =>
   CONDITIONS.indexOf(first) - CONDITIONS.indexOf(second);

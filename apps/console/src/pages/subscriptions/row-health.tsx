@@ -1,8 +1,8 @@
 import { HealthBars, HealthLink, KindMark, KINDS, NAMES, sumOf } from './health.tsx';
-import type { SubscriptionRow } from './use-subscription-rows.ts';
+import type { ListedSubscription } from './use-subscription-rows.ts';
 
 /** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
-export function RowHealth({ row: { subscription, buckets } }: { row: SubscriptionRow }) {
+export function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription }) {
   const first = buckets?.[0];
   const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets ?? [], kind) })).filter(({ sum }) => sum > 0);
   if (buckets === undefined || first === undefined || counts.length === 0) return <span className="quietly">–</span>;

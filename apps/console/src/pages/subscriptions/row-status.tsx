@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { MOST_RETRYING, type SubscriptionRow } from './use-subscription-rows.ts';
+import { MOST_RETRYING, type ListedSubscription } from './use-subscription-rows.ts';
 
 /** How a subscription stands, and why, in a line. */
-export function RowStatus({ row }: { row: SubscriptionRow }) {
+export function RowStatus({ row }: { row: ListedSubscription }) {
   return (
     <div className="row-status">
       <Status of={row.condition === 'missed' ? 'active' : row.condition} />
@@ -15,7 +15,7 @@ export function RowStatus({ row }: { row: SubscriptionRow }) {
   );
 }
 
-function Why({ row: { subscription, condition, retrying } }: { row: SubscriptionRow }) {
+function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscription }) {
   const { guid, stopped, deactivation, missed, suspension, paused_until: pausedUntil } = subscription;
   switch (condition) {
     case 'stopped':
@@ -70,7 +70,7 @@ function Why({ row: { subscription, condition, retrying } }: { row: Subscription
 const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
 
 /** What the newest of their attempts failed by. */
-function failureOf(retrying: SubscriptionRow['retrying']): string {
+function failureOf(retrying: ListedSubscription['retrying']): string {
   const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
   return status === undefined ? meaning : `HTTP ${status}`;
 }

@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { Menu, type MenuItem } from '../../parts/menu.tsx';
 import { ResumeButton } from './resume-button.tsx';
 import { useAsk } from './subscription-dialogs.tsx';
-import type { SubscriptionRow } from './use-subscription-rows.ts';
+import type { ListedSubscription } from './use-subscription-rows.ts';
 
 /** What repairs a subscription as it stands, as a button; all else that can be done to it, in a menu. For tokens that may change it. */
-export function RowTools({ row: { subscription, condition } }: { row: SubscriptionRow }) {
+export function RowTools({ row: { subscription, condition } }: { row: ListedSubscription }) {
   const ask = useAsk();
   const navigate = useNavigate();
   const { guid, action, is_active: isActive, paused_until: pausedUntil, stopped } = subscription;

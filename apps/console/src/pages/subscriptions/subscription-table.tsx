@@ -5,9 +5,9 @@ import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { RowHealth } from './row-health.tsx';
 import { RowStatus } from './row-status.tsx';
 import { RowTools } from './row-tools.tsx';
-import type { SubscriptionRow } from './use-subscription-rows.ts';
+import type { ListedSubscription } from './use-subscription-rows.ts';
 
-const READ: readonly TableColumn<SubscriptionRow>[] = [
+const READ: readonly TableColumn<ListedSubscription>[] = [
   {
     header: 'Action',
     value: ({ subscription }) => subscription.action,
@@ -26,10 +26,10 @@ const READ: readonly TableColumn<SubscriptionRow>[] = [
   { header: 'Last 24 hours', cell: (row) => <RowHealth row={row} /> },
 ];
 
-const WRITE = [...READ, { header: 'Manage', cell: (row: SubscriptionRow) => <RowTools row={row} /> }];
+const WRITE = [...READ, { header: 'Manage', cell: (row: ListedSubscription) => <RowTools row={row} /> }];
 
 /** Subscriptions, one a row, in the order given. Stands within `SubscriptionDialogs`. */
-export function SubscriptionTable({ label, rows }: { label: string; rows: readonly SubscriptionRow[] }) {
+export function SubscriptionTable({ label, rows }: { label: string; rows: readonly ListedSubscription[] }) {
   const session = useSignedIn();
   return (
     <div className="subscriptions">

@@ -7,7 +7,7 @@ import { SubscribeButton } from './subscribe-button.tsx';
 import { SubscriptionDialogs } from './subscription-dialogs.tsx';
 import { SubscriptionTable } from './subscription-table.tsx';
 import { SwitchOnAll } from './switch-on-all.tsx';
-import { useSubscriptionRows, type SubscriptionRow } from './use-subscription-rows.ts';
+import { useSubscriptionRows, type ListedSubscription } from './use-subscription-rows.ts';
 
 /** From so many on, there is a field to narrow them down. */
 const MANY = 8;
@@ -41,7 +41,7 @@ export function SubscriptionsPage() {
   );
 }
 
-function Subscriptions({ rows }: { rows: readonly SubscriptionRow[] }) {
+function Subscriptions({ rows }: { rows: readonly ListedSubscription[] }) {
   const [text, setText] = useState('');
   const words = text.toLowerCase().split(/\s+/);
   const shown = rows.filter(({ subscription: { action, callback_url: url, guid }, condition }) =>

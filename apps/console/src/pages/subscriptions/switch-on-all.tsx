@@ -1,9 +1,9 @@
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { useAsk } from './subscription-dialogs.tsx';
-import type { SubscriptionRow } from './use-subscription-rows.ts';
+import type { ListedSubscription } from './use-subscription-rows.ts';
 
 /** The way back from an outage for all that are off, as one button; nothing where none is. */
-export function SwitchOnAll({ rows }: { rows: readonly SubscriptionRow[] }) {
+export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
   const session = useSignedIn();
   const ask = useAsk();
   const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { isTaken } from './use-test.ts';
-import type { Tested } from './use-tests.ts';
+import type { TestOutcome } from './use-tests.ts';
 
 /** How a test went, in a line that leads to its delivery; undefined while it is not answered. */
-export function TestResult({ tested }: { tested: Tested | undefined }) {
+export function TestResult({ tested }: { tested: TestOutcome | undefined }) {
   if (tested === undefined) return <Loading what="the answer to the test" />;
   if (tested.kind === 'failed') return <Failed error={tested.error} />;
   const { guid, attempts } = tested.test;

@@ -1,14 +1,14 @@
 import type { components } from '../../api/client-api.d.ts';
 import { useTold } from '../../api/use-told.ts';
-import { byUrgency, conditionOf, type Condition } from './condition.ts';
+import { byUrgency, conditionOf, type SubscriptionCondition } from './condition.ts';
 import type { Subscription } from './subscribing.ts';
 
 export type HealthBucket = components['schemas']['StatisticsOfAction']['buckets'][number];
 type Retrying = components['schemas']['ListedDelivery'];
 
-export type SubscriptionRow = {
+export type ListedSubscription = {
   subscription: Subscription;
-  condition: Condition;
+  condition: SubscriptionCondition;
   /** What became of its action in the last 24 hours, by the hour; undefined while that is not known. */
   buckets: readonly HealthBucket[] | undefined;
   /** Its deliveries whose last attempt failed and that will be tried again, newest first. */
@@ -33,7 +33,7 @@ export function useSubscriptionRows() {
     { refetchInterval: LOOK_EVERY_MS },
   );
   const rows = (subscriptions.data?.objects ?? [])
-    .map((subscription): SubscriptionRow => {
+    .map((subscription): ListedSubscription => {
       const { guid, action } = subscription;
       const failing = (retrying.data?.objects ?? []).filter((each) => each.subscription_guid === guid);
       return {

@@ -6,7 +6,7 @@ import type { DeliveryDetail } from '../find/types.ts';
 import { inTurn } from './in-turn.ts';
 
 /** How a test went: what its receiver answered, or why none was sent. */
-export type Tested = { kind: 'answered'; test: DeliveryDetail } | { kind: 'failed'; error: Error };
+export type TestOutcome = { kind: 'answered'; test: DeliveryDetail } | { kind: 'failed'; error: Error };
 
 /** More at once would be refused as too many requests. */
 const AT_ONCE = 4;
@@ -14,12 +14,12 @@ const AT_ONCE = 4;
 /** Sends a test of each of several subscriptions, once; `tested` has those that are answered, by their guids. */
 export function useTests(guids: readonly string[]) {
   const { client } = useSignedIn().ask;
-  const [tested, setTested] = useState<ReadonlyMap<string, Tested>>(new Map());
+  const [tested, setTested] = useState<ReadonlyMap<string, TestOutcome>>(new Map());
   const work = async (guid: string) => {
     const test = told(client.POST('/v1/subscriptions/{guid}/test', { params: { path: { guid } } }));
     const outcome = await test.then(
-      (answered): Tested => ({ kind: 'answered', test: answered }),
-      (error: Error): Tested => ({ kind: 'failed', error }),
+      (answered): TestOutcome => ({ kind: 'answered', test: answered }),
+      (error: Error): TestOutcome => ({ kind: 'failed', error }),
     );
     setTested((before) => new Map(before).set(guid, outcome));
   };
