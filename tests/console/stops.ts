@@ -28,8 +28,11 @@ export function stops(): void {
       await to(page, `/accounts/${carrier.account}`);
       await stop(page, `Stop subscription ${subscription.slice(0, 8)} to order.created`);
       const client = await signedIn({ token: carrier.token });
-      const created = client.page.getByRole('region', { name: 'order.created' });
+      await to(client.page, '/subscriptions');
+      const created = client.page.getByRole('row').filter({ hasText: 'order.created' });
       await created.getByText(REASON).waitFor();
+      await created.getByRole('button', { name: /^Actions/ }).click();
+      await created.getByRole('button', { name: 'Unsubscribe' }).waitFor();
       expect(await created.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
       const delivery = await untilWaiting(carrier, subscription);
       expect(receiver.at(path)).toEqual([]);
@@ -38,7 +41,11 @@ export function stops(): void {
       await page.getByText('No subscription is stopped.').waitFor();
       await untilStatus(carrier, delivery, 'delivered');
       await to(page, `/audit?subscription=${subscription}`);
-      await page.getByRole('row').filter({ hasText: REASON }).filter({ hasText: 'token ' }).waitFor();
+      await page
+        .getByRole('row')
+        .filter({ hasText: `Stopped: ${REASON}` })
+        .filter({ hasText: 'operators' })
+        .waitFor();
     });
 
     test('stops a host where its attempts fail, and starts it', async () => {
