@@ -23,6 +23,7 @@ const commands: Record<string, () => Promise<Command>> = {
   waiting: async () => (await import('./commands/waiting.ts')).waitingCommand(),
   deactivations: async () => (await import('./commands/deactivations.ts')).deactivationsCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
+  missed: async () => (await import('./commands/missed.ts')).missedCommand(),
   failing: async () => (await import('./commands/failing.ts')).failingCommand(),
   forget: async () => (await import('./commands/forget.ts')).forgetCommand(),
   listen: async () => (await import('./commands/listen.ts')).listenCommand(),

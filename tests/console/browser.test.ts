@@ -1,16 +1,22 @@
 import { acting } from './acting.ts';
 import { clientPages } from './client-pages.ts';
+import { clientTasks } from './client-tasks.ts';
 import { credentials } from './credentials.ts';
+import { deliveryTasks } from './deliveries.ts';
 import { operatorOverview } from './operator-overview.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSearch } from './operator-search.ts';
+import { overview } from './overview.ts';
 import { stops } from './stops.ts';
 import { subscriptionFlows } from './subscription-flows.ts';
 import { troubles } from './troubles.ts';
 
 clientPages();
+overview();
+clientTasks();
 subscriptionFlows();
 credentials();
+deliveryTasks();
 operatorPages();
 operatorOverview();
 operatorSearch();

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
+import { choose, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
 
@@ -13,7 +14,7 @@ export function clientPages(): void {
     test('is signed in to by an access token, which is in no address and in no storage', async () => {
       const { tokens } = await anAccount('carrier');
       const { page } = await signedIn({ token: tokens.both });
-      await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
       expect(page.url()).not.toContain('wbl_');
       const kept = await page.evaluate(() => {
         const { localStorage, sessionStorage, document } = globalThis as unknown as Storages;
@@ -90,7 +91,8 @@ export function clientPages(): void {
         response.writeHead(418).end('short and stout'),
       );
       const { page } = await signedIn({ token: shipper.token });
-      await page.getByRole('button', { name: 'Send a test' }).click();
+      await to(page, '/subscriptions');
+      await choose(page, 'order.paid', 'Send a test');
       await page.getByRole('dialog').getByText('HTTP 418').waitFor();
       await page.getByRole('dialog').getByText('short and stout').waitFor();
       expect(receiver.at(path).at(-1)?.headers['x-webhook-test']).toBe('true');

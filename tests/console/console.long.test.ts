@@ -1,4 +1,5 @@
 import { accessibility } from './accessibility.ts';
+import { deliveries } from './deliveries.ts';
 import { docs } from './docs.ts';
 import { everyPage } from './every-page.ts';
 import { hostileContent } from './hostile-content.ts';
@@ -12,6 +13,7 @@ import { tenThousand } from './ten-thousand.ts';
 // First, while nothing else has happened.
 screenshots();
 accessibility();
+deliveries();
 docs();
 everyPage();
 keyboard();

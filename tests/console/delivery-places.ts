@@ -1,4 +1,5 @@
 import { to, type Place } from './places.ts';
+import { subscribed } from './stand.ts';
 
 /** The pages of deliveries, and of what was missed, of a client. */
 export const deliveryPlaces: Place[] = [
@@ -30,12 +31,14 @@ export const deliveryPlaces: Place[] = [
     async (page, { delivery }) => {
       await to(page, `/deliveries/${delivery}`);
       for (const attempt of [1, 2, 3]) await page.getByRole('button', { name: `Attempt ${attempt}` }).click();
-      await page.getByLabel('Response to attempt 1').waitFor();
+      await page.getByLabel('Response to attempt 1', { exact: true }).waitFor();
     },
   ],
   [
     'what was missed, previewed',
-    async (page) => {
+    async (page, { carrier }) => {
+      // The subscription is there since then, and on.
+      await subscribed(carrier, 'order.picked_up');
       await to(page, '/missed');
       await page.getByRole('table', { name: 'Missed, by action' }).waitFor();
       await page.getByRole('button', { name: 'Preview' }).click();

@@ -6,10 +6,19 @@ import type { OpenPage } from '../testing/browser.ts';
 import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, namedCarrier, untilStatus } from './furnished.ts';
 import { overhang, untilLoaded } from './page-checks.ts';
-import { to } from './places.ts';
+import { to, untilLive } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, HOSTILE_BODY, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
+import {
+  anAccount,
+  HOSTILE_BODY,
+  operatorsUrl,
+  operatorToken,
+  receiver,
+  stack,
+  subscribed,
+  type Account,
+} from './stand.ts';
 
 const LONG = 1_000_000;
 /** Turns the direction of reading, and is not seen. */
@@ -98,6 +107,54 @@ export function hostileContent(): void {
       }
     });
 
+    test.each(['/', '/subscriptions'])(
+      'the URL of a subscription, and why it is stopped, are shown as text by %s',
+      async (address) => {
+        const reason = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+        const owner = await namedCarrier('<i>Prairie</i>');
+        const url = receiver.url(`/'onclick='alert(3)/${'W'.repeat(1_800)}/${owner.account}`);
+        await owner.subscribe('order.created', url);
+        await subscribed(owner, 'order.updated', answers('short'));
+        const number = `</td><img src=x onerror=alert(4)>"${TURNED}"`;
+        await owner.hear('order.created', { payload: { id: order, status: 'new' } });
+        await owner.hear('order.updated', { payload: { id: order, number } });
+        const stop = await fetch(`${operatorsUrl()}/v1/admin/subscriptions/${await stack.subscriptionAt(url)}/stop`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${await operatorToken()}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ reason }),
+        });
+        expect(stop.status).toBe(200);
+        const opened = await signedIn({ token: owner.token });
+        await to(opened.page, address);
+        await opened.page.getByText(reason).first().waitFor();
+        await opened.page.getByText("/'onclick='alert(3)/WWW").first().waitFor();
+        if (address === '/') await opened.page.getByText(TURNED_SHOWN).first().waitFor();
+        await expectHarmless(opened, 'Catalog');
+      },
+    );
+
+    test('the number of an order is shown as text where deliveries are listed', async () => {
+      await subscribed(carrier, 'order.picked_up');
+      const number = `<img src=x onerror=alert(1)>${TURNED}`;
+      const opened = await signedIn({ token: carrier.token });
+      const { page } = opened;
+      await to(page, '/live');
+      await untilLive(page);
+      await carrier.hear('order.picked_up', { payload: { id: order, number } });
+      const shown = `<img src=x onerror=alert(1)>${TURNED_SHOWN}`;
+      await page.locator('.feed-line').getByText(shown).waitFor();
+      await expectHarmless(opened, 'Catalog');
+      for (const narrowed of [
+        '',
+        `?key=${encodeURIComponent(number)}`,
+        `?status=waiting&key=${encodeURIComponent(number)}`,
+      ]) {
+        await to(page, `/deliveries${narrowed}`);
+        await page.locator('#main').getByText(shown).first().waitFor();
+        await expectHarmless(opened, 'Catalog');
+      }
+    });
+
     test('what is told of credentials is shown as text', async () => {
       const [host, id] = ['gateway.example.com', '<script>alert(1)</script>'];
       const basic = { username: `<img src=x onerror=alert(2)>${TURNED}`, password: 'a' };
@@ -120,6 +177,7 @@ export function hostileContent(): void {
     test.each([
       ['the accounts', '/accounts'],
       ['the account', '/accounts/<account>'],
+      ['the deliveries', '/deliveries'],
       ['what fails', '/failing'],
       ['what is switched off', '/switched-off'],
       ['the audit log', '/audit?account=<account>'],

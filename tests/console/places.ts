@@ -16,6 +16,25 @@ export const dialog = (page: Page) => page.getByRole('dialog');
 export const to = async (page: Page, address: string): Promise<void> =>
   page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
 
+/** The row of a subscription, of which a client has one to each action. */
+export const rowOf = (page: Page, action: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: new RegExp(`^${action} `) }) });
+
+/** Chooses what is to be done to a subscription, in the menu of its row. */
+export async function choose(page: Page, action: string, name: string): Promise<void> {
+  await rowOf(page, action)
+    .getByRole('button', { name: `Actions for ${action}` })
+    .click();
+  await rowOf(page, action).getByRole('button', { name, exact: true }).click();
+}
+
+/** Opens a dialog by the menu of a subscription. */
+const asksOf = (action: string, name: string) => async (page: Page) => {
+  await to(page, '/subscriptions');
+  await choose(page, action, name);
+  await dialog(page).waitFor();
+};
+
 /** Waits until the feed is live. */
 export const untilLive = async (page: Page): Promise<void> =>
   page
@@ -32,18 +51,40 @@ export const asks = (address: string, name: string | RegExp) => async (page: Pag
 
 export const clientPlaces: Place[] = [
   [
-    'subscriptions',
-    async (page) =>
-      page
+    'the overview',
+    async (page) => {
+      await page
         .getByLabel(/^The last 24 hours/)
         .first()
-        .waitFor(),
+        .waitFor();
+      await page.getByRole('table', { name: 'Not delivered' }).waitFor();
+    },
   ],
+  [
+    'subscriptions',
+    async (page) => {
+      await to(page, '/subscriptions');
+      await page.getByRole('table', { name: 'Subscriptions', exact: true }).waitFor();
+      await page
+        .getByLabel(/^The last 24 hours/)
+        .first()
+        .waitFor();
+    },
+  ],
+  [
+    'the menu of a subscription',
+    async (page) => {
+      await to(page, '/subscriptions');
+      await button(page, 'Actions for order.created').click();
+      await button(page, 'Verification token').waitFor();
+    },
+  ],
+  ['a verification token', asksOf('order.created', 'Verification token')],
   ['subscribing', asks('/subscriptions', /^Subscribe$/)],
   [
     'a test',
     async (page) => {
-      await asks('/subscriptions', 'Send a test')(page);
+      await asksOf('order.created', 'Send a test')(page);
       await dialog(page)
         .getByText(/^HTTP \d/)
         .first()
@@ -53,8 +94,8 @@ export const clientPlaces: Place[] = [
   [
     'a count of what was missed',
     async (page) => {
-      await asks('/subscriptions', 'What did we miss?')(page);
-      await dialog(page).getByRole('button', { name: 'Count' }).click();
+      await asksOf('order.created', 'Replay')(page);
+      await dialog(page).getByRole('button', { name: 'Preview' }).click();
       await dialog(page)
         .getByText(/missed\.$/)
         .waitFor();
@@ -68,26 +109,25 @@ export const clientPlaces: Place[] = [
       await to(page, '/catalog');
       await page.getByText('Choose an action').waitFor();
       await to(page, '/subscriptions');
-      const card = page.getByRole('region', { name: 'order.delivered' });
-      await card.getByRole('button', { name: 'What did we miss?' }).click();
+      await choose(page, 'order.delivered', 'Replay');
       await until('it is counted', async () => {
-        await dialog(page).getByRole('button', { name: 'Count' }).click();
+        await dialog(page).getByRole('button', { name: 'Preview' }).click();
         return dialog(page)
-          .getByRole('button', { name: /^Send 1 again/ })
+          .getByRole('button', { name: /^Replay 1$/ })
           .isVisible();
       });
       await dialog(page)
-        .getByRole('button', { name: /^Send 1 again/ })
+        .getByRole('button', { name: /^Replay 1$/ })
         .click();
-      await dialog(page).getByText('All of it is delivered.').waitFor();
+      await dialog(page).getByText('All delivered').waitFor();
     },
   ],
-  ['a change of a subscription', asks('/subscriptions', 'Change')],
-  ['a pause', asks('/subscriptions', 'Pause')],
+  ['a change of a subscription', asksOf('order.assigned', 'Edit')],
+  ['a pause', asksOf('order.assigned', 'Pause')],
   [
     'a way back that stops at a test that fails',
     async (page) => {
-      await asks('/subscriptions', 'Switch on')(page);
+      await asks('/subscriptions', /^Switch on$/)(page);
       await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
       await dialog(page).getByText('The test failed.').waitFor();
     },
@@ -98,19 +138,24 @@ export const clientPlaces: Place[] = [
       await asks('/subscriptions', 'Subscribe')(page);
       await dialog(page).getByLabel('Search actions').fill('damage.*');
       await dialog(page)
-        .getByRole('button', { name: /^Select all/ })
-        .click();
+        .getByRole('checkbox', { name: /^All \d/ })
+        .check();
       await dialog(page)
-        .getByLabel('URL of your receiver')
+        .getByLabel('URL', { exact: true })
         .fill(receiver.url(`/${randomUUID()}`));
       await dialog(page)
         .getByRole('button', { name: /^Subscribe/ })
         .click();
-      await dialog(page).getByRole('button', { name: /^Copy/ }).first().waitFor();
+      await dialog(page)
+        .getByRole('button', { name: /^Send a test/ })
+        .click();
+      await dialog(page)
+        .getByText(/^HTTP \d/)
+        .first()
+        .waitFor();
     },
   ],
-
-  ['the end of a subscription', asks('/subscriptions', /^Unsubscribe$/)],
+  ['the end of a subscription', asksOf('order.assigned', 'Unsubscribe')],
   [
     'a timeline, opened',
     async (page, known) => {

@@ -2,8 +2,18 @@ import type { Page } from 'playwright-core';
 
 /** What a person does once with the mouse or the keyboard. */
 const INTERACTIONS: ReadonlySet<string> = new Set([
-  ...['click', 'dblclick', 'tap', 'check', 'uncheck', 'setChecked', 'selectOption'],
-  ...['fill', 'clear', 'press', 'pressSequentially', 'type'],
+  'click',
+  'dblclick',
+  'tap',
+  'check',
+  'uncheck',
+  'setChecked',
+  'selectOption',
+  'fill',
+  'clear',
+  'press',
+  'pressSequentially',
+  'type',
 ]);
 
 /** The same page, which counts each click, each filled field and each pressed key, by whatever locator it was done. */

@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { Receiver } from '../testing/receiver.ts';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
-import { button, dialog, to } from './places.ts';
+import { button, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
 
@@ -29,10 +29,10 @@ export function stops(): void {
       await stop(page, `Stop subscription ${subscription.slice(0, 8)} to order.created`);
       const client = await signedIn({ token: carrier.token });
       await to(client.page, '/subscriptions');
-      const created = client.page.getByRole('row').filter({ hasText: 'order.created' });
+      const created = rowOf(client.page, 'order.created');
       await created.getByText(REASON).waitFor();
-      await created.getByRole('button', { name: /^Actions/ }).click();
-      await created.getByRole('button', { name: 'Unsubscribe' }).waitFor();
+      await created.getByRole('button', { name: 'Actions for order.created' }).click();
+      await created.getByRole('button', { name: 'Replay' }).waitFor();
       expect(await created.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
       const delivery = await untilWaiting(carrier, subscription);
       expect(receiver.at(path)).toEqual([]);

@@ -1,29 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
-import { dialog, to, untilLive } from './places.ts';
+import { choose, dialog, rowOf, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, receiver, subscribed, type Account } from './stand.ts';
+import { anAccount, receiver, subscribed } from './stand.ts';
+import { isActive, switchedOff } from './switched-off.ts';
 
 export function subscriptionFlows(): void {
   describe('by the console, a client', () => {
     test('tests a subscription that is off, switches it on and replays what it missed: its token stays', async () => {
-      const { carrier, path, subscription, given, missed } = await switchedOff();
+      const carrier = await anAccount('carrier');
+      const { path, subscription, given, missed } = await switchedOff(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
-      await card(page, 'order.created').getByRole('button', { name: 'Switch on' }).click();
+      await rowOf(page, 'order.created').getByRole('button', { name: 'Switch on' }).click();
       await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
       await dialog(page).getByText('The test failed.').waitFor();
       await dialog(page).getByText('HTTP 500').waitFor();
       expect(await isActive(carrier)).toBe(false);
       receiver.answer(path, 200);
       await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
-      await dialog(page).getByText('2 missed').waitFor();
-      await dialog(page).getByText('All of it is delivered.').waitFor();
+      await dialog(page).getByText('2 of 2 replayed · All delivered').waitFor();
       await dialog(page).getByRole('button', { name: 'Close' }).last().click();
-      await card(page, 'order.created').getByText('active').waitFor();
+      await to(page, '/subscriptions');
+      await rowOf(page, 'order.created').getByText('active').waitFor();
       const delivered = receiver.at(path).filter(({ answered }) => answered === 200);
       expect(delivered.map(({ headers }) => headers['webhook-id'])).toEqual(
         expect.arrayContaining([messageGuid(given, subscription), messageGuid(missed, subscription)]),
@@ -35,9 +36,10 @@ export function subscriptionFlows(): void {
     });
 
     test('switches a subscription on knowingly though its test fails, and replays later', async () => {
-      const { carrier, path, missed, subscription } = await switchedOff();
+      const carrier = await anAccount('carrier');
+      const { path, missed, subscription } = await switchedOff(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
-      const created = card(page, 'order.created');
+      const created = rowOf(page, 'order.created');
       await created.getByRole('button', { name: 'Switch on' }).click();
       await dialog(page).getByLabel('Replay what was missed').uncheck();
       await dialog(page).getByRole('button', { name: 'Test and switch on' }).click();
@@ -46,10 +48,10 @@ export function subscriptionFlows(): void {
       expect(await isActive(carrier)).toBe(true);
       await dialog(page).getByRole('button', { name: 'Close' }).last().click();
       receiver.answer(path, 200);
-      await created.getByRole('button', { name: 'Replay what was missed' }).click();
-      await dialog(page).getByRole('button', { name: 'Count' }).click();
-      await dialog(page).getByRole('button', { name: 'Send 2 again' }).click();
-      await dialog(page).getByText('All of it is delivered.').waitFor();
+      await created.getByRole('button', { name: 'Replay missed' }).click();
+      await dialog(page).getByRole('button', { name: 'Preview' }).click();
+      await dialog(page).getByRole('button', { name: 'Replay 2' }).click();
+      await dialog(page).getByText('All delivered').waitFor();
       await untilStatus(carrier, messageGuid(missed, subscription), 'delivered');
     });
 
@@ -72,10 +74,11 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       await receiver.untilReceived(before, 1);
       const { page } = await signedIn({ token: carrier.token });
-      await card(page, 'order.created').getByRole('button', { name: 'Change' }).click();
-      await dialog(page).getByLabel('URL of your receiver').fill(receiver.url(after));
+      await to(page, '/subscriptions');
+      await choose(page, 'order.created', 'Edit');
+      await dialog(page).getByLabel('URL').fill(receiver.url(after));
       await dialog(page).getByRole('button', { name: 'Save' }).click();
-      await card(page, 'order.created').getByText(after).waitFor();
+      await rowOf(page, 'order.created').getByText(after).waitFor();
       await carrier.hear('order.created', { payload: { id: 2, status: 'new' } });
       await receiver.untilReceived(after, 1);
       expect(receiver.at(after).map(tokenOf)).toEqual(receiver.at(before).map(tokenOf));
@@ -85,9 +88,10 @@ export function subscriptionFlows(): void {
       const shipper = await anAccount('shipper');
       const { subscription } = await subscribed(shipper, 'order.modified');
       const { page } = await signedIn({ token: shipper.token });
+      await to(page, '/subscriptions');
       const save = async (isTold: boolean) => {
-        await card(page, 'order.modified').getByRole('button', { name: 'Change' }).click();
-        await dialog(page).getByLabel('Old and new values of these fields').setChecked(isTold);
+        await choose(page, 'order.modified', 'Edit');
+        await dialog(page).getByLabel('Include old and new values of').setChecked(isTold);
         if (isTold) await dialog(page).getByLabel('price', { exact: true }).check();
         await dialog(page).getByRole('button', { name: 'Save' }).click();
         await dialog(page).waitFor({ state: 'detached' });
@@ -101,11 +105,12 @@ export function subscriptionFlows(): void {
       const carrier = await anAccount('carrier');
       const { path, subscription } = await subscribed(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
-      const created = card(page, 'order.created');
-      await created.getByRole('button', { name: 'Pause' }).click();
+      const created = rowOf(page, 'order.created');
+      await to(page, '/subscriptions');
+      await choose(page, 'order.created', 'Pause');
       await dialog(page).getByLabel('Pause for').selectOption('4 hours');
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
-      await created.getByText('Paused until').waitFor();
+      await created.getByText(/^until .*: deliveries wait$/).waitFor();
       const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const delivery = messageGuid(guid, subscription);
       await until('it waits', async () => {
@@ -114,7 +119,7 @@ export function subscriptionFlows(): void {
       });
       expect(receiver.at(path)).toEqual([]);
       await created.getByRole('button', { name: 'Resume' }).click();
-      await created.getByText('Paused until').waitFor({ state: 'detached' });
+      await created.getByText('active').waitFor();
       await untilStatus(carrier, delivery, 'delivered');
     });
 
@@ -124,10 +129,10 @@ export function subscriptionFlows(): void {
       const { page } = await signedIn({ token: carrier.token });
       await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
       await dialog(page).getByLabel('Search actions').fill('order.c*');
-      await dialog(page).getByRole('button', { name: 'Select all 2' }).click();
-      await dialog(page).getByText('You are subscribed to 1 of these already').waitFor();
+      await dialog(page).getByRole('checkbox', { name: 'All 2' }).check();
+      await dialog(page).getByText('1 of these exist already').waitFor();
       await dialog(page)
-        .getByLabel('URL of your receiver')
+        .getByLabel('URL', { exact: true })
         .fill(receiver.url(`${path}/all`));
       await dialog(page).getByRole('button', { name: 'Subscribe to 2' }).click();
       await dialog(page).getByRole('listitem').filter({ hasText: 'order.created' }).getByText('changed').waitFor();
@@ -145,26 +150,4 @@ export function subscriptionFlows(): void {
 
 type Waiting = { guid: string; waiting?: { why: string } };
 
-const card = (page: Page, action: string) => page.getByRole('region', { name: action });
-
 const tokenOf = ({ headers }: { headers: Record<string, unknown> }) => headers['x-service-verification-token'];
-
-async function isActive(client: Account): Promise<boolean> {
-  const { objects } = await ask<{ objects: { is_active: boolean }[] }>(client, '/v1/subscriptions');
-  return objects.every((each) => each.is_active);
-}
-
-/** A subscription that a delivery given up has switched off, and an event that came since. */
-async function switchedOff() {
-  const carrier = await anAccount('carrier');
-  const { path, subscription } = await subscribed(carrier, 'order.created', 500);
-  const hear = async (id: number) => (await carrier.hear('order.created', { payload: { id, status: 'new' } })).guid;
-  const given = await hear(1);
-  await until('it is off', async () => !(await isActive(carrier)));
-  const missed = await hear(2);
-  await until('the event is suppressed', async () => {
-    const { objects } = await ask<{ objects: unknown[] }>(carrier, '/v1/timeline/2');
-    return objects.length > 0;
-  });
-  return { carrier, path, subscription, given, missed };
-}

@@ -44,6 +44,7 @@ describe('GET /v1/live', () => {
       delivery_guid: delivered.delivery,
       event_guid: delivered.event,
       action: 'order.created',
+      keys: [{ kind: 'order_guid', key: delivered.subject }],
       subscription_guid: us.subscription,
       callback_url: 'https://a.test',
       attempt: { attempt: 1, at: expect.any(String), kind: 'delivered', http_status: 200, duration_ms: 12 },

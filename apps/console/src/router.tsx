@@ -36,6 +36,7 @@ const sharedRoutes = [
       'endpoint',
       'reason',
       'key',
+      'guid',
       'since',
       'until',
       'account',

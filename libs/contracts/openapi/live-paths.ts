@@ -81,10 +81,11 @@ const { account_name: _, ...noticeOfClient } = noticeProperties;
 
 /** What the feed's events hold. */
 export const liveSchemas: Record<string, JsonNode> = {
-  LiveAttempt: object(['delivery_guid', 'event_guid', 'action', 'subscription_guid', 'attempt'], {
+  LiveAttempt: object(['delivery_guid', 'event_guid', 'action', 'keys', 'subscription_guid', 'attempt'], {
     delivery_guid: { ...guid, description: 'As `webhook-id`.' },
     event_guid: guid,
     action: text,
+    keys,
     subscription_guid: guid,
     callback_url: { type: 'string', description: 'Of the subscription as it is now, without its query.' },
     attempt: schemaRef('Attempt'),

@@ -48,9 +48,11 @@ export async function countMissed(
   return (await findMissed(postgres, { ...query, includesSuppressed: true, limit: LARGEST_REPLAY })).length;
 }
 
-/** Why these did not arrive, and of each how many. */
+/** Why these did not arrive, and of each how many; the most frequent first. */
 export function reasonsOf(missed: readonly Missed[]): ReasonCount[] {
-  return [...Map.groupBy(missed, ({ reason }) => reason)].map(([reason, { length: count }]) => ({ reason, count }));
+  return [...Map.groupBy(missed, ({ reason }) => reason)]
+    .map(([reason, { length: count }]) => ({ reason, count }))
+    .toSorted((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1));
 }
 
 async function countOf(postgres: Queryable, query: MissedQuery, missed: readonly Missed[]): Promise<ReplayCount> {

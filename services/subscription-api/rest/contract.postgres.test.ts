@@ -66,6 +66,7 @@ const asks: Ask[] = [
     path: '/v1/replays',
     body: { subscription_guid: GUID, since: '2026-11-20T00:00:00Z' },
   },
+  { name: 'getMissed', method: 'GET', path: '/v1/missed' },
   { name: 'listReplays', method: 'GET', path: '/v1/replays' },
   { name: 'getReplay', method: 'GET', path: `/v1/replays/${GUID}` },
   { name: 'cancelReplay', method: 'DELETE', path: `/v1/replays/${GUID}`, body: {} },
@@ -270,6 +271,9 @@ describe('openapi.json', () => {
     await api.ask('GET', '/v1/deliveries?after=1.1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/live?kind=lost', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/statistics?hours=1', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/missed?since=2026-11-25T00:00:00Z&until=2026-11-24T00:00:00Z', {
+      token: tokens.carrier.all,
+    });
     await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });

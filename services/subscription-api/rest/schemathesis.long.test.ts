@@ -23,7 +23,7 @@ async function aClient(api: TestApi, interfaceName: keyof typeof SUBSCRIBE) {
   const { rows } = await postgres.query('select guid from waybell.subscriptions where account_guid = $1', [account]);
   const what = { account, interface: interfaceName, mark: 'x', subscription: String(rows[0].guid) };
   const { delivery } = await logDelivery(postgres, what);
-  return { token, delivery, ended: ENDED[interfaceName] };
+  return { account, token, delivery, ended: ENDED[interfaceName] };
 }
 
 /** In the place of the deliverer: what is tried out has its answer. */
@@ -62,7 +62,8 @@ describe.each(['shipper', 'carrier'] as const)('the API of a %s', (interfaceName
     async () => {
       await using api = await startApi({ interfaces: [interfaceName] });
       await using _answering = answerTests(api);
-      const client = { port: api.port, ...(await aClient(api, interfaceName)) };
+      const { account: _, ...whose } = await aClient(api, interfaceName);
+      const client = { port: api.port, ...whose };
       // First, as all operations together may take longer than there is time for.
       await runSchemathesis({ ...client, tag: 'Sending by hand', seconds: SECONDS / 8 });
       await runSchemathesis({ ...client, seconds: (SECONDS * 3) / 8 });
@@ -71,6 +72,21 @@ describe.each(['shipper', 'carrier'] as const)('the API of a %s', (interfaceName
            exists (select from delivery_log.replays) as replayed`,
       );
       expect(rows).toEqual([{ resent: true, replayed: true }]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('the API of operators', () => {
+  test(
+    'answers whatever Schemathesis asks for a client as admin-openapi.json tells',
+    async () => {
+      await using api = await startApi();
+      await using _answering = answerTests(api);
+      const { account, delivery, ended } = await aClient(api, 'carrier');
+      const { token } = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
+      const asked = { port: api.admin.port, token, delivery, ended, actingFor: account };
+      await runSchemathesis({ ...asked, tag: 'For a client', seconds: SECONDS / 4 });
     },
     LIMIT_MS,
   );

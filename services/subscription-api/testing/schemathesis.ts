@@ -26,19 +26,21 @@ type Fuzzing = {
   seconds: number;
   /** Only operations of this tag. */
   tag?: string;
+  /** An operator asks for the client of this account, by the document for operators. */
+  actingFor?: string;
 };
 
 /** Asks an API all that its OpenAPI document tells of, for so long. Throws what it found where an answer is not as told. */
-export async function runSchemathesis({ port, token, delivery, ended, seconds, tag }: Fuzzing): Promise<string> {
+export async function runSchemathesis({ port, token, seconds, tag, ...what }: Fuzzing): Promise<string> {
   await using place = await mkdtempDisposable(join(tmpdir(), 'waybell-schemathesis-'));
   const config = join(place.path, 'schemathesis.toml');
-  await writeFile(config, configOf({ delivery, ended }));
+  await writeFile(config, configOf(what));
   const origin = `http://127.0.0.1:${port}`;
   const only = tag === undefined ? [] : ['--include-tag', tag];
   const asked = [
     'run',
     ...only,
-    `${origin}/openapi.json`,
+    `${origin}/${what.actingFor === undefined ? '' : 'admin-'}openapi.json`,
     '--url',
     origin,
     '--header',
@@ -53,7 +55,7 @@ export async function runSchemathesis({ port, token, delivery, ended, seconds, t
 
 // What rules say beyond a schema is answered 422: a callback URL that leads inside, since after until.
 // A cancelled replay is still shown, and of a listener that it has ended. What is too long may be more than is read.
-const configOf = ({ delivery, ended }: Pick<Fuzzing, 'delivery' | 'ended'>) => `
+const configOf = ({ delivery, ended, actingFor }: Pick<Fuzzing, 'delivery' | 'ended' | 'actingFor'>) => `
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "303", "401", "403", "404", "409", "410", "422"]
 
@@ -65,7 +67,7 @@ enabled = false
 
 # Their answers never end.
 [[operations]]
-include-operation-id = ["streamLive", "streamRequests"]
+include-operation-id = ["streamLive", "streamRequests", "streamLiveForClient"]
 enabled = false
 
 # Any value may be set in an event, and no schema says of the strings within that none has a NUL.
@@ -74,14 +76,21 @@ include-operation-id = ["trigger"]
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
 
 [[operations]]
-include-operation-id = ["getDelivery", "resendDelivery"]
-parameters = { guid = "${delivery}" }
+include-operation-id = ["getDelivery", "resendDelivery", "getDeliveryForClient", "resendDeliveryForClient"]
+parameters = { guid = "${delivery}"${place(actingFor)} }
 
 # Who is not subscribed to the action of that delivery is refused to have it sent again.
 [[operations]]
-include-operation-id = ["unsubscribeCarrier", "unsubscribeShipper"]
-parameters = { webhook_action = "${ended}" }
+include-operation-id = ["unsubscribeCarrier", "unsubscribeShipper", "unsubscribeCarrierForClient", "unsubscribeShipperForClient"]
+parameters = { webhook_action = "${ended}"${place(actingFor)} }
+
+[[operations]]
+include-tag = ["For a client"]
+parameters = { ${place(actingFor).slice(2)} }
 `;
+
+const place = (account: string | undefined): string =>
+  account === undefined ? '' : `, account = "${account}", client = "default"`;
 
 /** What it printed. */
 function run(command: string, args: string[], cwd?: string): Promise<string> {

@@ -1781,6 +1781,17 @@ export interface components {
             delivery_guid: string;
             /** Format: uuid */
             event_guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
             /** Format: uuid */
             subscription_guid: string;
         };

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { ProblemAnswer } from '../api/problem.ts';
+import { ProblemAnswer, type ProblemFault } from '../api/problem.ts';
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -26,8 +26,8 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
       {/* Where there are faults, it is made of them. */}
       {faults.length === 0 && <p>{error.message}</p>}
       {faults.map((fault) => (
-        <p key={`${fault.pointer}${fault.detail}`}>
-          {fault.pointer !== undefined && <code>{fault.pointer}</code>} {fault.detail}
+        <p key={`${placeOf(fault)}${fault.detail}`}>
+          {placeOf(fault) !== undefined && <code>{placeOf(fault)}</code>} {fault.detail}
         </p>
       ))}
       {isBounded && (
@@ -49,6 +49,8 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
     </div>
   );
 }
+
+const placeOf = ({ pointer, parameter }: ProblemFault): string | undefined => pointer ?? parameter;
 
 type QueryState<T> = {
   data: T | undefined;

@@ -6,12 +6,13 @@ import {
   writeAction,
   type AttemptRow,
 } from '@waybell/delivery-log/tables';
+import type { Key } from '@waybell/line/outcomes';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { attemptColumns } from '@waybell/delivery-log/read/attempts';
 import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from '@waybell/delivery-log/read/entries';
-import { eventsAt } from '@waybell/delivery-log/read/events';
+import { eventsAt, eventsBefore } from '@waybell/delivery-log/read/events';
 import { attemptEntry, eventEntry, explainNoSubscription } from '@waybell/delivery-log/read/history';
 
 /** Something that happened, at a time in milliseconds since the epoch. The same record always has the same key. */
@@ -21,6 +22,8 @@ export type LiveEntry = { key: string; at: number } & (
       delivery: string;
       event: string;
       action: string;
+      /** What the event is about; none if the log does not have it. */
+      keys: readonly Key[];
       subscription: string;
       callbackUrl: string;
       attempt: AttemptEntry;
@@ -59,7 +62,7 @@ export async function latestOf(postgres: Queryable, looks: readonly LiveLook[], 
       rows.length < most ? [] : [rows.at(-1)?.at ?? 0],
     );
     const looked = [
-      ...own.attempts.map(attemptLooked).filter(({ key }) => !look.isKnown(key)),
+      ...(await attemptsLooked(postgres, own.attempts, look)),
       ...(await eventsLooked(postgres, own.events, look)),
       ...own.notices.map(noticeLooked).filter(({ key }) => !look.isKnown(key)),
     ];
@@ -107,13 +110,24 @@ async function latestAttempts(postgres: Queryable, looks: readonly LiveLook[], m
   return rows;
 }
 
-function attemptLooked(found: AttemptFound): LookedUpKey {
-  const { look: _, action, callbackUrl, ...row } = found;
-  const { delivery, event, at, attempt, subscription } = row;
-  const key = `${delivery} ${at} ${attempt}`;
-  const told = { delivery, event, action, subscription, callbackUrl, attempt: attemptEntry(row) };
-  return { key, at, entries: [{ kind: 'attempt', key, at, ...told }] };
+async function attemptsLooked(
+  postgres: Queryable,
+  found: readonly AttemptFound[],
+  { reader, isKnown }: LiveLook,
+): Promise<LookedUpKey[]> {
+  const fresh = found.filter((each) => !isKnown(keyOfAttempt(each)));
+  const keys = new Map((await eventsBefore(postgres, fresh, reader)).map((row) => [row.event, row.keys]));
+  return fresh.map((each) => {
+    const { look: _, action, callbackUrl, ...row } = each;
+    const { delivery, event, at, subscription } = row;
+    const key = keyOfAttempt(each);
+    const what = { delivery, event, action, keys: keys.get(event) ?? [], subscription, callbackUrl };
+    return { key, at, entries: [{ kind: 'attempt', key, at, ...what, attempt: attemptEntry(row) }] };
+  });
 }
+
+const keyOfAttempt = ({ delivery, at, attempt }: Pick<AttemptFound, 'delivery' | 'at' | 'attempt'>): string =>
+  `${delivery} ${at} ${attempt}`;
 
 /** Finds kept events for the accounts, and whether the clients have deliveries of them. */
 async function latestEvents(postgres: Queryable, looks: readonly LiveLook[], most: number): Promise<EventFound[]> {

@@ -35,6 +35,7 @@ function attemptData(entry: LiveEntry & { kind: 'attempt' }) {
     delivery_guid: entry.delivery,
     event_guid: entry.event,
     action: entry.action,
+    keys: entry.keys,
     subscription_guid: entry.subscription,
     callback_url: entry.callbackUrl,
     attempt: attemptView(entry.attempt),

@@ -237,6 +237,7 @@ describe('no operation for a client', () => {
     expect(operations.length).toBeGreaterThan(20);
   });
 
+  /** What all of them answer. */
   const asked = async (how: { account: string; client: string; token?: string }) => {
     const statuses = new Set<string>();
     for (const { method, path } of operations) {
@@ -255,6 +256,15 @@ describe('no operation for a client', () => {
       expect(await asked({ account, client: 'default', token: each })).toEqual([
         '403 urn:waybell:problem:insufficient-scope',
       ]);
+  });
+
+  test('takes a path that names neither', async () => {
+    const { account } = await aSubscriber();
+    const { token } = operator;
+    expect(await asked({ account: 'acme', client: 'default', token })).toEqual([
+      '422 urn:waybell:problem:invalid-parameter',
+    ]);
+    expect(await asked({ account, client: '%zz', token })).toEqual(['400 urn:waybell:problem:malformed-request']);
   });
 
   test('takes a client or an account that there is not', async () => {

@@ -41,7 +41,7 @@ export function DeliveriesPage() {
       <FilterChips
         filter={filter}
         narrow={narrow}
-        only={view === 'operator' ? ['reason', 'subscription'] : ['reason']}
+        only={view === 'operator' ? ['reason', 'guid', 'subscription'] : ['reason', 'guid']}
       />
       <Found of={deliveries} what="deliveries">
         {({ pages }) => (

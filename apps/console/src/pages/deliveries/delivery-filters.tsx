@@ -31,7 +31,7 @@ export function DeliveryFilters({ filter, narrow }: FiltersProps) {
         <FilterText name="endpoint" label="Endpoint" example="Host or URL" filter={filter} narrow={narrow} />
         {view === 'operator' && (
           <>
-            <FilterText name="account" label="Account" example="Guid" filter={filter} narrow={narrow} />
+            <AccountText filter={filter} narrow={narrow} />
             <FilterText name="client" label="Client" example="Client id" filter={filter} narrow={narrow} />
           </>
         )}
@@ -89,9 +89,31 @@ function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: Filt
   );
 }
 
-type FilterTextProps = FiltersProps & { name: keyof DeliveryFilter; label: string; example: string };
+/** An account by its guid, which its name leads to in the browser's own list. */
+function AccountText(props: FiltersProps) {
+  const accounts = useTold(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
+  const list = useId();
+  return (
+    <>
+      <FilterText {...props} name="account" label="Account" example="Name or guid" list={list} />
+      <datalist id={list}>
+        {accounts.data?.objects.map(({ guid, name }) => (
+          <option key={guid} value={guid} label={name ?? guid} />
+        ))}
+      </datalist>
+    </>
+  );
+}
 
-function FilterText({ name, label, example, filter, narrow }: FilterTextProps) {
+type FilterTextProps = FiltersProps & {
+  name: keyof DeliveryFilter;
+  label: string;
+  example: string;
+  /** The id of what is suggested. */
+  list?: string;
+};
+
+function FilterText({ name, label, example, list, filter, narrow }: FilterTextProps) {
   const set = filter[name] ?? '';
   const [text, setText] = useState(set);
   const [shown, setShown] = useState(set);
@@ -117,6 +139,7 @@ function FilterText({ name, label, example, filter, narrow }: FilterTextProps) {
         value={text}
         placeholder={example}
         maxLength={200}
+        list={list}
         onChange={({ target }) => setText(target.value)}
         onBlur={commit}
       />

@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<keyof DeliveryFilter, string>> = {
   endpoint: 'Endpoint',
   reason: 'Reason',
   key: 'Key',
+  guid: 'Guid',
   since: 'From',
   until: 'To',
   account: 'Account',
@@ -32,7 +33,8 @@ export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
   return (
     <div className="chips set-filters" role="group" aria-label="Filters">
       {set.map(([name, value]) => (
-        <button key={name} type="button" aria-label={`Remove ${NAMES[name]}`} onClick={() => narrow({ [name]: '' })}>
+        <button key={name} type="button" onClick={() => narrow({ [name]: '' })}>
+          <span className="sr">Remove </span>
           {NAMES[name]}: <Foreign text={written(name, value)} /> <span aria-hidden="true">✕</span>
         </button>
       ))}

@@ -1,7 +1,10 @@
-import type { Delivery } from '../find/types.ts';
+import type { components } from '../../api/client-api.d.ts';
+import type { AccountName } from '../operators/types.ts';
+
+type ListedDelivery = components['schemas']['ListedDelivery'];
 
 /** A name of what an event is about, such as the number of an order. */
-export type Key = { kind: string; key: string };
+export type Key = ListedDelivery['keys'][number];
 
 /** What the address of the page says: which deliveries are looked for. `status` may be several, with commas between them. */
 export type DeliveryFilter = {
@@ -11,6 +14,7 @@ export type DeliveryFilter = {
   endpoint?: string;
   reason?: string;
   key?: string;
+  guid?: string;
   since?: string;
   until?: string;
   account?: string;
@@ -18,8 +22,4 @@ export type DeliveryFilter = {
 };
 
 /** A delivery in a list; to operators with whose it is. */
-export type DeliveryRow = Delivery & {
-  keys?: readonly Key[];
-  account?: { guid: string; name: string | null };
-  client_id?: string;
-};
+export type DeliveryRow = ListedDelivery & { account?: AccountName; client_id?: string };

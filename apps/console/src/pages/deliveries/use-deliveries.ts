@@ -1,21 +1,31 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { told } from '../../api/ask.ts';
+import type { operations } from '../../api/client-api.d.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { DeliveryFilter, DeliveryRow } from './types.ts';
 
 const PAGE_SIZE = 50;
 
 type DeliveriesPage = { objects: DeliveryRow[]; next: string | null };
+type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
 
 /** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
-export function useDeliveries(filter: DeliveryFilter) {
+export function useDeliveries({ status, ...filter }: DeliveryFilter) {
   const { ask, view } = useSignedIn();
   return useInfiniteQuery({
-    queryKey: ['deliveries', filter],
-    queryFn: ({ pageParam: cursor }): Promise<DeliveriesPage> => {
-      const query = { ...filter, limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) };
-      const path = view === 'operator' ? '/v1/admin/deliveries' : '/v1/deliveries';
-      return told(ask.client.GET(path as '/v1/deliveries', { params: { query: query as never } })) as never;
+    queryKey: ['deliveries', { status, ...filter }],
+    queryFn: async ({ pageParam: cursor }): Promise<DeliveriesPage> => {
+      const given = {
+        ...filter,
+        ...(status !== undefined && { status: status.split(',') }),
+        ...(cursor !== '' && { cursor }),
+        limit: PAGE_SIZE,
+      };
+      // What of an address is none of these, the API names.
+      const query = given as Query;
+      return view === 'operator'
+        ? told(ask.operator.GET('/v1/admin/deliveries', { params: { query } }))
+        : told(ask.client.GET('/v1/deliveries', { params: { query } }));
     },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
@@ -23,7 +33,7 @@ export function useDeliveries(filter: DeliveryFilter) {
 }
 
 /** Up to when a look went that has not come to its end: its `next` begins with that time. */
-export function lookedBackTo(next: string | null | undefined): string | undefined {
-  const at = Number(next?.split('_')[0] ?? Number.NaN);
+export function lookedBackTo(next: string): string | undefined {
+  const at = Number(next.split('_')[0]);
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined;
 }

@@ -3,6 +3,7 @@ import { statusWord } from '../../parts/status.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { isUnderWay, type Attempt, type Delivery } from './types.ts';
 
+const BY_HAND = { resend: 'Resend', test: 'Test' };
 /** What is late by more is not just about to be made. */
 const LATE_MS = 60_000;
 
@@ -42,7 +43,7 @@ function Step({ attempt, waitMs }: { attempt: Attempt; waitMs: number }) {
       <Wait ms={waitMs} />
       <span className={`mark ${kind}`} title={inUtc(at)} aria-hidden="true" />
       <span className="name">
-        {byHand ?? `Attempt ${number}`} <span className="sr">{statusWord(kind)}</span>
+        {byHand === undefined ? `Attempt ${number}` : BY_HAND[byHand]} <span className="sr">{statusWord(kind)}</span>
       </span>
     </li>
   );

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
 import type { Delivery } from './types.ts';
 
-type Reasons = Pick<Delivery, 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
+type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
 
 const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> = {
   full: 'its endpoint answers, and takes no more at once.',
@@ -16,10 +16,10 @@ const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> 
 
 /** Why a delivery stands as it does, what helps, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
-  const { meaning, remedy, reason, waiting, deactivation } = delivery;
+  const { status, meaning, remedy, reason, waiting, deactivation } = delivery;
   if (reason === undefined && waiting === undefined && deactivation === undefined) return null;
   return (
-    <div className="reasons">
+    <div className={`reasons ${status}`}>
       {reason !== undefined && (
         <p>
           <strong>{meaning}</strong> <code>{reason}</code>

@@ -63,8 +63,7 @@ function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () =
 }
 
 function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
-  const { guid, action, at, request, subscription_guid: subscription, event_guid: event } = delivery;
-  const { keys = [] } = delivery as { keys?: Key[] };
+  const { guid, action, at, request, subscription_guid: subscription, event_guid: event, keys } = delivery;
   return (
     <header>
       <div className="line">
@@ -87,7 +86,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
           </Link>
         )}
         <Link to="/timeline/$key" params={{ key: event }}>
-          Event
+          Timeline of the event
         </Link>
         <Link to="/subscriptions">Subscriptions</Link>
       </nav>

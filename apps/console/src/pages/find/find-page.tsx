@@ -1,44 +1,35 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
-import { told } from '../../api/ask.ts';
-import { ProblemAnswer } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
+import { findPlace, type Place } from './find-place.ts';
 
 const route = getRouteApi('/find/$text');
-const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Leads to what was searched for: a guid may be that of the account, of a delivery, or of anything that an event names. */
+/** Leads to what was searched for. */
 export function FindPage() {
   const { text } = route.useParams();
   const { account, ask } = useSignedIn();
-  const isDelivery = useQuery({
-    queryKey: ['is-delivery', text],
-    enabled: GUID.test(text),
-    queryFn: async () => {
-      try {
-        await told(ask.client.GET('/v1/deliveries/{guid}', { params: { path: { guid: text } } }));
-        return true;
-      } catch (error) {
-        if (error instanceof ProblemAnswer && error.kind === 'unknown-delivery') return false;
-        throw error;
-      }
-    },
-  });
-  if (text.toLowerCase() === account) return <Navigate to="/subscriptions" replace />;
-  if (!GUID.test(text)) return <Navigate to="/timeline/$key" params={{ key: text }} replace />;
+  const isAccount = text.toLowerCase() === account;
+  const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(ask, text), enabled: !isAccount });
+  if (isAccount) return <Navigate to="/subscriptions" replace />;
   return (
     <Page title={`Looking for ${text}`}>
-      <Found of={isDelivery} what={text}>
-        {(is) =>
-          is ? (
-            <Navigate to="/deliveries/$guid" params={{ guid: text }} replace />
-          ) : (
-            <Navigate to="/timeline/$key" params={{ key: text }} replace />
-          )
-        }
+      <Found of={place} what={text}>
+        {(found) => <Go to={found} text={text} />}
       </Found>
     </Page>
   );
+}
+
+function Go({ to: place, text }: { to: Place; text: string }) {
+  switch (place.kind) {
+    case 'delivery':
+      return <Navigate to="/deliveries/$guid" params={{ guid: place.guid }} replace />;
+    case 'deliveries':
+      return <Navigate to="/deliveries" search={place.filter} replace />;
+    case 'timeline':
+      return <Navigate to="/timeline/$key" params={{ key: text }} replace />;
+  }
 }

@@ -38,7 +38,7 @@ export function FeedLine({ item }: { item: FeedItem }) {
         <code title={reason}>{httpStatus ?? reason ?? '–'}</code>
       </span>
       <span className="number quietly">{durationMs === undefined ? '–' : writtenDuration(durationMs)}</span>
-      <span className="number">{attempt ?? '–'}</span>
+      <span className="number attempt">{attempt ?? '–'}</span>
     </div>
   );
 }

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import { followLive, type LiveMessage, type LiveState } from '../../api/live.ts';
 import { told } from '../../api/ask.ts';
 import { useSignedIn } from '../../session/session.ts';
-import type { DeliveryRow } from '../deliveries/types.ts';
 import { itemOfDelivery, readItem, type FeedItem } from './feed-item.ts';
 
 type Feed = {
@@ -65,7 +64,7 @@ export function useFeed(isPaused: boolean): Feed {
 /** Numbered below all that the feed tells. */
 async function earlier(ask: ReturnType<typeof useSignedIn>['ask'], signal: AbortSignal): Promise<FeedItem[]> {
   const { objects } = await told(ask.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }));
-  const items = (objects as DeliveryRow[]).map((delivery, place) => itemOfDelivery(delivery, -place));
+  const items = objects.map((delivery, place) => itemOfDelivery(delivery, -place));
   return items.toSorted((one, other) => other.at.localeCompare(one.at));
 }
 

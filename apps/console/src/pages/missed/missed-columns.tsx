@@ -42,8 +42,8 @@ export function missedColumns(period: Period): readonly TableColumn<MissedOfActi
   ];
 }
 
-/** A replay goes to the subscription of now: without one, or while it is off, there is none. */
-const toReplay = ({ is_active: isOn, exhausted, dropped, suppressed }: MissedOfAction): number =>
+/** As many as a replay would send. It goes to the subscription of now: without one, or while it is off, there is none. */
+export const toReplay = ({ is_active: isOn, exhausted, dropped, suppressed }: MissedOfAction): number =>
   isOn ? exhausted + dropped + suppressed : 0;
 
 function Standing({ of: { subscription_guid: guid, is_active: isActive } }: { of: MissedOfAction }) {

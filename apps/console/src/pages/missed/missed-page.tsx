@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -7,7 +7,7 @@ import { Page } from '../../parts/page.tsx';
 import { PeriodField, periodOf, type Period } from '../../parts/period-field.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { missedColumns, type MissedOfAction } from './missed-columns.tsx';
+import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.tsx';
 import { ReplayMissed } from './replay-missed.tsx';
 
 const route = getRouteApi('/missed');
@@ -50,6 +50,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
   const session = useSignedIn();
   const [columns] = useState(() => missedColumns(period));
   const total = rows.reduce((sum, { exhausted, dropped, suppressed }) => sum + exhausted + dropped + suppressed, 0);
+  const replayable = rows.reduce((sum, row) => sum + toReplay(row), 0);
   if (rows.length === 0) return <Empty>Nothing was missed in this period.</Empty>;
   return (
     <>
@@ -62,7 +63,13 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
           The oldest are counted, up to <Moment at={countedUntil} />: there is more after that.
         </p>
       )}
-      {mayWrite(session) && total > 0 && <ReplayMissed period={period} />}
+      {replayable < total && (
+        <p className="small">
+          A replay goes to subscriptions that are on: {(total - replayable).toLocaleString()} have none.{' '}
+          <Link to="/subscriptions">Subscriptions</Link>
+        </p>
+      )}
+      {mayWrite(session) && replayable > 0 && <ReplayMissed period={period} />}
     </>
   );
 }

@@ -41,7 +41,7 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
   return (
     <section className="card stack" aria-label="Replay">
       <h2>Replay</h2>
-      <form className="filters" onSubmit={submit} onChange={() => preview.reset()}>
+      <form className="replay" onSubmit={submit} onChange={() => preview.reset()}>
         <label>
           Rate (deliveries per second)
           <input

@@ -15,7 +15,10 @@ export function ClientOverview() {
   const { subscriptions, statistics, rows } = useSubscriptionRows();
   return (
     <SubscriptionDialogs>
-      <Page title="Overview" tools={<SubscribeButton current={subscriptions.data?.objects} />}>
+      <Page
+        title="Overview"
+        tools={<SubscribeButton current={subscriptions.data?.objects} isMain={rows.length === 0} />}
+      >
         <Found of={subscriptions} what="the subscriptions">
           {({ objects }) => (objects.length === 0 ? <NoSubscriptions /> : <Attention rows={rows} />)}
         </Found>

@@ -5,6 +5,7 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
+import { KeyNames } from '../deliveries/keys.tsx';
 
 type ListedDelivery = components['schemas']['ListedDelivery'];
 
@@ -13,30 +14,28 @@ const LOOK_EVERY_MS = 15_000;
 
 const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
   {
-    header: 'Action',
-    cell: ({ guid, action }) => (
-      <Link to="/deliveries/$guid" params={{ guid }}>
-        {action}
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
       </Link>
     ),
   },
+  { header: 'Action', cell: ({ action }) => action },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
   { header: 'Status', cell: ({ status }) => <Status of={status} /> },
   { header: 'Why', cell: (delivery) => whyOf(delivery) },
   { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
-  {
-    header: 'Time',
-    cell: ({ at }) => (
-      <span className="quietly">
-        <Moment at={at} />
-      </span>
-    ),
-  },
 ];
 
 /** The last deliveries that did not get through: each leads to what happened to it. */
 export function NotDelivered() {
-  const exhausted = useLatest('exhausted');
-  const dropped = useLatest('dropped');
+  const latest = useTold(
+    ['deliveries', 'not delivered'],
+    ({ client }) =>
+      client.GET('/v1/deliveries', { params: { query: { status: ['exhausted', 'dropped'], limit: SHOWN } } }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
   return (
     <section className="part" aria-label="Not delivered">
       <div className="section-header">
@@ -45,29 +44,17 @@ export function NotDelivered() {
           All
         </Link>
       </div>
-      <Found of={exhausted} what="deliveries">
-        {(given) => (
-          <Found of={dropped} what="deliveries">
-            {({ objects }) => <Latest deliveries={[...given.objects, ...objects]} />}
-          </Found>
-        )}
+      <Found of={latest} what="deliveries">
+        {({ objects }) =>
+          objects.length === 0 ? (
+            <p className="state">Everything got through.</p>
+          ) : (
+            <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+          )
+        }
       </Found>
     </section>
   );
-}
-
-function useLatest(status: 'exhausted' | 'dropped') {
-  return useTold(
-    ['deliveries', status],
-    ({ client }) => client.GET('/v1/deliveries', { params: { query: { status, limit: SHOWN } } }),
-    { refetchInterval: LOOK_EVERY_MS },
-  );
-}
-
-function Latest({ deliveries }: { deliveries: readonly ListedDelivery[] }) {
-  const latest = deliveries.toSorted((first, second) => second.at.localeCompare(first.at)).slice(0, SHOWN);
-  if (latest.length === 0) return <p className="state">Everything got through.</p>;
-  return <DataTable label="Not delivered" rows={latest} columns={COLUMNS} keyOf={({ guid }) => guid} />;
 }
 
 /** What the receiver answered last, and what that means. */

@@ -4,13 +4,12 @@ import type { SubscriptionRow } from './use-subscription-rows.ts';
 /** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
 export function RowHealth({ row: { subscription, buckets } }: { row: SubscriptionRow }) {
   const first = buckets?.[0];
-  if (buckets === undefined || first === undefined) return null;
-  const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets, kind) })).filter(({ sum }) => sum > 0);
+  const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets ?? [], kind) })).filter(({ sum }) => sum > 0);
+  if (buckets === undefined || first === undefined || counts.length === 0) return <span className="quietly">–</span>;
   return (
     <div className="row-health">
       <HealthBars buckets={buckets} />
       <span className="counts">
-        {counts.length === 0 && <span className="quietly">none</span>}
         {counts.map(({ kind, sum }) => (
           <HealthLink key={kind} kind={kind} since={first.at} action={subscription.action}>
             <KindMark kind={kind} /> {sum.toLocaleString()} {NAMES[kind]}

@@ -24,7 +24,11 @@ export function SubscriptionsPage() {
         tools={
           <div className="tools">
             <SwitchOnAll rows={rows} />
-            <SubscribeButton current={subscriptions.data?.objects} wanted={wanted} />
+            <SubscribeButton
+              current={subscriptions.data?.objects}
+              wanted={wanted}
+              isMain={rows[0]?.condition !== 'switched off'}
+            />
           </div>
         }
       >

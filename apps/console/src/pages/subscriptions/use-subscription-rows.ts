@@ -29,7 +29,7 @@ export function useSubscriptionRows() {
   });
   const retrying = useTold(
     ['deliveries', 'retrying'],
-    ({ client }) => client.GET('/v1/deliveries', { params: { query: { status: 'retrying', limit: MOST_RETRYING } } }),
+    ({ client }) => client.GET('/v1/deliveries', { params: { query: { status: ['retrying'], limit: MOST_RETRYING } } }),
     { refetchInterval: LOOK_EVERY_MS },
   );
   const rows = (subscriptions.data?.objects ?? [])

@@ -1,0 +1,135 @@
+import { Command } from 'commander';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { LARGEST_REPLAY, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { AccountSummary } from '@waybell/subscription-api/accounts';
+import { requester } from '@waybell/subscription-api/by-hand/asked-replays';
+import { missedByAction, type MissedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
+import { askForReplay } from '@waybell/subscription-api/by-hand/replays';
+import { clientsOf } from '@waybell/subscription-api/clients';
+import { accountCalled } from '../account-called.ts';
+import { counted } from '../amounts.ts';
+import { positive } from '../count-option.ts';
+import { findAccountCalled } from '../find-account.ts';
+import { describeMissed, replayable } from '../missed/describe-missed.ts';
+import { momentMs } from '../moment-option.ts';
+import { print } from '../print.ts';
+import { report } from '../report.ts';
+import { withDatabase } from '../with-database.ts';
+
+const DAY_MS = 86_400_000;
+
+export function missedCommand(): Command {
+  return new Command('missed')
+    .description(
+      'tell what the clients of an account missed from one time until another, over all actions, and replay it',
+    )
+    .requiredOption('--account <account>', 'its guid, its name, or the beginning of either')
+    .option('--since <time>', 'a day (UTC), a time, or how long ago; a day before the end when left out', momentMs)
+    .option('--until <time>', 'the same; now when left out', momentMs)
+    .option('--client <id>', 'only this API client')
+    .option('--replay', 'send all of it again')
+    .option('--per-second <count>', 'replay so many deliveries a second', positive, REPLAY_RATE.default)
+    .option('--yes', 'really send it')
+    .option('--json', 'one JSON object a line')
+    .addHelpText(
+      'after',
+      '\nFor each client and action: deliveries that were given up (every attempt failed) or dropped (ended without an attempt to their end), and' +
+        '\nevents not sent, as no subscription was on. What arrived since, or is on its way, is not missed. A replay sends what is' +
+        '\nkept to the subscriptions that are on, and is in the audit log. DATABASE_URL names the database; without it, the running' +
+        '\nstack is meant. Times are UTC.' +
+        '\n\nExamples:\n  ./waybell missed --account acme --since 2026-11-24 --until 2026-11-25' +
+        '\n  ./waybell missed --account acme --since 2026-11-24 --until 2026-11-25 --replay --yes\n',
+    )
+    .action(missed);
+}
+
+type Options = {
+  account: string;
+  since?: number;
+  until?: number;
+  client?: string;
+  replay?: true;
+  perSecond: number;
+  yes?: true;
+  json?: true;
+};
+type Range = { sinceMs: number; untilMs: number };
+type MissedByClient = MissedByAction & { client: ClientReader };
+
+async function missed({ account: called, ...options }: Options): Promise<void> {
+  const untilMs = options.until ?? Date.now();
+  const range = { sinceMs: options.since ?? untilMs - DAY_MS, untilMs };
+  if (range.sinceMs >= untilMs) throw new Error('--since has to be before --until');
+  if (options.perSecond > REPLAY_RATE.most) throw new Error(`--per-second is ${REPLAY_RATE.most} at most`);
+  await withDatabase(process.env, async (postgres) => {
+    const account = await findAccountCalled(postgres, called);
+    const found = await missedOf(postgres, account, { ...range, only: options.client });
+    tell(account, found, { ...range, ...options });
+    if (options.replay) await replayAll(postgres, found, { ...range, ...options });
+  });
+}
+
+async function missedOf(
+  postgres: Queryable,
+  account: AccountSummary,
+  { only, ...range }: Range & { only: string | undefined },
+): Promise<MissedByClient[]> {
+  const clients = (await clientsOf(postgres, account.guid)).map((each) => each.client_id);
+  if (only !== undefined && !clients.includes(only))
+    throw new Error(`this account has no client "${only}": it has ${clients.join(', ') || 'none yet'}`);
+  const found: MissedByClient[] = [];
+  for (const id of only === undefined ? clients : [only]) {
+    const client = { account: account.guid, client: id, interface: account.interface };
+    found.push({ client, ...(await missedByAction(postgres, { client, ...range })) });
+  }
+  return found;
+}
+
+function tell(account: AccountSummary, found: readonly MissedByClient[], { json, ...asked }: Telling): void {
+  const [since, until] = [timeOf(asked.sinceMs), timeOf(asked.untilMs)];
+  const whose = { account_guid: account.guid, account_name: account.name };
+  for (const { client, actions, countedUntilMs } of found) {
+    for (const each of actions) {
+      const { subscription: subscription_guid, isActive: is_active, ...counts } = each;
+      const entry = { ...whose, client_id: client.client, since, until, ...counts, subscription_guid, is_active };
+      print(json ? JSON.stringify(entry) : describeMissed(client.client, each));
+    }
+    if (countedUntilMs !== null)
+      report(
+        `of client ${client.client} the ${LARGEST_REPLAY} oldest are counted: there is more from ${timeOf(countedUntilMs)} on`,
+      );
+  }
+  const name = accountCalled(account.guid, () => account.name ?? undefined);
+  const total = sumOf(found);
+  if (found.every(({ actions }) => actions.length === 0)) report(`${name} missed nothing from ${since} until ${until}`);
+  else report(`${name}, from ${since} until ${until}: ${counted(total, 'delivery', 'deliveries')} can be replayed`);
+  if (total > 0 && !asked.replay) report('add --replay --yes to send them again');
+}
+
+type Telling = Range & Pick<Options, 'json' | 'replay'>;
+
+async function replayAll(
+  postgres: Queryable,
+  found: readonly MissedByClient[],
+  { sinceMs, untilMs, perSecond, yes }: Range & Pick<Options, 'perSecond' | 'yes'>,
+): Promise<void> {
+  const meant = found.filter((each) => sumOf([each]) > 0);
+  if (meant.length === 0) return;
+  if (!yes) throw new Error('nothing was sent: add --yes to send it');
+  const request = { of: { action: '*' }, sinceMs, untilMs, includesSuppressed: true, perSecond };
+  for (const { client } of meant) {
+    await postgres.query('begin');
+    const asked = await askForReplay(postgres, { ...request, client, by: requester('command line', true) });
+    await postgres.query('commit');
+    if (asked.kind === 'refused') throw new Error(`client ${client.client}: not replayed (${asked.why})`);
+    const { account, client: id } = client;
+    const at = `/v1/admin/accounts/${account}/clients/${encodeURIComponent(id)}/replays/${asked.guid}`;
+    print(`client ${id}  replay ${asked.guid}  ${perSecond} a second  progress: GET ${at}`);
+  }
+}
+
+const sumOf = (found: readonly MissedByAction[]): number =>
+  found.flatMap(({ actions }) => actions).reduce((sum, each) => sum + replayable(each), 0);
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { ask } from '../testing/told.ts';
+import { furnish } from './furnished.ts';
+import { choose, dialog, rowOf, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, receiver, subscribed } from './stand.ts';
+import { switchedOff } from './switched-off.ts';
+
+export function overview(): void {
+  describe('the overview of a client', () => {
+    test('tells first what is off and why, then counts that lead to what they count', async () => {
+      const { carrier, delivery, path } = await furnish('Prairie Line Haulage');
+      const { page } = await signedIn({ token: carrier.token });
+      const attention = page.getByRole('table', { name: 'Subscriptions that need attention' });
+      await attention.getByText(path).waitFor();
+      await attention.getByText(/: a delivery was given up$/).waitFor();
+      expect(await attention.getByRole('rowheader').count()).toBe(1);
+      const day = page.getByRole('region', { name: 'Last 24 hours' });
+      const leads = async (name: string) => day.getByRole('link', { name }).getAttribute('href');
+      expect(await leads('1 given up')).toMatch(/#\/deliveries\?status=exhausted%2Cdropped&since=/);
+      expect(await leads('3 retried')).toMatch(/#\/deliveries\?status=retrying&since=/);
+      expect(await leads('1 delivered')).toMatch(/#\/deliveries\?status=delivered&since=/);
+      expect(await leads('1 not sent')).toMatch(/#\/missed\?since=/);
+      const missing = page.getByRole('table', { name: 'Not delivered' });
+      await missing.getByText(/^HTTP 500/).waitFor();
+      await missing.getByRole('link').first().click();
+      await page.getByRole('article', { name: `Delivery ${delivery}` }).waitFor();
+    });
+
+    test('tells which subscriptions fail now, and leads to what will be tried again', async () => {
+      const shipper = await anAccount('shipper');
+      const { subscription } = await subscribed(shipper, 'order.paid', 503);
+      const { subscription: other } = await subscribed(shipper, 'order.invoiced');
+      const { guid } = await shipper.hear('order.paid');
+      await until('it is retried', async () => {
+        const path = `/v1/deliveries/${messageGuid(guid, subscription)}`;
+        return (await ask<{ object: { status: string } }>(shipper, path)).object.status === 'retrying';
+      });
+      const { page } = await signedIn({ token: shipper.token });
+      const row = rowOf(page, 'order.paid');
+      await row.getByText(': HTTP 503').waitFor();
+      await row.getByText(/^↻ retrying$/).waitFor();
+      const link = row.getByRole('link', { name: '1 retrying' });
+      expect(await link.getAttribute('href')).toContain(`#/deliveries?status=retrying&subscription=${subscription}`);
+      expect(await page.content()).not.toContain(other);
+    });
+
+    test('says that nothing is wrong where nothing is', async () => {
+      const carrier = await anAccount('carrier');
+      await subscribed(carrier, 'order.created');
+      const { page } = await signedIn({ token: carrier.token });
+      await page.getByText('Your subscription is active').waitFor();
+      await page.getByText('Everything got through.').waitFor();
+      expect(await page.getByRole('button', { name: /^Test, switch on/ }).count()).toBe(0);
+    });
+
+    test('shows who may only read nothing that changes a subscription', async () => {
+      const carrier = await anAccount('carrier');
+      await switchedOff(carrier, 'order.created');
+      const { page } = await signedIn({ token: carrier.tokens.read });
+      await rowOf(page, 'order.created').getByText('switched off').waitFor();
+      expect(await page.getByRole('button', { name: /Subscribe|[Ss]witch on|Actions for/ }).count()).toBe(0);
+    });
+  });
+
+  describe('the table of subscriptions', () => {
+    test('has trouble first, then the rest by action, and is narrowed down by what one types', async () => {
+      const carrier = await anAccount('carrier');
+      const url = receiver.url(`/${carrier.account}`);
+      const offered = await ask<{ action: string }[]>(carrier, '/v1/webhooks/');
+      const actions = offered.map(({ action }) => action);
+      await switchedOff(carrier, 'order.updated');
+      const others = actions.filter((each) => each !== 'order.updated');
+      await carrier.call('PUT', '/v1/subscriptions', { callback_url: url, actions: others });
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/subscriptions');
+      await choose(page, 'order.picked_up', 'Pause');
+      await dialog(page).getByRole('button', { name: 'Pause' }).click();
+      await rowOf(page, 'order.picked_up').getByText('deliveries wait').waitFor();
+      const rest = others.filter((each) => each !== 'order.picked_up').toSorted();
+      expect(await shownActions(page)).toEqual(['order.updated', 'order.picked_up', ...rest]);
+      await page.getByLabel('Filter').fill('damage');
+      await page.getByText(`2 of ${actions.length}`).waitFor();
+      expect(await shownActions(page)).toEqual(['damage.created', 'damage.deleted']);
+    });
+
+    test('shows a verification token to who may change subscriptions, on demand', async () => {
+      const carrier = await anAccount('carrier');
+      const token = await carrier.subscribe('order.created', receiver.url(`/${carrier.account}`));
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, '/subscriptions');
+      await rowOf(page, 'order.created').waitFor();
+      expect(await page.content()).not.toContain(token);
+      await choose(page, 'order.created', 'Verification token');
+      await dialog(page).getByText(token).waitFor();
+    });
+  });
+}
+
+/** By their rows, from above. */
+const shownActions = async (page: Page): Promise<string[]> =>
+  (await page.getByRole('rowheader').allTextContents()).map((text) => text.split(' ')[0] ?? '');
