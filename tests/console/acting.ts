@@ -16,7 +16,7 @@ export function acting(): void {
       expect(page.url()).toContain(`#/clients/${client.account}/default`);
       await page.getByRole('link', { name: 'Back to the account' }).click();
       await page.getByRole('button', { name: 'Sign out' }).waitFor();
-      await page.getByRole('link', { name: 'Audit log', exact: true }).waitFor();
+      await page.getByRole('navigation').getByRole('link', { name: 'Audit log' }).waitFor();
       await page.goBack();
       await page.getByText('Acting for').waitFor();
     });

@@ -192,7 +192,7 @@ export function credentials(): void {
       await stack.postgres.query("select waybell.tell_ending_certificates(interval '30 days')");
       const notice = page.locator('.feed-line').filter({ hasText: 'certificate.ending' });
       await notice.getByText(HOST).waitFor();
-      await notice.getByRole('link', { name: 'credentials' }).click();
+      await notice.getByRole('link').first().click();
       const end = card(page, HOST).getByText('Expires in 12 days');
       await end.waitFor();
       expect(await end.getAttribute('class')).toBe('bad');

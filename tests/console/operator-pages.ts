@@ -6,6 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { ask } from '../testing/told.ts';
+import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, browser, operatorsUrl, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
@@ -19,7 +20,8 @@ export function operatorPages(): void {
       await until('it is rejected', async () => (await rejectedAbout(guid, token)) > 0);
       const opened = await signedIn({ token, at: 'operator' });
       const { page } = opened;
-      await page.getByRole('link', { name: 'Rejected' }).click();
+      await page.getByRole('link', { name: 'Rejected', exact: true }).click();
+      await to(page, `/rejected?about=${guid}`);
       const row = page.getByRole('row').filter({ hasText: 'payload_invalid' });
       await row.getByRole('link', { name: /^Correct/ }).click();
       const editor = page.getByLabel('Event to publish');
@@ -43,14 +45,14 @@ export function operatorPages(): void {
       const { client, hung } = await deadShipper({ stack, receiver, waiting: 3 });
       await putPublication('x k.l');
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
-      await page.getByRole('link', { name: 'Queues' }).click();
+      await page.getByRole('link', { name: 'Queues', exact: true }).click();
       const endpoint = page.getByRole('row').filter({ hasText: hung.path });
       await endpoint.filter({ hasText: 'not answering' }).filter({ hasText: '3' }).waitFor();
       const destination = page
         .getByRole('region', { name: /^Buffered in Postgres/ })
         .getByRole('row')
         .filter({ hasText: 'k.l' });
-      await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'takes nothing since' }).waitFor();
+      await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'next try' }).waitFor();
       await stack.postgres.query(`delete from waybell.router_waiting; delete from waybell.router_rooms`);
       await client.unsubscribe(DEAD_ACTION);
       hung.answer(500);

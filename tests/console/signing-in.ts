@@ -39,9 +39,9 @@ export function signingIn(): void {
       const { token } = await anAccount('carrier');
       const { page } = await signedIn({ token });
       const opened = page.context().waitForEvent('page');
-      await page.getByRole('link', { name: 'Catalog' }).click({ modifiers: ['ControlOrMeta'] });
+      await page.getByRole('link', { name: 'Catalog', exact: true }).click({ modifiers: ['ControlOrMeta'] });
       const tab = await opened;
-      await tab.getByRole('heading', { name: 'Catalog' }).waitFor();
+      await tab.getByRole('heading', { name: 'Catalog', exact: true }).waitFor();
       const third = await page.context().newPage();
       await third.goto(`${apiUrl()}${PLACE}`);
       await signOut(third).click();
@@ -65,7 +65,7 @@ export function signingIn(): void {
       ] as const) {
         const opened = page.context().waitForEvent('page');
         await from.bringToFront();
-        await from.getByRole('link', { name: 'Catalog' }).click({ modifiers: ['ControlOrMeta'] });
+        await from.getByRole('link', { name: 'Catalog', exact: true }).click({ modifiers: ['ControlOrMeta'] });
         await expectSignedInAs(await opened, account);
       }
       await signOut(second).click();

@@ -28,6 +28,7 @@ export function stops(): void {
       await to(page, `/accounts/${carrier.account}`);
       await stop(page, `Stop subscription ${subscription.slice(0, 8)} to order.created`);
       const client = await signedIn({ token: carrier.token });
+      await to(client.page, '/subscriptions');
       const created = rowOf(client.page, 'order.created');
       await created.getByText(REASON).waitFor();
       await created.getByRole('button', { name: 'Actions for order.created' }).click();
@@ -40,7 +41,11 @@ export function stops(): void {
       await page.getByText('No subscription is stopped.').waitFor();
       await untilStatus(carrier, delivery, 'delivered');
       await to(page, `/audit?subscription=${subscription}`);
-      await page.getByRole('row').filter({ hasText: REASON }).filter({ hasText: 'token ' }).waitFor();
+      await page
+        .getByRole('row')
+        .filter({ hasText: `Stopped: ${REASON}` })
+        .filter({ hasText: 'operators' })
+        .waitFor();
     });
 
     test('stops a host where its attempts fail, and starts it', async () => {

@@ -31,7 +31,7 @@ export function AccountClients({ account }: { account: string }) {
   );
 }
 
-type Row = AccountClient & { account: string };
+type ClientRow = AccountClient & { account: string };
 
 const PAGES = [
   { name: 'Deliveries', page: '/deliveries' },
@@ -39,7 +39,7 @@ const PAGES = [
   { name: 'Subscriptions', page: '/subscriptions' },
 ] as const;
 
-const columns: readonly TableColumn<Row>[] = [
+const columns: readonly TableColumn<ClientRow>[] = [
   {
     header: 'Client',
     value: ({ client_id }) => client_id,

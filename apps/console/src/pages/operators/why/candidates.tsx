@@ -22,9 +22,9 @@ export function Candidates({ text, candidates }: { text: string; candidates: rea
   );
 }
 
-type Row = { candidate: Candidate; text: string };
+type MatchRow = { candidate: Candidate; text: string };
 
-const columns: readonly TableColumn<Row>[] = [
+const columns: readonly TableColumn<MatchRow>[] = [
   { header: 'Match', cell: (row) => <Leading {...row} /> },
   { header: 'Kind', value: ({ candidate }) => kindOf(candidate), cell: ({ candidate }) => kindOf(candidate) },
   { header: 'About', cell: ({ candidate }) => <Described candidate={candidate} /> },
@@ -38,7 +38,7 @@ const columns: readonly TableColumn<Row>[] = [
 const kindOf = (candidate: Candidate): string =>
   candidate.kind === 'key' ? candidate.key_kind.replaceAll('_', ' ') : candidate.kind;
 
-function Leading({ candidate, text }: Row) {
+function Leading({ candidate, text }: MatchRow) {
   if (candidate.kind === 'account') return <AccountLink account={candidate} />;
   if (candidate.kind === 'key') {
     return (
