@@ -46,7 +46,11 @@ export function accounts(): void {
 
     test('make a link that opens the console once, in the list of tokens and in the audit log', async () => {
       const account = (await waybell('account create --interface carrier')).stdout.trim();
-      const made = await waybell(`token link --account ${account} --client tms --write --expires 5m --signed-in 8h`);
+      const link = (options: string) =>
+        waybell(`token link --account ${account} ${options}`, {
+          env: { API_URL: stack.stack.addresses['API_URL'] ?? '' },
+        });
+      const made = await link('--client tms --write --expires 5m --signed-in 8h');
       const [address, code] = made.stdout.trim().split('/console/#link=');
       expect(address).toBe(stack.stack.addresses['API_URL']);
       const open = () =>
@@ -62,7 +66,7 @@ export function accounts(): void {
       );
       const { stdout: audited } = await waybell(`audit --account ${account}`);
       expect(audited).toMatch(/command line .*console-link\.changed/);
-      const { stderr } = await waybell(`token link --account ${account} --expires 2d`);
+      const { stderr } = await link('--expires 2d');
       expect(stderr).toContain('at most a day');
     });
 
