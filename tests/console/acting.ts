@@ -28,6 +28,7 @@ export function acting(): void {
       await page.getByText('There is no such page.').waitFor();
       await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
       await page.getByRole('heading', { name: 'Accounts' }).waitFor();
+      expect(page.url()).toContain('#/accounts');
     });
   });
 }
