@@ -31,7 +31,9 @@ export type ConsoleLink = {
   expiresAt: Date;
 };
 
-const PREFIX = 'wbk_';
+/** How the code of every link begins. */
+export const LINK_PREFIX = 'wbk_';
+
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -59,7 +61,7 @@ export async function createConsoleLink(postgres: Queryable, link: NewConsoleLin
   const { scopes = ['webhooks:read'], expiresInMs = 10 * MINUTE_MS, tokenExpiresInMs = 60 * MINUTE_MS } = link;
   const accountGuid = readGuid(link.accountGuid);
   const guid = randomUUID();
-  const code = PREFIX + randomBytes(32).toString('base64url');
+  const code = LINK_PREFIX + randomBytes(32).toString('base64url');
   for (const lifeMs of [expiresInMs, tokenExpiresInMs]) requireShort(lifeMs);
   const clientId = readClientName(link.clientId ?? 'default');
   const values = [guid, hashCode(code), accountGuid, clientId, [...new Set(scopes)], expiresInMs, tokenExpiresInMs];

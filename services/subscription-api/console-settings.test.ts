@@ -93,6 +93,8 @@ describe('readConsole', () => {
       'http://token.example.com',
       'https://token.example.com/oauth',
       'https://token.example.com; script-src *',
+      'https://token.example.com;sandbox',
+      "https://token'example.com",
     ].flatMap((origin) =>
       ['CONSOLE_ISSUER_ORIGINS', 'CONSOLE_PARENTS'].map(
         (name) =>

@@ -92,8 +92,9 @@ function signInProblems(scope: string, jwt: { issuer: string } | undefined): str
     : [...unscoped, 'JWT_ISSUER: is not an https URL, which CONSOLE_CLIENT_ID needs'];
 }
 
-// It becomes a part of the page's policy, where a * in a host would stand for any.
-const isOrigin = (text: string): boolean => isSafe(text) && URL.parse(text)?.origin === text && !text.includes('*');
+// It becomes a part of the page's policy, where a * in a host would stand for any, and a ; would begin another rule.
+const isOrigin = (text: string): boolean =>
+  isSafe(text) && URL.parse(text)?.origin === text && /^\w+:\/\/[\w.:[\]-]+$/.test(text);
 
 /** Over http only on one's own machine, as the page has it. */
 function isSafe(text: string): boolean {

@@ -26,20 +26,27 @@ const SERVICES: readonly RunningService['service'][] = [
 
 /** Each process has a connection at any time, as it compares clocks every five seconds. */
 const RUNNING = `
-  select wanted.service, count(distinct process)::int as processes, ${ms('min(started)')} as "startedAt",
-    ${ms('max(started)')} as "lastStartedAt", ${ms('max(seen)')} as "seenAt"
+  select wanted.service, count(distinct process)::int as processes, min(started) as "startedAt",
+    max(started) as "lastStartedAt", ${ms('max(seen)')} as "seenAt"
   from unnest($1::text[]) with ordinality as wanted (service, place)
   left join (
     select application_name as process, substring(split_part(application_name, ' ', 1) from 9) as service,
-      split_part(application_name, ' ', 3)::timestamptz as started, state_change as seen
+      split_part(application_name, ' ', 3) collate "C" as started, state_change as seen
     from pg_stat_activity where datname = current_database() and application_name ~ '${APPLICATION_NAME}'
   ) running using (service)
   group by wanted.service, place order by place`;
 
 /** Finds which services run, from their connections to Postgres. */
 export async function runningServices(postgres: Queryable): Promise<RunningService[]> {
-  return (await postgres.query<RunningService>(RUNNING, [SERVICES])).rows;
+  const { rows } = await postgres.query<RunningRow>(RUNNING, [SERVICES]);
+  return rows.map((row) => ({ ...row, startedAt: timeIn(row.startedAt), lastStartedAt: timeIn(row.lastStartedAt) }));
 }
+
+type RunningRow = Omit<RunningService, 'startedAt' | 'lastStartedAt'> &
+  Record<'startedAt' | 'lastStartedAt', string | null>;
+
+/** A connection names itself, and so may name a time that there is not: null. */
+const timeIn = (text: string | null): number | null => Date.parse(text ?? '') || null;
 
 /** Of attempts and rejected events since a time, without tests by hand and listeners. */
 export type Lately = { failed: number; attempts: number; rejected: number; lastRejectedAt: number | null };

@@ -79,13 +79,13 @@ export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Pro
   }
 }
 
-/** The account's tokens, oldest first; how the guid of a lost one is found. Throws Refusal where there is no account. */
+/** The account's tokens, oldest first, without those of links that have ended; how the guid of a lost one is found. Throws Refusal where there is no account. */
 export async function listTokens(postgres: Queryable, account: string): Promise<TokenSummary[]> {
   const accountGuid = readGuid(account);
   const { rows } = await postgres.query<TokenSummary>(
     `select guid, client_id, scopes, created_at, expires_at, revoked_at, last_used_at,
        case when link_opened_at is not null then 'opened' when link_made_by is not null then 'unopened' end as console_link
-     from waybell.access_tokens where account_guid = $1 order by created_at`,
+     from waybell.access_tokens where account_guid = $1 and (link_made_by is null or expires_at > now()) order by created_at`,
     [accountGuid],
   );
   if (rows.length > 0) return rows;

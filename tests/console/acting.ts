@@ -20,5 +20,15 @@ export function acting(): void {
       await page.goBack();
       await page.getByText('Acting for').waitFor();
     });
+
+    test('of a name that no address can have, and is shown the way to others', async () => {
+      const { account } = await anAccount('carrier');
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, `/clients/${account}/%zz/subscriptions`);
+      await page.getByText('There is no such page.').waitFor();
+      await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
+      await page.getByRole('heading', { name: 'Accounts' }).waitFor();
+      expect(page.url()).toContain('#/accounts');
+    });
   });
 }

@@ -33,6 +33,26 @@ export function framed(): void {
       await expectSignedInAs(page, other.account);
     });
 
+    test('that does not open leaves in nobody who was signed in before', async () => {
+      const [one, other] = [await anAccount('carrier'), await anAccount('carrier')];
+      const { page, untilTrouble } = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
+      await page.goto(await aLink(one.account));
+      await expectSignedInAs(page, one.account);
+      const taken = await aLink(other.account);
+      const code = taken.replace(/.*#link=/, '');
+      await fetch(`${apiUrl()}/v1/console-sessions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ code }),
+      });
+      await page.goto(taken);
+      await page.getByRole('alert').filter({ hasText: 'opened before' }).waitFor();
+      await page.reload();
+      await page.getByLabel('Access token').waitFor();
+      expect(await page.locator('.who').count()).toBe(0);
+      await untilTrouble(/^console .*410/);
+    });
+
     test('made by an operator over HTTP opens it too', async () => {
       const { account } = await anAccount('shipper');
       const made = await fetch(`${operatorsUrl()}/v1/admin/accounts/${account}/console-links`, {

@@ -104,7 +104,7 @@ const tokensOfAccount = {
     ...tokens,
     operationId: 'listTokens',
     summary: 'List the access tokens of an account',
-    description: 'Oldest first; never the tokens themselves.',
+    description: 'Oldest first; never the tokens themselves, and none of links that have ended.',
     responses: {
       200: {
         ...success(

@@ -5,7 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * hash is that of the link's code till then.
  */
 export class ConsoleLinks implements MigrationInterface {
-  readonly name = 'ConsoleLinks1796169600039';
+  readonly name = 'ConsoleLinks1796256000039';
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(LINKS);

@@ -672,7 +672,7 @@ export interface paths {
         };
         /**
          * List the access tokens of an account
-         * @description Oldest first; never the tokens themselves.
+         * @description Oldest first; never the tokens themselves, and none of links that have ended.
          */
         get: operations["listTokens"];
         put?: never;

@@ -10,7 +10,17 @@ export const placeOfClient = ({ account, client }: ActedFor): string =>
 /** The client whose pages the address names; undefined where it names others. */
 export function useClientInAddress(): ActedFor | undefined {
   const [, , account, client] = useSyncExternalStore(subscribe, placeInAddress).match(PLACE) ?? [];
-  return account === undefined || client === undefined ? undefined : { account, client: decodeURIComponent(client) };
+  const decoded = client === undefined ? undefined : textOf(client);
+  return account === undefined || decoded === undefined ? undefined : { account, client: decoded };
+}
+
+/** Undefined where that is no such encoding. */
+function textOf(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
 }
 
 function placeInAddress(): string {

@@ -26,8 +26,11 @@ async function resumeByAddress(settings: PageSettings): Promise<boolean> {
   const { view, signIn: issuer } = settings;
   const code = view === 'client' ? takeLink() : undefined;
   const answer = issuer && takeAnswer();
-  if (code !== undefined) await signIn(await openLink(code), { settings, isKept: true, isNew: true });
-  else if (issuer !== undefined && answer !== undefined) {
+  if (code !== undefined) {
+    // Who was signed in here before may be another, whether the link opens or not.
+    forget();
+    await signIn(await openLink(code), { settings, isKept: true, isNew: true });
+  } else if (issuer !== undefined && answer !== undefined) {
     const { isKept, ...grant } = await grantFor(issuer, answer);
     await signIn({ id: newId(), ...grant }, { settings, isKept, isNew: true });
   } else return false;

@@ -106,6 +106,8 @@ describe('a link to the console', () => {
     const late = await aLink();
     await api.store.postgres.query(`update waybell.access_tokens set expires_at = now() where guid = $1`, [late.guid]);
     expect((await openLink(late.code)).status).toBe(410);
+    // A platform makes one for each visit.
+    expect(await listed(late.guid)).toBeUndefined();
     const revoke = (guid: string) => api.admin.ask('DELETE', `/v1/admin/tokens/${guid}`, { token: operator.token });
     const unopened = await aLink();
     expect(await listed(unopened.guid)).toMatchObject({ console_link: 'unopened' });

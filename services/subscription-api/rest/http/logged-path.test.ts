@@ -13,6 +13,7 @@ test.each([
 
 test.each([
   ['/v1/admin/tokens/wbl_s3cret', '/v1/admin/tokens/wbl_***'],
+  ['/console/%23link=wbk_s3cret-_', '/console/%23link=wbk_***'],
   ['/v1/credentials/wbl_s3cret', '/v1/credentials/wbl_***'],
   ['/v1/credentials/https%3A%2F%2Fu%3As3cret%40hooks.test', '/v1/credentials/***'],
   ['/v1/credentials/https%3a%2f%2fhooks.test%2fs3cret', '/v1/credentials/***'],

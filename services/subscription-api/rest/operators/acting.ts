@@ -75,7 +75,8 @@ const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
   // What is measured tells operators' requests from those of clients.
   response.locals['routeOf'] = (route: string) => route.replace('/v1', CLIENT);
-  request.url = `/v1${request.url}`;
+  // A URL that names its host, as proxies may send it, goes on naming it.
+  request.url = request.url.replace(/^(https?:\/\/[^/]*)?/i, '$1/v1');
   next();
 };
 

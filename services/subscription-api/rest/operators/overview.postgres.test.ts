@@ -29,6 +29,8 @@ async function overview() {
   return body;
 }
 
+const connecting = () => ({ url: api.store.url, role: '', poolSize: 2, timeoutMs: PATIENT_MS, log: silentLog });
+
 describe('the overview', () => {
   test('tells which services run, by their connections to Postgres, how many of each and since when', async () => {
     const told = (await overview()).services.objects;
@@ -40,14 +42,7 @@ describe('the overview', () => {
       })),
     );
     const others = ['aaaaaaaa', 'bbbbbbbb'].map((instance, day) =>
-      connectPostgres({
-        url: api.store.url,
-        role: '',
-        poolSize: 2,
-        timeoutMs: PATIENT_MS,
-        name: `waybell-deliverer ${instance} 2026-11-2${day}T09:30:00Z`,
-        log: silentLog,
-      }),
+      connectPostgres({ ...connecting(), name: `waybell-deliverer ${instance} 2026-11-2${day}T09:30:00Z` }),
     );
     try {
       // Of one process, two connections at once.
@@ -64,6 +59,20 @@ describe('the overview', () => {
     } finally {
       await Promise.all(others.map((each) => each[Symbol.asyncDispose]()));
     }
+  });
+
+  test('has no start of a process that names a time which there is not', async () => {
+    const name = 'waybell-deactivator cccccccc 2026-02-31T99:99:99Z';
+    await using forged = connectPostgres({ ...connecting(), name });
+    await forged.query('select 1');
+    const { objects } = (await overview()).services;
+    expect(objects.find(({ service }: { service: string }) => service === 'deactivator')).toEqual({
+      service: 'deactivator',
+      processes: 1,
+      started_at: null,
+      last_started_at: null,
+      seen_at: expect.any(String),
+    });
   });
 
   test('tells of the last hour how many attempts failed, and which delivery is the oldest without an end', async () => {
