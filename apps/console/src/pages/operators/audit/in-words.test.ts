@@ -26,6 +26,12 @@ describe('a change in words', () => {
     ],
     ['Started', 'subscription.changed', { stopped_at: null, stopped_reason: null }],
     ['Revoked access token', 'token.changed', { revoked_at: '2026-11-20T09:30:00Z' }],
+    ['Created link to the console', 'console-link.created', { expires_at: '2026-11-20T09:30:00Z' }],
+    [
+      'Opened link to the console',
+      'console-link.changed',
+      { link_opened_at: '2026-11-20T09:30:00Z', expires_at: '2026-11-20T10:30:00Z' },
+    ],
     ['Rotated signing secret', 'signing-secret.changed', { expires_at: '2026-11-20T09:30:00Z' }],
     ['Stopped host', 'host.stopped', { host: 'a.test', reason: 'moved' }],
     ['Started host', 'host.started', { host: 'a.test' }],
