@@ -3,5 +3,5 @@ const RULES: Readonly<Record<string, string>> = {
   window: 'all attempts failed for too long',
 };
 
-/** Why a rule, whose numbers are settings, switched a subscription off; a rule that this page does not know by its name. */
+/** For people, why a rule switched a subscription off; how long is too long is a setting. */
 export const ruleInWords = (rule: string): string => RULES[rule] ?? rule;

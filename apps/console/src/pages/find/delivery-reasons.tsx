@@ -34,8 +34,8 @@ export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeA
       )}
       {deactivation !== undefined && (
         <p>
-          This delivery switched the subscription off at <Moment at={deactivation.at} /> (
-          {ruleInWords(deactivation.rule)}). See {seeAlso}.
+          This delivery switched the subscription off at <Moment at={deactivation.at} />:{' '}
+          {ruleInWords(deactivation.rule)}. See {seeAlso}.
         </p>
       )}
     </div>

@@ -61,7 +61,7 @@ export function ReplayForm({ wishOf, action, asksWhich = true, children }: Repla
           Preview
         </button>
       </form>
-      <div aria-live="polite">
+      <div className="why" aria-live="polite">
         {preview.error !== null && <Failed error={preview.error} />}
         {preview.data !== undefined && <Preview of={preview.data} />}
       </div>

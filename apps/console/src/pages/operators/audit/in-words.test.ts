@@ -26,18 +26,18 @@ describe('a change in words', () => {
     ],
     ['Started', 'subscription.changed', { stopped_at: null, stopped_reason: null }],
     ['Revoked access token', 'token.changed', { revoked_at: '2026-11-20T09:30:00Z' }],
-    ['Created link to the console', 'console-link.created', { expires_at: '2026-11-20T09:30:00Z' }],
-    [
-      'Opened link to the console',
-      'console-link.changed',
-      { link_opened_at: '2026-11-20T09:30:00Z', expires_at: '2026-11-20T10:30:00Z' },
-    ],
     ['Rotated signing secret', 'signing-secret.changed', { expires_at: '2026-11-20T09:30:00Z' }],
     ['Stopped host', 'host.stopped', { host: 'a.test', reason: 'moved' }],
     ['Started host', 'host.started', { host: 'a.test' }],
     ['Resent a delivery of order.created', 'resend.created', { action: 'order.created' }],
     ['Cancelled replay', 'replay.changed', { cancelled_at: '2026-11-20T09:30:00Z' }],
     ['Changed subscription', 'subscription.changed', { of_a_later_release: 1 }],
+    [
+      'Opened console link',
+      'console-link.changed',
+      { expires_at: '2026-11-20T09:30:00Z', link_opened_at: '2026-11-20T09:30:00Z' },
+    ],
+    ['Created console link', 'console-link.created', { scopes: ['webhooks:read'] }],
     ['widget.spun', 'widget.spun', {}],
   ])('is %p for %s', (words, what, details) => {
     expect(said(what, details)).toBe(words);

@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<string, string>> = {
   credentials: 'credentials',
   host: 'host',
   replay: 'replay',
-  'console-link': 'link to the console',
+  'console-link': 'console link',
 };
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const VALUES: Readonly<Record<string, Say>> = {
   stopped_at: (value, { details }) => (value === null ? 'Started' : `Stopped: ${text(details['stopped_reason'])}`),
   audit_field_set: () => 'Audit fields changed',
   cancelled_at: () => 'Cancelled replay',
-  link_opened_at: () => 'Opened link to the console',
+  link_opened_at: () => 'Opened console link',
   revoked_at: () => 'Revoked access token',
   name: (value) => (value === null ? 'Name removed' : `Named ${text(value)}`),
   features: (value) => `Features: ${listed(value)}`,
