@@ -1,5 +1,7 @@
 import { actions } from '@waybell/catalog/actions';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
+import { actingPaths } from '@waybell/contracts/openapi/acting-paths';
+import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
 
@@ -8,14 +10,18 @@ export function consoleTypes(sentExamples: SentExamples): Record<string, () => P
   const published = documentFiles({ catalog: actions, interfaces: ['shipper', 'carrier'], sentExamples });
   return {
     'apps/console/src/api/client-api.d.ts': () => typesOf(published['openapi.json']),
-    'apps/console/src/api/operator-api.d.ts': () => typesOf(adminDocumentFiles(actions)['admin-openapi.json']),
+    'apps/console/src/api/operator-api.d.ts': () => typesOf(adminDocumentFiles(actions)['admin-openapi.json'], 'own'),
   };
 }
 
-/** Without what receivers are sent and without refusals, which all are problems: they are most of the document, and the console reads neither by its type. */
-async function typesOf(text: string | undefined): Promise<string> {
+/**
+ * Without what receivers are sent and without refusals, which all are problems: they are most of the document, and the console reads neither
+ * by its type. `own`: nor what operators ask for a client, which the console asks by the client's types.
+ */
+async function typesOf(text: string | undefined, which: 'all' | 'own' = 'all'): Promise<string> {
   const document = JSON.parse(text ?? '') as OpenAPI3 & { webhooks?: unknown };
   delete document.webhooks;
+  if (which === 'own') leaveActing(document);
   const schemas = document.components?.schemas ?? {};
   for (const name of Object.keys(schemas)) if (name.startsWith('notification.')) delete schemas[name];
   for (const { responses } of operationsOf(document)) {
@@ -23,6 +29,11 @@ async function typesOf(text: string | undefined): Promise<string> {
   }
   const ast = await openapiTypes(document, { alphabetize: true, silent: true });
   return `// Made from the published document: \`./waybell docs\`. Not to be edited.\n${astToString(ast)}`;
+}
+
+function leaveActing({ paths = {}, components: { schemas = {} } = {} }: OpenAPI3): void {
+  for (const path of Object.keys(paths)) if (path in actingPaths) delete paths[path];
+  for (const name of Object.keys(schemas)) if (!(name in adminSchemas)) delete schemas[name];
 }
 
 type Operation = { responses: Record<string, unknown> };

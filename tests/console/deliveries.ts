@@ -75,7 +75,7 @@ export function deliveries(): void {
       await untilRows(page, 1);
       expect(await rows(page).innerText()).toContain(known.order);
       const { hash } = new URL(page.url());
-      const words = ['status=exhausted', 'delivered', 'action=order.created', 'endpoint=', `key=`, 'since='];
+      const words = ['status=exhausted', 'delivered', 'action=order.created', 'endpoint=', `key=${known.order}`, 'since='];
       expect(words.filter((word) => !hash.includes(word))).toEqual([]);
       const other = await signedIn({ token: known.carrier.tokens.read });
       await to(other.page, hash.slice(1));
@@ -91,6 +91,14 @@ export function deliveries(): void {
       await page.getByText('No delivery matches all of these filters.').waitFor();
       await page.getByRole('button', { name: 'Remove Status' }).click();
       await untilRows(page, 1);
+    });
+
+    test('takes a number from its address to the last digit', async () => {
+      const { page } = await signedIn({ token: known.carrier.token });
+      const number = '12345678901234567890';
+      await to(page, `/deliveries?key=${number}`);
+      await page.getByText('No delivery matches all of these filters.').waitFor();
+      expect(await page.getByLabel('Key').inputValue()).toBe(number);
     });
 
     test('goes on by a button', async () => {

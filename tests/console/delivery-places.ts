@@ -13,7 +13,7 @@ export const deliveryPlaces: Place[] = [
   [
     'deliveries by every filter',
     async (page, { subscription, order }) => {
-      const filter = `subscription=${subscription}&key=%22${order}%22&since=2026-01-01T00:00:00Z&reason=http_5xx`;
+      const filter = `subscription=${subscription}&key=${order}&since=2026-01-01T00:00:00Z&reason=http_5xx`;
       await to(page, `/deliveries?status=exhausted,dropped&action=order.created&${filter}`);
       await page.getByRole('row').nth(1).waitFor();
       await page.getByLabel('From').waitFor();

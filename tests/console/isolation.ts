@@ -113,7 +113,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await dialog(page).getByRole('button', { name: 'Preview' }).click();
   await dialog(page)
-    .getByText(/missed\.$/)
+    .getByText(/to replay/)
     .waitFor();
   await answers.settle();
   const told = [...answers.take(), await page.content()];

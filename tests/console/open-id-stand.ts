@@ -94,20 +94,6 @@ export async function toldWhy(page: Page): Promise<string> {
   return text ?? '';
 }
 
-/** All that the tab keeps. */
-export async function kept(page: Page): Promise<{ local: string; session: string; cookie: string }> {
-  return page.evaluate(() => {
-    const { localStorage, sessionStorage, document } = globalThis as unknown as Storages;
-    return {
-      local: JSON.stringify(localStorage),
-      session: JSON.stringify(sessionStorage),
-      cookie: document.cookie,
-    };
-  });
-}
-
-type Storages = { localStorage: object; sessionStorage: object; document: { cookie: string } };
-
 /** The addresses that the tab has been at. */
 export async function history(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);

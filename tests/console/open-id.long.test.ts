@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import { HOUR_MS, setClocks } from '../testing/clocks.ts';
 import { TOKEN_LIFE_S } from '../testing/open-id-rules.ts';
+import { kept } from './kept.ts';
 import { expectReadable } from './page-checks.ts';
 import {
   apiUrl,
@@ -12,7 +13,6 @@ import {
   goOn,
   history,
   issuer,
-  kept,
   lead,
   receiver,
   signedIn,

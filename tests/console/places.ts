@@ -97,7 +97,7 @@ export const clientPlaces: Place[] = [
       await asksOf('order.created', 'Replay')(page);
       await dialog(page).getByRole('button', { name: 'Preview' }).click();
       await dialog(page)
-        .getByText(/missed\.$/)
+        .getByText(/to replay/)
         .waitFor();
     },
   ],

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { anAccount, apiUrl, browser, operatorToken, operatorsUrl, stack } from './stand.ts';
 import { signedIn } from './signed-in.ts';
 import { aLink } from './console-link.ts';
+import { kept } from './kept.ts';
 
 /** Where somebody may have got a link to. */
 const PLACE = '/console/#/catalog?action=order.created';
@@ -128,17 +129,3 @@ async function signInBy(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await signOut(page).waitFor();
 }
-
-/** All that a tab keeps. */
-async function kept(page: Page) {
-  return page.evaluate(() => {
-    const { localStorage, sessionStorage, document } = globalThis as unknown as Storages;
-    return {
-      local: JSON.stringify(localStorage),
-      session: JSON.stringify(sessionStorage),
-      cookie: document.cookie,
-    };
-  });
-}
-
-type Storages = { localStorage: object; sessionStorage: object; document: { cookie: string } };

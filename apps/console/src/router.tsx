@@ -5,6 +5,8 @@ import {
   createRouter,
   lazyRouteComponent,
   notFound,
+  parseSearchWith,
+  stringifySearchWith,
 } from '@tanstack/react-router';
 import type { PageSettings } from './api/settings.ts';
 import { Failed, Loading } from './parts/states.tsx';
@@ -182,6 +184,9 @@ export function routerFor(settings: PageSettings, basepath = '/') {
     context: settings,
     basepath,
     history: createHashHistory(),
+    // As texts: a number is an order's, to its last digit.
+    parseSearch: parseSearchWith(String),
+    stringifySearch: stringifySearchWith(String),
     defaultPreload: 'intent',
     scrollRestoration: true,
   });

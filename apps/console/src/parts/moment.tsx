@@ -17,6 +17,12 @@ export function writtenHere(at: string, now: Date = new Date()): string {
   return (date.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(date);
 }
 
+/** As an input for a local date and time has it: in the viewer's zone, without naming that. */
+export function localOf(at: string): string {
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 export const inUtc = (at: string): string => `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 
 /** Such as `1.2 s`, `350 ms` or `3 min`. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Moment } from './moment.tsx';
+import { localOf, Moment } from './moment.tsx';
 
 /** From when until before when, as RFC 3339; open where one is left out. */
 export type Period = { since?: string; until?: string };
@@ -64,7 +64,7 @@ function CustomPeriod({ period: { since, until }, choose }: Pick<PeriodFieldProp
         From
         <input
           type="datetime-local"
-          value={localOf(since)}
+          value={since === undefined ? '' : localOf(since)}
           onChange={({ target }) => choose(periodFrom(momentOf(target.value), until))}
         />
       </label>
@@ -72,7 +72,7 @@ function CustomPeriod({ period: { since, until }, choose }: Pick<PeriodFieldProp
         To
         <input
           type="datetime-local"
-          value={localOf(until)}
+          value={until === undefined ? '' : localOf(until)}
           onChange={({ target }) => choose(periodFrom(since, momentOf(target.value)))}
         />
       </label>
@@ -117,13 +117,6 @@ function dayOf(text: string): Period {
   const [year = 0, month = 1, day = 1] = text.split('-').map(Number);
   const midnight = (place: number) => new Date(year, month - 1, place).toISOString();
   return { since: midnight(day), until: midnight(day + 1) };
-}
-
-/** As the field for it wants a time: in the viewer's zone, without naming that. */
-function localOf(at: string | undefined): string {
-  if (at === undefined) return '';
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 const momentOf = (local: string): string | undefined => (local === '' ? undefined : new Date(local).toISOString());

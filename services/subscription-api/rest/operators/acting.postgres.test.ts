@@ -5,6 +5,7 @@ import { readLive } from '../../../../tests/testing/live-reader.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
+import { createConsoleLink } from '../../console-links.ts';
 import { createToken } from '../../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
@@ -286,6 +287,8 @@ describe('GET /v1/admin/accounts/{guid}/clients', () => {
   test('tells the clients that an account has, how many subscriptions each, and the latest use of a token', async () => {
     const { account, token, subscription } = await aSubscriber();
     await createToken(api.store.postgres, { accountGuid: account, clientId: 'tms' });
+    // Not opened yet, it is no token.
+    await createConsoleLink(api.store.postgres, { accountGuid: account, clientId: 'tms' });
     await api.ask('PUT', '/v1/subscriptions', { token, body: { callback_url, actions: ['order.updated'] } });
     await api.ask('POST', '/v1/listeners', { token, body: { url: 'https://hooks.test' } });
     await api.store.postgres.query('update waybell.subscriptions set is_active = false where guid = $1', [

@@ -178,4 +178,5 @@ const roomView = ({ bytes, oldestAt, shutSince, isClaimed, nextTryAt }: WaitingE
   next_try_at: momentOrNull(nextTryAt),
 });
 
-const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
+/** Null is a time that there is none of. */
+export const momentOrNull = (at: number | null) => (at === null ? null : moment(at));

@@ -16,6 +16,7 @@ import { readNoQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { admitOperator } from './admit-operator.ts';
 import { viewsOf } from './operator-log.ts';
+import { momentOrNull } from './operator-views.ts';
 
 type OverviewOptions = {
   authenticate: Authenticate;
@@ -113,5 +114,3 @@ const serviceView = ({ service, processes, startedAt, lastStartedAt, seenAt }: R
   last_started_at: momentOrNull(lastStartedAt),
   seen_at: momentOrNull(seenAt),
 });
-
-const momentOrNull = (at: number | null) => (at === null ? null : moment(at));

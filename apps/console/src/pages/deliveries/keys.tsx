@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import { Foreign } from '../../parts/text-block.tsx';
-import { useSignedIn } from '../../session/session.ts';
 import type { ShownKey } from './types.ts';
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -18,22 +17,18 @@ export function KeyNames({ keys }: { keys: readonly ShownKey[] | undefined }) {
   if (names.length === 0) return '–';
   return names.map(({ kind, key }) => (
     <span key={`${kind} ${key}`} className="key" title={`${kind}: ${key}`}>
-      <Foreign text={GUID.test(key) ? key.slice(0, 8) : key} />
+      <ShortKey text={key} />
     </span>
   ));
 }
 
-/** Leads to everything about an order, a vehicle, an offer. */
+const ShortKey = ({ text }: { text: string }) => <Foreign text={GUID.test(text) ? text.slice(0, 8) : text} />;
+
+/** Leads a client to everything about an order, a vehicle, an offer. */
 export function TimelineLink({ of: { kind, key } }: { of: ShownKey }) {
-  const { view } = useSignedIn();
-  const name = <Foreign text={GUID.test(key) ? key.slice(0, 8) : key} />;
-  return view === 'operator' ? (
-    <Link to="/why/$text" params={{ text: key }} search={{ as: 'key', kind }} title={kind}>
-      {name}
-    </Link>
-  ) : (
+  return (
     <Link to="/timeline/$key" params={{ key }} title={kind}>
-      {name}
+      <ShortKey text={key} />
     </Link>
   );
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { told } from '../../api/ask.ts';
+import { counted } from '../../parts/counted.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
 import { Guid } from '../../parts/guid.tsx';
 import { LongList } from '../../parts/long-list.tsx';
@@ -108,7 +109,7 @@ function VerdictLine({ verdict }: { verdict: Verdict }) {
             <>
               <Status of={standingOf(delivery)} />
               <Guid guid={delivery.guid} />
-              <span>{delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`}</span>
+              <span>{counted(delivery.attempts.length, 'attempt')}</span>
               {delivery.reason !== undefined && <code>{delivery.reason}</code>}
             </>
           }

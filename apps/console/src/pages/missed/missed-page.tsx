@@ -1,14 +1,15 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
+import { counted } from '../../parts/counted.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PeriodField, periodOf, type Period } from '../../parts/period-field.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { ReplayForm } from '../subscriptions/replay-form.tsx';
 import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.tsx';
-import { ReplayMissed } from './replay-missed.tsx';
 
 const route = getRouteApi('/missed');
 
@@ -55,7 +56,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
   return (
     <>
       <p aria-live="polite">
-        <strong>{total.toLocaleString()} missed</strong>, {rows.length === 1 ? '1 action' : `${rows.length} actions`}
+        <strong>{total.toLocaleString()} missed</strong>, {counted(rows.length, 'action')}
       </p>
       <DataTable label="Missed, by action" rows={rows} columns={columns} keyOf={({ action }) => action} />
       {countedUntil !== null && (
@@ -69,7 +70,21 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
           <Link to="/subscriptions">Subscriptions</Link>
         </p>
       )}
-      {mayWrite(session) && replayable > 0 && <ReplayMissed period={period} />}
+      {mayWrite(session) && replayable > 0 && (
+        <section className="card stack" aria-label="Replay">
+          <h2>Replay</h2>
+          <ReplayForm action="all actions" wishOf={(isIncluded) => wishOf(period, isIncluded)} />
+        </section>
+      )}
     </>
   );
 }
+
+const ALL_ACTIONS = '*';
+
+const wishOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
+  action: ALL_ACTIONS,
+  since,
+  ...(until !== undefined && { until }),
+  include_suppressed: isIncluded,
+});

@@ -6,7 +6,7 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../parts/counted.ts';
 import { CreateAccountDialog } from './create-account-dialog.tsx';
 import { AccountLink } from './links.tsx';
 import type { Account } from './types.ts';

@@ -6,7 +6,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
-import { counted } from './counted.ts';
+import { counted } from '../../parts/counted.ts';
 import { RoomState } from './room-state.tsx';
 import type { Queue, WaitingDestination } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';

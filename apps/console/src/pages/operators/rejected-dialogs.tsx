@@ -6,7 +6,7 @@ import { useTell } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { counted } from './counted.ts';
+import { counted } from '../../parts/counted.ts';
 import type { Purged, RejectedSelection, Retried } from './types.ts';
 
 type DialogProps = { selection: RejectedSelection; close: () => void };

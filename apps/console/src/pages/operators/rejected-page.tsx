@@ -7,7 +7,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { counted } from './counted.ts';
+import { counted } from '../../parts/counted.ts';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { Rejected, RejectedSelection } from './types.ts';
 

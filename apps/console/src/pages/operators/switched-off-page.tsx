@@ -2,6 +2,7 @@ import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
@@ -59,9 +60,6 @@ type RuledSubscriptionRow = Omit<SwitchedOff, 'switched_off_at'>;
 
 const guidOf = ({ guid }: RuledSubscriptionRow) => guid;
 
-/** As people call the rules, whose numbers are settings. */
-const RULES = { exhausted: 'a delivery was given up', window: 'all attempts failed for too long' } as const;
-
 const subscription: TableColumn<RuledSubscriptionRow> = {
   header: 'Subscription',
   value: ({ action }) => action,
@@ -78,7 +76,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     value: ({ rule }) => rule,
     cell: ({ rule, delivery_guid }) => (
       <>
-        <span className="phrase">{RULES[rule]}</span>
+        <span className="phrase">{ruleInWords(rule)}</span>
         {delivery_guid !== null && (
           <div>
             <WhyLink guid={delivery_guid} />

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Status } from '../../parts/status.tsx';
-import { counted } from '../operators/counted.ts';
+import { counted } from '../../parts/counted.ts';
 import type { Overview } from '../operators/types.ts';
 
 /** What needs a person at once, or that nothing does. */

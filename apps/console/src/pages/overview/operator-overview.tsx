@@ -3,7 +3,7 @@ import { useTold } from '../../api/use-told.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
-import { counted } from '../operators/counted.ts';
+import { counted } from '../../parts/counted.ts';
 import type { Overview } from '../operators/types.ts';
 import { WaitingEndpoints } from '../operators/waiting-endpoints.tsx';
 import { Attention } from './attention.tsx';

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { writtenDuration } from '../../parts/moment.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useNow } from '../../parts/use-now.ts';
-import { counted } from '../operators/counted.ts';
+import { counted } from '../../parts/counted.ts';
 import type { AccountName, Overview } from '../operators/types.ts';
 
 /** The figures, each with the way to what it counts. */

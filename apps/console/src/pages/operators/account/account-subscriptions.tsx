@@ -1,6 +1,6 @@
 import { Disclosure } from '../../../parts/disclosure.tsx';
 import { Empty, Found } from '../../../parts/states.tsx';
-import { counted } from '../counted.ts';
+import { counted } from '../../../parts/counted.ts';
 import { SubscriptionTable } from '../subscription-table.tsx';
 import type { OperatorSubscription } from '../types.ts';
 import type { useAccountSubscriptions } from './use-account-subscriptions.ts';

@@ -44,7 +44,14 @@ function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoke
 }
 
 const columns: readonly TableColumn<AccessToken>[] = [
-  { header: 'Token', cell: ({ guid }) => <Guid guid={guid} /> },
+  {
+    header: 'Token',
+    cell: ({ guid, console_link: link }) => (
+      <>
+        <Guid guid={guid} /> {link !== null && <span className="tag">link {link}</span>}
+      </>
+    ),
+  },
   { header: 'State', value: standingOf, cell: (token) => <Status of={standingOf(token)} /> },
   { header: 'Client', value: ({ client_id }) => client_id, cell: ({ client_id }) => <Foreign text={client_id} /> },
   { header: 'Scopes', value: ({ scopes }) => scopes.join(' '), cell: ({ scopes }) => scopes.join(', ') },

@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
+import { localOf } from '../../../parts/moment.tsx';
 
 const route = getRouteApi('/audit');
 
@@ -10,7 +11,7 @@ export function AuditFilters({ filter }: { filter: AuditFilter }) {
   const navigate = route.useNavigate();
   const [account, setAccount] = useState(filter.account ?? '');
   const [subscription, setSubscription] = useState(filter.subscription ?? '');
-  const [since, setSince] = useState(filter.since === undefined ? '' : asLocal(filter.since));
+  const [since, setSince] = useState(filter.since === undefined ? '' : localOf(filter.since));
   const look = (event: SyntheticEvent) => {
     event.preventDefault();
     const wanted = {
@@ -45,10 +46,4 @@ export function AuditFilters({ filter }: { filter: AuditFilter }) {
       )}
     </form>
   );
-}
-
-/** As the field for it wants a time: in the viewer's zone, without naming that. */
-function asLocal(at: string): string {
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

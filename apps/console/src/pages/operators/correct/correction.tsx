@@ -5,7 +5,7 @@ import { useTell } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
 import { hiddenSigns, indented } from '../../../parts/text-block.tsx';
 import { useSignedIn } from '../../../session/session.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../../../parts/counted.ts';
 import type { CorrectedEvent } from '../types.ts';
 import { CheckReport } from './check-report.tsx';
 import { draftOf, forgetDraft, keepDraft } from './drafts.ts';

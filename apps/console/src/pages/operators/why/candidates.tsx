@@ -3,7 +3,7 @@ import { DataTable, type TableColumn } from '../../../parts/data-table.tsx';
 import { Guid } from '../../../parts/guid.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
-import { counted } from '../counted.ts';
+import { counted } from '../../../parts/counted.ts';
 import { AccountLink, OwnerLinks } from '../links.tsx';
 import type { Candidate } from '../types.ts';
 

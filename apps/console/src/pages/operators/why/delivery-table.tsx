@@ -2,6 +2,7 @@ import { DataTable, type TableColumn } from '../../../parts/data-table.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Empty } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
+import { standingOf } from '../../find/types.ts';
 import { WhyLink } from '../links.tsx';
 import type { OperatorDelivery } from '../types.ts';
 
@@ -11,11 +12,9 @@ export function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDel
   return <DataTable label="Latest deliveries" rows={deliveries} columns={columns} keyOf={({ guid }) => guid} />;
 }
 
-const standing = ({ waiting, status }: OperatorDelivery) => (waiting === undefined ? status : 'waiting');
-
 const columns: readonly TableColumn<OperatorDelivery>[] = [
   { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
-  { header: 'State', value: standing, cell: (delivery) => <Status of={standing(delivery)} /> },
+  { header: 'State', value: standingOf, cell: (delivery) => <Status of={standingOf(delivery)} /> },
   { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
   { header: 'Created', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
   {

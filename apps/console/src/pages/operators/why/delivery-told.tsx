@@ -7,8 +7,8 @@ import { Foreign } from '../../../parts/text-block.tsx';
 import { AttemptAxis } from '../../find/attempt-axis.tsx';
 import { AttemptList } from '../../find/attempt-list.tsx';
 import { DeliveryReasons } from '../../find/delivery-reasons.tsx';
-import { isUnderWay } from '../../find/types.ts';
-import { counted } from '../counted.ts';
+import { isUnderWay, standingOf } from '../../find/types.ts';
+import { counted } from '../../../parts/counted.ts';
 import { AccountLink, ClientLink, WhyLink } from '../links.tsx';
 import type { OperatorDelivery } from '../types.ts';
 
@@ -16,10 +16,10 @@ const LOOK_EVERY_MS = 3_000;
 
 /** A delivery in a line. */
 export function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
-  const { waiting, status, guid, attempts, reason, account } = delivery;
+  const { guid, attempts, reason, account } = delivery;
   return (
     <>
-      <Status of={waiting === undefined ? status : 'waiting'} />
+      <Status of={standingOf(delivery)} />
       <span>{account.name === null ? <Guid guid={account.guid} /> : <Foreign text={account.name} />}</span>
       <Guid guid={guid} />
       <span>{counted(attempts.length, 'attempt')}</span>
@@ -48,7 +48,7 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
     <article className="delivery" aria-label={`Delivery ${guid}`}>
       {trouble !== null && <Failed error={trouble} retry={() => void asked.refetch()} />}
       <div className="line">
-        <Status of={delivery.waiting === undefined ? delivery.status : 'waiting'} />
+        <Status of={standingOf(delivery)} />
         <strong>{delivery.action}</strong>
         <span className="tag">{delivery.interface}</span>
         <code>{guid}</code>

@@ -1,47 +1,46 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
-import type { Period } from '../../parts/period-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { ReplayProgress } from '../subscriptions/replay-progress.tsx';
+import { ReplayProgress } from './replay-progress.tsx';
+import { useSubscriptionChange } from './subscribing.ts';
 
-const ALL_ACTIONS = '*';
+/** As the API takes it. */
+type ReplayWish =
+  | { subscription_guid: string; missed: true }
+  | { action: string; since: string; until?: string; include_suppressed: boolean };
 
-/** Sends what was missed in a period, of all actions: previewed first, at the chosen rate, with its progress. */
-export function ReplayMissed({ period: { since = '', until } }: { period: Period }) {
+type ReplayFormProps = {
+  /** Which deliveries, by whether events without a delivery are included. */
+  wishOf: (isIncluded: boolean) => ReplayWish;
+  /** The actions, for people. */
+  action: string;
+  /** Whether it is to be asked if events without a delivery are included. */
+  asksWhich?: boolean;
+  /** Further fields. */
+  children?: ReactNode;
+};
+
+/** Sends what was missed: previewed first, at the chosen rate, with its progress. */
+export function ReplayForm({ wishOf, action, asksWhich = true, children }: ReplayFormProps) {
   const { ask } = useSignedIn();
   const [rate, setRate] = useState(10);
   const [isIncluded, setIncluded] = useState(true);
-  const wish = {
-    action: ALL_ACTIONS,
-    since,
-    ...(until !== undefined && { until }),
-    per_second: rate,
-    include_suppressed: isIncluded,
-  };
-  const preview = useMutation({
-    mutationFn: () => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: true } })),
-  });
-  const begin = useMutation({
-    mutationFn: () => told(ask.client.POST('/v1/replays', { body: { ...wish, dry_run: false } })),
-  });
+  const send = async (isDry: boolean) =>
+    told(ask.client.POST('/v1/replays', { body: { ...wishOf(isIncluded), per_second: rate, dry_run: isDry } }));
+  const preview = useMutation({ mutationFn: async () => send(true) });
+  const begin = useSubscriptionChange(async () => send(false));
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     preview.mutate();
   };
-  if (begin.data !== undefined && 'guid' in begin.data) {
-    return (
-      <section className="card stack" aria-label="Replay">
-        <h2>Replay</h2>
-        <ReplayProgress guid={begin.data.guid} action="all actions" />
-      </section>
-    );
-  }
+  if (begin.data !== undefined && 'guid' in begin.data)
+    return <ReplayProgress guid={begin.data.guid} action={action} />;
   return (
-    <section className="card stack" aria-label="Replay">
-      <h2>Replay</h2>
+    <>
       <form className="replay" onSubmit={submit} onChange={() => preview.reset()}>
+        {children}
         <label>
           Rate (deliveries per second)
           <input
@@ -52,15 +51,17 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
             onChange={({ target }) => setRate(Number(target.value))}
           />
         </label>
-        <label className="choice">
-          <input type="checkbox" checked={isIncluded} onChange={({ target }) => setIncluded(target.checked)} />
-          Include events from while it was off or missing
-        </label>
+        {asksWhich && (
+          <label className="choice">
+            <input type="checkbox" checked={isIncluded} onChange={({ target }) => setIncluded(target.checked)} />
+            Include events from while it was off or missing
+          </label>
+        )}
         <button type="submit" className="main" disabled={preview.isPending}>
           Preview
         </button>
       </form>
-      <div aria-live="polite">
+      <div className="why" aria-live="polite">
         {preview.error !== null && <Failed error={preview.error} />}
         {preview.data !== undefined && <Preview of={preview.data} />}
       </div>
@@ -72,7 +73,7 @@ export function ReplayMissed({ period: { since = '', until } }: { period: Period
         </p>
       )}
       {begin.error !== null && <Failed error={begin.error} />}
-    </section>
+    </>
   );
 }
 
