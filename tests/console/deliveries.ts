@@ -75,7 +75,14 @@ export function deliveries(): void {
       await untilRows(page, 1);
       expect(await rows(page).innerText()).toContain(known.order);
       const { hash } = new URL(page.url());
-      const words = ['status=exhausted', 'delivered', 'action=order.created', 'endpoint=', `key=${known.order}`, 'since='];
+      const words = [
+        'status=exhausted',
+        'delivered',
+        'action=order.created',
+        'endpoint=',
+        `key=${known.order}`,
+        'since=',
+      ];
       expect(words.filter((word) => !hash.includes(word))).toEqual([]);
       const other = await signedIn({ token: known.carrier.tokens.read });
       await to(other.page, hash.slice(1));
