@@ -17,6 +17,7 @@ import { addPath } from '../http/routes.ts';
 import { admitOperator } from './admit-operator.ts';
 import { viewsOf } from './operator-log.ts';
 import { momentOrNull } from './operator-views.ts';
+import { sharedAnswer } from './shared-answer.ts';
 
 type OverviewOptions = {
   authenticate: Authenticate;
@@ -34,6 +35,8 @@ const MOST_ENDPOINTS = 5;
 /** How the whole of it is now, in one answer. A part that cannot be had now is null; without Postgres there is none. */
 export function overviewRoutes({ authenticate, database, line, queues }: OverviewOptions): Router {
   const router = Router({ caseSensitive: true });
+  // It reads every attempt of an hour.
+  const lastHourNow = sharedAnswer(() => database.askLog((postgres) => readLastHour(postgres, Date.now() - HOUR_MS)));
   addPath(router, ['/v1/admin/overview'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -41,7 +44,7 @@ export function overviewRoutes({ authenticate, database, line, queues }: Overvie
       const now = Date.now();
       const [tables, lastHour, states] = await Promise.all([
         database.askLog((postgres) => readTables(postgres, now - DAY_MS)),
-        orNull(database.askLog((postgres) => readLastHour(postgres, now - HOUR_MS))),
+        orNull(lastHourNow()),
         line === undefined ? null : orNull(line.statesOf(queues)),
       ]);
       response.json({ ...tables, last_hour: lastHour, ...(states === null ? NO_QUEUES : queuesView(states)) });
