@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
+import { ruleInWords } from '../../parts/rule-in-words.ts';
 import type { Delivery } from './types.ts';
 
 type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
@@ -33,8 +34,8 @@ export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeA
       )}
       {deactivation !== undefined && (
         <p>
-          This delivery switched the subscription off at <Moment at={deactivation.at} /> (rule {deactivation.rule}). See{' '}
-          {seeAlso}.
+          This delivery switched the subscription off at <Moment at={deactivation.at} />:{' '}
+          {ruleInWords(deactivation.rule)}. See {seeAlso}.
         </p>
       )}
     </div>

@@ -1,8 +1,10 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
+import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
@@ -11,8 +13,11 @@ import type { HeldDeactivation, SwitchedOff } from './types.ts';
 const LOOK_EVERY_MS = 15_000;
 const MOST = 200;
 
+const route = getRouteApi('/switched-off');
+
 /** Which subscriptions a rule has switched off and nobody has switched on since, and which it would, were they not held. */
 export function SwitchedOffPage() {
+  const { since } = route.useSearch();
   const query = { limit: MOST };
   const off = useTold(
     ['switched-off'],
@@ -45,7 +50,17 @@ export function SwitchedOffPage() {
             <Empty>No subscription is switched off.</Empty>
           ) : (
             <>
-              <DataTable label="Switched-off subscriptions" rows={objects} columns={offColumns} keyOf={guidOf} />
+              {since !== undefined && (
+                <p className="line">
+                  Switched off since <Moment at={since} /> <Link to="/switched-off">All that are off</Link>
+                </p>
+              )}
+              <DataTable
+                label="Switched-off subscriptions"
+                rows={objects.filter(({ switched_off_at: at }) => Date.parse(at) >= Date.parse(since ?? at))}
+                columns={offColumns}
+                keyOf={guidOf}
+              />
               {objects.length === MOST && <p className="small">There may be more than these {MOST}.</p>}
             </>
           )
@@ -58,9 +73,6 @@ export function SwitchedOffPage() {
 type RuledSubscriptionRow = Omit<SwitchedOff, 'switched_off_at'>;
 
 const guidOf = ({ guid }: RuledSubscriptionRow) => guid;
-
-/** As people call the rules, whose numbers are settings. */
-const RULES = { exhausted: 'a delivery was given up', window: 'all attempts failed for too long' } as const;
 
 const subscription: TableColumn<RuledSubscriptionRow> = {
   header: 'Subscription',
@@ -78,7 +90,7 @@ const others: readonly TableColumn<RuledSubscriptionRow>[] = [
     value: ({ rule }) => rule,
     cell: ({ rule, delivery_guid }) => (
       <>
-        <span className="phrase">{RULES[rule]}</span>
+        <span className="phrase">{ruleInWords(rule)}</span>
         {delivery_guid !== null && (
           <div>
             <WhyLink guid={delivery_guid} />

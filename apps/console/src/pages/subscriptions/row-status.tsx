@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
+import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { MOST_RETRYING, type ListedSubscription } from './use-subscription-rows.ts';
@@ -30,8 +31,7 @@ function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscr
       return (
         deactivation && (
           <Small>
-            <Moment at={deactivation.at} />:{' '}
-            {deactivation.rule === 'exhausted' ? 'a delivery was given up' : 'every delivery failed for 24 hours'}
+            <Moment at={deactivation.at} />: {ruleInWords(deactivation.rule)}
           </Small>
         )
       );

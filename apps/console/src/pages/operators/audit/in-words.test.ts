@@ -32,6 +32,12 @@ describe('a change in words', () => {
     ['Resent a delivery of order.created', 'resend.created', { action: 'order.created' }],
     ['Cancelled replay', 'replay.changed', { cancelled_at: '2026-11-20T09:30:00Z' }],
     ['Changed subscription', 'subscription.changed', { of_a_later_release: 1 }],
+    [
+      'Opened console link',
+      'console-link.changed',
+      { expires_at: '2026-11-20T09:30:00Z', link_opened_at: '2026-11-20T09:30:00Z' },
+    ],
+    ['Created console link', 'console-link.created', { scopes: ['webhooks:read'] }],
     ['widget.spun', 'widget.spun', {}],
   ])('is %p for %s', (words, what, details) => {
     expect(said(what, details)).toBe(words);

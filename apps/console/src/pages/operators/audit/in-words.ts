@@ -1,3 +1,4 @@
+import { ruleInWords } from '../../../parts/rule-in-words.ts';
 import type { Change } from '../types.ts';
 
 type Details = Readonly<Record<string, unknown>>;
@@ -26,6 +27,7 @@ const KINDS: Readonly<Record<string, string>> = {
   credentials: 'credentials',
   host: 'host',
   replay: 'replay',
+  'console-link': 'console link',
 };
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -38,11 +40,6 @@ const VERBS: Readonly<Record<string, string>> = {
 
 /** By hand. */
 const SENT: Readonly<Record<string, string>> = { resend: 'Resent a delivery', test: 'Sent a test' };
-
-const RULES: Readonly<Record<string, string>> = {
-  exhausted: 'a delivery was given up',
-  window: 'all attempts failed for too long',
-};
 
 type Say = (value: unknown, change: SaidChange, written: Written) => string | undefined;
 
@@ -57,6 +54,7 @@ const VALUES: Readonly<Record<string, Say>> = {
   stopped_at: (value, { details }) => (value === null ? 'Started' : `Stopped: ${text(details['stopped_reason'])}`),
   audit_field_set: () => 'Audit fields changed',
   cancelled_at: () => 'Cancelled replay',
+  link_opened_at: () => 'Opened console link',
   revoked_at: () => 'Revoked access token',
   name: (value) => (value === null ? 'Name removed' : `Named ${text(value)}`),
   features: (value) => `Features: ${listed(value)}`,
@@ -72,7 +70,7 @@ function valuesOf(change: SaidChange, written: Written): string[] {
 }
 
 function switchedOff({ deactivation_rule: rule }: Details): string {
-  return typeof rule === 'string' ? `Switched off: ${RULES[rule] ?? rule}` : 'Switched off';
+  return typeof rule === 'string' ? `Switched off: ${ruleInWords(rule)}` : 'Switched off';
 }
 
 function moreOf(kind: string, details: Details, written: Written): string {
