@@ -70,8 +70,8 @@ function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
     <ol>
       {switches.map(({ at, is_on, rule }) => (
         <li key={at}>
-          {is_on ? 'Switched on' : `Switched off${rule === null ? '' : ` (${ruleInWords(rule)})`}`} at{' '}
-          <Moment at={at} />
+          <Moment at={at} />:{' '}
+          {is_on ? 'switched on' : `switched off, ${rule === undefined ? 'why is not known' : ruleInWords(rule)}`}
         </li>
       ))}
     </ol>
