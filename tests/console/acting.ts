@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { untilStatus } from './furnished.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken, subscribed } from './stand.ts';
@@ -29,6 +32,31 @@ export function acting(): void {
       await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click();
       await page.getByRole('heading', { name: 'Accounts' }).waitFor();
       expect(page.url()).toContain('#/accounts');
+    });
+
+    test('and is led to no page that is closed to operators', async () => {
+      const client = await anAccount('carrier');
+      const { subscription } = await subscribed(client, 'order.created', 401);
+      const { guid } = await client.hear('order.created');
+      const delivery = messageGuid(guid, subscription);
+      await untilStatus(client, delivery, 'exhausted');
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      const place = `/clients/${client.account}/default`;
+      await to(page, `${place}/deliveries/${delivery}`);
+      await page.getByText('Only the client itself can see and set its credentials.').waitFor();
+      expect(await page.getByRole('link', { name: /^Credentials|^Secrets/ }).count()).toBe(0);
+      for (const closed of ['credentials', 'secrets']) {
+        await to(page, `${place}/${closed}`);
+        await page.getByText('There is no such page.').waitFor();
+      }
+    });
+
+    test('and is led back to the accounts from a client that there is not', async () => {
+      const { page, untilTrouble } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, `/clients/${randomUUID()}/default/missed`);
+      await untilTrouble(/404/);
+      await page.getByRole('link', { name: 'Open accounts' }).click();
+      await page.getByRole('heading', { name: 'Accounts', exact: true }).waitFor();
     });
   });
 }

@@ -148,6 +148,17 @@ export function deliveries(): void {
       await page.getByRole('article', { name: `Delivery ${known.delivery}` }).waitFor();
     });
 
+    test('is narrowed down by the name of an account, whose guid the address has', async () => {
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, '/deliveries');
+      await page.locator('datalist option').first().waitFor({ state: 'attached' });
+      await page.getByLabel('Account', { exact: true }).fill(known.name.toLowerCase());
+      await page.keyboard.press('Enter');
+      await untilRows(page, 2);
+      expect(page.url()).toContain(`account=${known.carrier.account}`);
+      expect(await page.getByLabel('Account', { exact: true }).inputValue()).toBe(known.name);
+    });
+
     test('is where the first digits of a guid, a subscription and a host lead', async () => {
       const { page } = await signedIn({ token: known.carrier.token });
       const search = async (text: string) => {
@@ -191,6 +202,7 @@ export function deliveries(): void {
       const created = rows(page).filter({ hasText: 'order.created' });
       await created.getByText('switched off').waitFor();
       await created.getByRole('link', { name: '1', exact: true }).click();
+      await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
       await untilRows(page, 1);
       expect(await rows(page).innerText()).toContain(order);
       receiver.answer(path, 200);

@@ -27,6 +27,10 @@ export function operatorOverview(): void {
         await page.getByRole('row').filter({ hasText: shown }).first().waitFor();
         await page.goBack();
       }
+      await figureOf(page, 'Switched off').click();
+      await page.getByText(/^Switched off since/).waitFor();
+      expect(page.url()).toMatch(/switched-off\?since=/);
+      await page.goBack();
       await page.getByRole('link', { name: 'those given up' }).click();
       await page.getByRole('row').filter({ hasText: 'Overlook Freight' }).first().waitFor();
       expect(page.url()).toContain('status=exhausted');
@@ -40,7 +44,8 @@ export function operatorOverview(): void {
       await row.getByRole('link', { name: '2', exact: true }).click();
       await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
       expect(page.url()).toContain(client.account);
-      expect(page.url()).toContain('status=waiting');
+      // Also those that wait for another attempt than their first.
+      expect(page.url()).toContain('status=waiting%2Cretrying');
       await stack.postgres.query('delete from waybell.deliverer_waiting where subscription = $1', [subscription]);
       hung.answer(200);
     });

@@ -15,7 +15,10 @@ import { FindPage } from './pages/find/find-page.tsx';
 import { TimelinePage } from './pages/find/timeline-page.tsx';
 import { Shell } from './shell.tsx';
 
-const rootRoute = createRootRouteWithContext<PageSettings>()({
+/** `isOwn`: whether a client or an operator sees pages of their own, and no operator those of a client. */
+type Context = PageSettings & { isOwn: boolean };
+
+const rootRoute = createRootRouteWithContext<Context>()({
   component: Shell,
   notFoundComponent: () => <p className="state">There is no such page.</p>,
   errorComponent: ({ error, reset }) => (
@@ -49,6 +52,12 @@ const sharedRoutes = [
 ] as const;
 
 const forClients = { getParentRoute, beforeLoad: only('client') };
+const forClientsAlone = {
+  getParentRoute,
+  beforeLoad({ context }: { context: Context }) {
+    if (context.view !== 'client' || !context.isOwn) throw notFound();
+  },
+};
 const clientRoutes = [
   createRoute({ ...forClients, path: '/find/$text', component: FindPage }),
   createRoute({ ...forClients, path: '/timeline/$key', component: TimelinePage }),
@@ -72,12 +81,12 @@ const clientRoutes = [
     component: lazyRouteComponent(() => import('./pages/live/live-page.tsx'), 'LivePage'),
   }),
   createRoute({
-    ...forClients,
+    ...forClientsAlone,
     path: '/secrets',
     component: lazyRouteComponent(() => import('./pages/secrets/secrets-page.tsx'), 'SecretsPage'),
   }),
   createRoute({
-    ...forClients,
+    ...forClientsAlone,
     path: '/credentials',
     validateSearch: texts('host'),
     component: lazyRouteComponent(() => import('./pages/credentials/credentials-page.tsx'), 'CredentialsPage'),
@@ -106,6 +115,7 @@ const operatorRoutes = [
   createRoute({
     ...forOperators,
     path: '/switched-off',
+    validateSearch: texts('since'),
     component: lazyRouteComponent(() => import('./pages/operators/switched-off-page.tsx'), 'SwitchedOffPage'),
   }),
   createRoute({
@@ -181,7 +191,7 @@ function only(view: PageSettings['view']) {
 export function routerFor(settings: PageSettings, basepath = '/') {
   return createRouter({
     routeTree: rootRoute.addChildren([homeRoute, ...sharedRoutes, ...clientRoutes, ...operatorRoutes]),
-    context: settings,
+    context: { ...settings, isOwn: basepath === '/' },
     basepath,
     history: createHashHistory(),
     // As texts: a number is an order's, to its last digit.

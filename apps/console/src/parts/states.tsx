@@ -70,6 +70,8 @@ const PAGES: Readonly<Record<Exclude<WayOn, 'sign-in'>, string>> = {
   rejected: 'Open rejected',
 };
 
+const OF_OPERATORS: readonly WayOn[] = ['accounts', 'rejected'];
+
 /** Outside of the router too; to the client's own page, where an operator acts for it. */
 function OnwardLink({ way }: { way: WayOn }) {
   const client = useClientInAddress();
@@ -80,7 +82,8 @@ function OnwardLink({ way }: { way: WayOn }) {
       </button>
     );
   }
-  return <a href={`#${client === undefined ? '' : placeOfClient(client)}/${way}`}>{PAGES[way]}</a>;
+  const isOfClient = client !== undefined && !OF_OPERATORS.includes(way);
+  return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{PAGES[way]}</a>;
 }
 
 /** What the API said, for a caller of it, and by which id support finds the request. */

@@ -11,7 +11,7 @@ import type { ShownDelivery } from './types.ts';
 const last = ({ attempts }: ShownDelivery) => attempts.at(-1);
 
 const about: readonly TableColumn<ShownDelivery>[] = [
-  { header: 'Action', cell: ({ action }) => action },
+  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
   { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
   { header: 'Status', cell: (delivery) => <Status of={standingOf(delivery)} /> },
   { header: 'HTTP', isNumber: true, cell: (delivery) => <Answer delivery={delivery} /> },
@@ -25,6 +25,16 @@ const about: readonly TableColumn<ShownDelivery>[] = [
     },
   },
 ];
+
+/** What it tells of; a test by hand is none of the platform's events. */
+export function ActionOf({ delivery: { action, attempts } }: { delivery: Pick<ShownDelivery, 'action' | 'attempts'> }) {
+  const isTest = attempts[0]?.by_hand === 'test';
+  return (
+    <>
+      {action} {isTest && <span className="tag">test</span>}
+    </>
+  );
+}
 
 /** What the receiver said last; where it said nothing, why. */
 function Answer({ delivery }: { delivery: ShownDelivery }) {

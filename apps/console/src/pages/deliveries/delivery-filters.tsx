@@ -89,16 +89,33 @@ function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: Filt
   );
 }
 
-/** An account by its guid, which its name leads to in the browser's own list. */
+/** An account by its name, whose guid the address has; by its guid where it has none, or another is called so. */
 function AccountText(props: FiltersProps) {
   const accounts = useTold(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
   const list = useId();
+  const all = accounts.data?.objects ?? [];
+  const called = (text: string) => all.filter(({ name }) => name?.toLowerCase() === text.toLowerCase());
+  const written = ({ guid, name }: (typeof all)[number]) => (name !== null && called(name).length === 1 ? name : guid);
+  const guidOf = (text: string) => {
+    const [account, other] = called(text);
+    return account !== undefined && other === undefined ? account.guid : text;
+  };
+  const set = props.filter.account ?? '';
+  const own = all.find(({ guid }) => guid === set.toLowerCase());
   return (
     <>
-      <FilterText {...props} name="account" label="Account" example="Name or guid" list={list} />
+      <FilterText
+        {...props}
+        name="account"
+        label="Account"
+        example="Name or guid"
+        list={list}
+        set={own === undefined ? set : written(own)}
+        read={guidOf}
+      />
       <datalist id={list}>
-        {accounts.data?.objects.map(({ guid, name }) => (
-          <option key={guid} value={guid} label={name ?? guid} />
+        {all.map((account) => (
+          <option key={account.guid} value={written(account)} label={account.guid} />
         ))}
       </datalist>
     </>
@@ -111,10 +128,12 @@ type FilterTextProps = FiltersProps & {
   example: string;
   /** The id of what is suggested. */
   list?: string;
+  /** How people write what the address says, and what they wrote as the address says it; the same unless given. */
+  set?: string;
+  read?: (text: string) => string;
 };
 
-function FilterText({ name, label, example, list, filter, narrow }: FilterTextProps) {
-  const set = filter[name] ?? '';
+function FilterText({ name, label, example, list, filter, narrow, read, set = filter[name] ?? '' }: FilterTextProps) {
   const [text, setText] = useState(set);
   const [shown, setShown] = useState(set);
   const id = useId();
@@ -124,7 +143,8 @@ function FilterText({ name, label, example, list, filter, narrow }: FilterTextPr
     setText(set);
   }
   const commit = () => {
-    if (text.trim() !== set) narrow({ [name]: text.trim() });
+    const wanted = text.trim();
+    if (wanted !== set) narrow({ [name]: read?.(wanted) ?? wanted });
   };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();

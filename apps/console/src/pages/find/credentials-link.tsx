@@ -11,10 +11,12 @@ const CERTIFICATE = /SSL certificate/;
 /** Leads a client from an attempt that failed for want of credentials to those for its host. */
 export function CredentialsLink({ attempt }: { attempt: Attempt }) {
   const { reason, http_status: status, answer = '', url = '' } = attempt;
-  const { view } = useSignedIn();
+  const { view, ask } = useSignedIn();
   const isForThem = REASONS.includes(reason) || REFUSALS.includes(status) || CERTIFICATE.test(answer);
   if (view === 'operator' || !isForThem) return null;
   const host = URL.canParse(url) ? new URL(url).host : undefined;
+  if (ask.actingFor !== undefined)
+    return <p className="small">Only the client itself can see and set its credentials.</p>;
   return (
     <p>
       <Link to="/credentials" search={host === undefined ? {} : { host }}>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Moment, writtenDuration } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { useSignedIn } from '../../session/session.ts';
 import { KeyNames } from '../deliveries/keys.tsx';
 import type { FeedItem } from './feed-item.ts';
 
@@ -45,6 +46,7 @@ export function FeedLine({ item }: { item: FeedItem }) {
 
 /** Leads to what an item tells of. */
 function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: FeedItem; children: ReactNode }) {
+  const { ask } = useSignedIn();
   if (deliveryGuid !== undefined) {
     return (
       <Link className="row-link" to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
@@ -52,7 +54,7 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
       </Link>
     );
   }
-  if (notice === 'certificate.ending') {
+  if (notice === 'certificate.ending' && ask.actingFor === undefined) {
     return (
       <Link className="row-link" to="/credentials">
         {children}

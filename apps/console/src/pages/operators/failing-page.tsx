@@ -108,14 +108,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
     header: 'Failed',
     isNumber: true,
     value: ({ failed }) => failed,
-    cell: ({ account, origin, failed, since }) => (
-      <Link
-        to="/deliveries"
-        search={{ status: 'retrying,exhausted,dropped', account: account.guid, endpoint: origin, since }}
-      >
-        {failed.toLocaleString()}
-      </Link>
-    ),
+    cell: ({ failed }) => failed.toLocaleString(),
   },
   {
     header: 'Attempts',
@@ -125,6 +118,18 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   },
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
+  {
+    // Of attempts there is no list.
+    header: 'Deliveries',
+    cell: ({ account, origin, since }) => (
+      <Link
+        to="/deliveries"
+        search={{ status: 'retrying,exhausted,dropped', account: account.guid, endpoint: origin, since }}
+      >
+        Not delivered
+      </Link>
+    ),
+  },
   { header: 'Host', cell: ({ origin }) => <StopHost url={origin} /> },
 ];
 

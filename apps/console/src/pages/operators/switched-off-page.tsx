@@ -1,9 +1,11 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
+import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
@@ -12,8 +14,11 @@ import type { HeldDeactivation, SwitchedOff } from './types.ts';
 const LOOK_EVERY_MS = 15_000;
 const MOST = 200;
 
+const route = getRouteApi('/switched-off');
+
 /** Which subscriptions a rule has switched off and nobody has switched on since, and which it would, were they not held. */
 export function SwitchedOffPage() {
+  const { since } = route.useSearch();
   const query = { limit: MOST };
   const off = useTold(
     ['switched-off'],
@@ -46,7 +51,17 @@ export function SwitchedOffPage() {
             <Empty>No subscription is switched off.</Empty>
           ) : (
             <>
-              <DataTable label="Switched-off subscriptions" rows={objects} columns={offColumns} keyOf={guidOf} />
+              {since !== undefined && (
+                <p className="line">
+                  Switched off since <Moment at={since} /> <Link to="/switched-off">All that are off</Link>
+                </p>
+              )}
+              <DataTable
+                label="Switched-off subscriptions"
+                rows={objects.filter(({ switched_off_at: at }) => Date.parse(at) >= Date.parse(since ?? at))}
+                columns={offColumns}
+                keyOf={guidOf}
+              />
               {objects.length === MOST && <p className="small">There may be more than these {MOST}.</p>}
             </>
           )

@@ -14,7 +14,17 @@ export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEnd
   return <DataTable label="Endpoints that deliveries wait for" rows={endpoints} columns={columns} keyOf={endpointOf} />;
 }
 
+/** What waits for an endpoint: for its first attempt, or for another. */
+export const WAITING = 'waiting,retrying';
+
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
+
+/** A subscription that is held waits by itself: others may have the same URL. */
+const whichOf = ({
+  subscription_guids: [subscription, other],
+  url,
+}: Pick<WaitingEndpoint, 'subscription_guids' | 'url'>) =>
+  subscription !== undefined && other === undefined ? { subscription } : url === null ? {} : { endpoint: url };
 
 const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
   full: 'at its limit of open requests',
@@ -51,11 +61,8 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     header: 'Deliveries',
     isNumber: true,
     value: ({ deliveries }) => deliveries,
-    cell: ({ account, url, deliveries, is_complete }) => (
-      <Link
-        to="/deliveries"
-        search={{ status: 'waiting', account: account.guid, ...(url !== null && { endpoint: url }) }}
-      >
+    cell: ({ account, deliveries, is_complete, ...room }) => (
+      <Link to="/deliveries" search={{ status: WAITING, account: account.guid, ...whichOf(room) }}>
         {is_complete ? '' : 'more than '}
         {deliveries.toLocaleString()}
       </Link>

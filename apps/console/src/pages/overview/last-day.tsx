@@ -29,6 +29,7 @@ export function LastDay({ since, actions }: LastDayProps) {
         </ul>
         <HealthBars buckets={buckets} />
       </div>
+      <p className="small">As each ended: what was replayed or resent counts again. Tests do not count.</p>
     </section>
   );
 }

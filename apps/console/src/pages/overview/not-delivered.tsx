@@ -5,6 +5,7 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
+import { ActionOf } from '../deliveries/delivery-columns.tsx';
 import { KeyNames } from '../deliveries/keys.tsx';
 
 type ListedDelivery = components['schemas']['ListedDelivery'];
@@ -21,7 +22,7 @@ const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
       </Link>
     ),
   },
-  { header: 'Action', cell: ({ action }) => action },
+  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
   { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
   { header: 'Status', cell: ({ status }) => <Status of={status} /> },
   { header: 'Why', cell: (delivery) => whyOf(delivery) },

@@ -4,6 +4,7 @@ import { writtenDuration } from '../../parts/moment.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { counted } from '../../parts/counted.ts';
+import { WAITING } from '../operators/waiting-endpoints.tsx';
 import type { AccountName, Overview } from '../operators/types.ts';
 
 /** The figures, each with the way to what it counts. */
@@ -57,7 +58,7 @@ function Waiting({
     <Tile
       name="Waiting for an endpoint"
       figure={deliveries.toLocaleString()}
-      to={{ to: '/deliveries', search: { status: 'waiting' } }}
+      to={{ to: '/deliveries', search: { status: WAITING } }}
     >
       {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} taking nothing
       {oldestAt !== null && <>, oldest {writtenDuration(now - Date.parse(oldestAt))}</>}
@@ -71,10 +72,10 @@ function Off({ overview: { switched_off: off, stopped } }: { overview: Overview 
       <Tile
         name="Switched off, last 24 hours"
         figure={off.lately.toLocaleString()}
-        to={{ to: '/switched-off' }}
+        to={{ to: '/switched-off', search: { since: off.since } }}
         isBad={off.lately > 0}
       >
-        {off.now.toLocaleString()} off now
+        <Link to="/switched-off">{off.now.toLocaleString()} off now</Link>
       </Tile>
       <Tile
         name="Stopped"

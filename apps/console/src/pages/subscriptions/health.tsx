@@ -55,8 +55,9 @@ type HealthLinkProps = {
   children: ReactNode;
 };
 
-/** Leads from a count to what was counted: deliveries that stand so, or what was missed where none was made. */
+/** Leads from a count to what was counted: deliveries that stand so, or what was missed where none was made. Attempts are on no list. */
 export function HealthLink({ kind, since, action, children }: HealthLinkProps) {
+  if (kind === 'retried') return <span title="Failed attempts that another followed">{children}</span>;
   if (kind === 'suppressed') {
     return (
       <Link to="/missed" search={{ since }}>
@@ -64,7 +65,7 @@ export function HealthLink({ kind, since, action, children }: HealthLinkProps) {
       </Link>
     );
   }
-  const status = { delivered: 'delivered', retried: 'retrying', given_up: 'exhausted,dropped' }[kind];
+  const status = { delivered: 'delivered', given_up: 'exhausted,dropped' }[kind];
   return (
     <Link to="/deliveries" search={{ status, since, ...(action !== undefined && { action }) }}>
       {children}

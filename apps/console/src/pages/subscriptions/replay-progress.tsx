@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { told } from '../../api/ask.ts';
 import { useTold } from '../../api/use-told.ts';
 import { Failed, Found } from '../../parts/states.tsx';
@@ -20,6 +21,11 @@ export function ReplayProgress({ guid, action, lookEveryMs = 1_000 }: ProgressPr
     refetchInterval: ({ state: { data } }) =>
       data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? lookEveryMs : false,
   });
+  const isOver = replay.data !== undefined && replay.data.delivered === replay.data.total;
+  useEffect(() => {
+    // What became of them is another now.
+    if (isOver) for (const each of ['deliveries', 'statistics']) void queries.invalidateQueries({ queryKey: [each] });
+  }, [isOver, queries]);
   const cancel = useMutation({
     mutationFn: () => told(ask.client.DELETE('/v1/replays/{guid}', path)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['replay', guid] }),

@@ -53,6 +53,7 @@ function Subscriptions({ rows }: { rows: readonly ListedSubscription[] }) {
         <div className="filters">
           <label>
             Filter
+            <br />
             <input
               type="search"
               placeholder="Action, URL or status"

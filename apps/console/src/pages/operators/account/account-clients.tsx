@@ -61,7 +61,11 @@ const columns: readonly TableColumn<ClientRow>[] = [
     header: 'Subscriptions',
     isNumber: true,
     value: ({ subscriptions }) => subscriptions,
-    cell: ({ subscriptions }) => subscriptions.toLocaleString(),
+    cell: ({ account, client_id, subscriptions }) => (
+      <ClientLink account={account} client={client_id} page="/subscriptions">
+        {subscriptions.toLocaleString()}
+      </ClientLink>
+    ),
   },
   {
     header: 'Switched off',

@@ -7,11 +7,26 @@ import { counted } from '../../../parts/counted.ts';
 import { AccountLink, OwnerLinks } from '../links.tsx';
 import type { Candidate } from '../types.ts';
 
+/** So many of a kind are told at most. */
+const MOST_OF_A_KIND = 20;
+const HOST_OR_URL = /[.:]/;
+
 /** What a text may mean, each leading to it. */
 export function Candidates({ text, candidates }: { text: string; candidates: readonly Candidate[] }) {
+  const hasMore = candidates.length >= MOST_OF_A_KIND;
+  const isEndpoint = HOST_OR_URL.test(text) && candidates.some(({ kind }) => kind === 'subscription');
   return (
     <section className="part" aria-labelledby="why-candidates">
-      <h2 id="why-candidates">{counted(candidates.length, 'match', 'matches')}</h2>
+      <div className="line">
+        <h2 id="why-candidates">
+          {hasMore ? `${candidates.length} matches or more` : counted(candidates.length, 'match', 'matches')}
+        </h2>
+        {isEndpoint && (
+          <Link to="/deliveries" search={{ endpoint: text }}>
+            Deliveries to this endpoint
+          </Link>
+        )}
+      </div>
       <DataTable
         label="Matches"
         rows={candidates.map((candidate) => ({ candidate, text }))}

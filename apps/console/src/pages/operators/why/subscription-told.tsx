@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Moment } from '../../../parts/moment.tsx';
+import { ruleInWords } from '../../../parts/rule-in-words.ts';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { AccountLink, ClientLink } from '../links.tsx';
 import { StopButton } from '../stops/stop-button.tsx';
@@ -69,7 +70,8 @@ function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
     <ol>
       {switches.map(({ at, is_on, rule }) => (
         <li key={at}>
-          {is_on ? 'Switched on' : `Switched off (rule: ${rule ?? 'not known'})`} at <Moment at={at} />
+          <Moment at={at} />:{' '}
+          {is_on ? 'switched on' : `switched off, ${rule === undefined ? 'why is not known' : ruleInWords(rule)}`}
         </li>
       ))}
     </ol>
