@@ -5,7 +5,6 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
-import { ruleInWords } from '../../parts/rule-in-words.ts';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
