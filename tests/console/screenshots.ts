@@ -149,7 +149,7 @@ export function screenshots(): void {
     test('show the overview of operators', async () => {
       const { page } = await asOperator();
       await to(page, '/');
-      await page.getByText('Switched off').last().waitFor();
+      await page.getByRole('heading', { name: 'Services' }).waitFor();
       await expectTaken(page, 'operator-overview');
     });
 

@@ -66,8 +66,8 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
       )}
       {replayable < total && (
         <p className="small">
-          A replay goes to subscriptions that are on: {(total - replayable).toLocaleString()} have none.{' '}
-          <Link to="/subscriptions">Subscriptions</Link>
+          {(total - replayable).toLocaleString()} of {total.toLocaleString()} cannot be replayed now: no subscription is
+          on for them, or they are no longer kept. <Link to="/subscriptions">Subscriptions</Link>
         </p>
       )}
       {mayWrite(session) && replayable > 0 && (
