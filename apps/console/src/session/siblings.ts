@@ -3,7 +3,7 @@ import { NAME, newId, type SignInToken } from './held.ts';
 type SiblingMessage =
   | { kind: 'ask'; from: string; id: string | undefined }
   | { kind: 'answer'; to: string; held: SignInToken; usedAtMs: number }
-  /** Somebody signed in. */
+  /** A tab has signed in. */
   | { kind: 'in'; held: SignInToken }
   | { kind: 'renewed'; held: SignInToken }
   | { kind: 'out'; id: string };
