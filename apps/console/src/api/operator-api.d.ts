@@ -113,7 +113,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link that opens the console for a client, once
-         * @description For a platform that shows the console within a page of its own (`CONSOLE_PARENTS`), or for a person who has no token. Whoever opens it first is signed in. It is in the list of access tokens, and ends when revoked there. The audit log names the operator for the link and for its opening.
+         * @description For a platform that shows the console within a page of its own (`CONSOLE_PARENTS`), or for a person who has no token. The first to open it is signed in. It is in the list of access tokens, and ends when revoked there. The audit log names the operator for the link and for its opening.
          */
         post: operations["createConsoleLink"];
         delete?: never;

@@ -43,7 +43,7 @@ const features = tableFeatures({
 });
 
 /**
- * A table of any length, in the order it was given until somebody sorts it. Where the window is narrow, each row is a block with the
+ * A table of any length, in the order it was given until it is sorted. Where the window is narrow, each row is a block with the
  * header beside each cell.
  */
 export function DataTable<T extends object>({ label, rows, columns, keyOf }: DataTableProps<T>) {

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 export type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 export type Compressible = {
-  /** The bytes so encoded. They are compressed once, when somebody first asks for them so. */
+  /** The bytes so encoded. They are compressed once, when they are first asked for so. */
   as(encoding: ContentEncoding): Promise<Buffer>;
 };
 

@@ -10,7 +10,7 @@ import { useSubscriptionRows, type ListedSubscription } from '../subscriptions/u
 import { LastDay } from './last-day.tsx';
 import { NotDelivered } from './not-delivered.tsx';
 
-/** The first page of a client: what needs somebody, how the last 24 hours went, and what did not get through. */
+/** The first page of a client: what needs attention, how the last 24 hours went, and what did not get through. */
 export function ClientOverview() {
   const { subscriptions, statistics, rows } = useSubscriptionRows();
   return (

@@ -1,6 +1,6 @@
 import type { Subscription } from './subscribing.ts';
 
-/** How a subscription stands, in the order in which that needs somebody: `missed` is on again, and lacks what came while it was off; `retrying` has attempts that fail now. */
+/** How a subscription stands, in the order in which that needs attention: `missed` is on again, and lacks what came while it was off; `retrying` has attempts that fail now. */
 const CONDITIONS = ['stopped', 'switched off', 'missed', 'suspended', 'paused', 'retrying', 'active'] as const;
 
 export type SubscriptionCondition = (typeof CONDITIONS)[number];
@@ -16,6 +16,6 @@ export function conditionOf(subscription: Subscription, retrying: number): Subsc
   return retrying > 0 ? 'retrying' : 'active';
 }
 
-/** Comes before zero where the first needs somebody sooner. */
+/** Comes before zero where the first needs attention sooner. */
 export const byUrgency = (first: SubscriptionCondition, second: SubscriptionCondition): number =>
   CONDITIONS.indexOf(first) - CONDITIONS.indexOf(second);

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 15_000;
 /** So many deliveries that are retried are looked at: enough to tell which subscriptions fail. */
 export const MOST_RETRYING = 200;
 
-/** The client's subscriptions, those that need somebody first, then by action; and what they are made of. */
+/** The client's subscriptions, those that need attention first, then by action; and what they are made of. */
 export function useSubscriptionRows() {
   const subscriptions = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'), {
     refetchInterval: LOOK_EVERY_MS,
