@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
@@ -56,7 +57,7 @@ export function deliveries(): void {
   describe('the list of deliveries', () => {
     let known: Furnished;
     beforeAll(async () => {
-      known = await furnish('Prairie Line Haulage');
+      known = await furnish(`Prairie Line Haulage ${randomUUID().slice(0, 8)}`);
     });
 
     test('is filtered by what its address says, which shows a colleague the same', async () => {

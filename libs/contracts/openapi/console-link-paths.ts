@@ -54,7 +54,14 @@ export const consoleLinksOfAccount: JsonNode = {
 export const newConsoleSession: JsonNode = {
   type: 'object',
   required: ['code'],
-  properties: { code: { ...text, maxLength: 200, description: 'What follows `#link=` in the link.' } },
+  properties: {
+    code: {
+      ...text,
+      maxLength: 200,
+      pattern: String.raw`^[\x21-\x7e]+$`,
+      description: 'what follows `#link=` in the link: visible ASCII characters',
+    },
+  },
   additionalProperties: false,
 };
 

@@ -87,7 +87,8 @@ describe('the API of operators', () => {
       const { token } = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
       const asked = { port: api.admin.port, token, delivery, ended, actingFor: account };
       const told = await runSchemathesis({ ...asked, tag: 'For a client', seconds: SECONDS / 4 });
-      expect(told).toContain('No issues found');
+      // It ends with 1 where anything fails.
+      expect(told).toMatch(/Fuzzing[^]*\d+ passed/);
     },
     LIMIT_MS,
   );

@@ -2120,7 +2120,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What follows `#link=` in the link. */
+                    /** @description what follows `#link=` in the link: visible ASCII characters */
                     code: string;
                 };
             };
