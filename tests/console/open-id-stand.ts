@@ -46,11 +46,11 @@ export const apiUrl = (): string => stack.stack.addresses['API_URL'] ?? '';
 
 type Known = { name: string; client: Client };
 
-/** Somebody whom the issuer knows, with an account that has a subscription. */
-export async function somebody({ isRenewed = false } = {}): Promise<Known> {
+/** A person whom the issuer knows, with an account that has a subscription. */
+export async function aPerson({ isRenewed = false } = {}): Promise<Known> {
   const client = await stack.client('carrier');
   await client.subscribe('order.created', receiver.url(`/${randomUUID()}`));
-  const name = `somebody-${randomUUID()}`;
+  const name = `person-${randomUUID()}`;
   const claims = { account: client.account, interface: 'carrier', waybell_client: 'default' };
   issuer.admit(name, { claims, isRenewed });
   return { name, client };

@@ -17,7 +17,7 @@ import {
   receiver,
   signedIn,
   signInPage,
-  somebody,
+  aPerson,
   tokensOf,
   toldWhy,
 } from './open-id-stand.ts';
@@ -27,14 +27,14 @@ const OURS = /waybell|eyJ/;
 
 describe('signing in to the console at an issuer', () => {
   test('shows a person the subscriptions of their client', async () => {
-    const { page } = await signedIn(await somebody());
+    const { page } = await signedIn(await aPerson());
     await page.getByRole('link', { name: 'Subscriptions' }).click();
     await page.getByText('order.created').first().waitFor();
     expect(issuer.granted.at(-1)).toBe('authorization_code 200');
   });
 
   test('leaves no code and no token in an address, in the history, or in what the browser keeps, where one asked for that', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }), { isForgotten: true });
+    const { page } = await signedIn(await aPerson({ isRenewed: true }), { isForgotten: true });
     expect(page.url()).toMatch(new RegExp(`^${apiUrl()}/console/(#|$)`));
     const visited = await history(page);
     expect(visited).toContainEqual(expect.stringContaining('/sign-in/'));
@@ -46,7 +46,7 @@ describe('signing in to the console at an issuer', () => {
   });
 
   test('lasts over a reload, by what the tab keeps and nothing else does, until one signs out', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }));
+    const { page } = await signedIn(await aPerson({ isRenewed: true }));
     const { local, session, cookie } = await kept(page);
     expect([local, cookie]).toEqual(['{}', '']);
     const ours = Object.entries(JSON.parse(session) as Record<string, string>).filter((each) => OURS.test(each.join()));
@@ -58,7 +58,7 @@ describe('signing in to the console at an issuer', () => {
   });
 
   test('leads back to the page that a link named', async () => {
-    const { name } = await somebody();
+    const { name } = await aPerson();
     const { page } = await signInPage('/console/#/catalog?action=order.created');
     await lead(page);
     await goOn(page, name);
@@ -68,7 +68,7 @@ describe('signing in to the console at an issuer', () => {
 });
 
 describe('the page on which one signs in says', () => {
-  test('that the issuer did not let somebody in, in its words', async () => {
+  test('that the issuer refused the sign-in, in its words', async () => {
     const { page } = await signInPage();
     await lead(page);
     await page.getByRole('button', { name: 'Call it off' }).click();
@@ -77,9 +77,9 @@ describe('the page on which one signs in says', () => {
   });
 
   test('that an answer has another state, and asks for no token by it', async () => {
-    const { name } = await somebody();
+    const { name } = await aPerson();
     const { page } = await signInPage();
-    await askedWith(page, 'state', 'of-somebody-else');
+    await askedWith(page, 'state', 'of-another-person');
     const before = issuer.granted.length;
     await lead(page);
     await goOn(page, name);
@@ -89,7 +89,7 @@ describe('the page on which one signs in says', () => {
   });
 
   test('that the issuer gives nothing for a code with another verifier', async () => {
-    const { name } = await somebody();
+    const { name } = await aPerson();
     const opened = await signInPage();
     const { page } = opened;
     await askedWith(page, 'code_challenge', createHash('sha256').update(randomBytes(32)).digest('base64url'));
@@ -124,7 +124,7 @@ describe('the page on which one signs in says', () => {
   });
 
   test('that a token has expired while the page was open, and how to go on', async () => {
-    const person = await somebody();
+    const person = await aPerson();
     const opened = await signedIn(person);
     const { page } = opened;
     setClocks(2 * HOUR_MS);
@@ -140,7 +140,7 @@ describe('the page on which one signs in says', () => {
 
 describe('a page whose issuer renews tokens', () => {
   test('goes on beyond the end of each, by refresh tokens that are good for one use', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }), { isForgotten: true });
+    const { page } = await signedIn(await aPerson({ isRenewed: true }), { isForgotten: true });
     const tokens = tokensOf(page);
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('heading', { name: 'Signing secrets' }).waitFor();
@@ -155,7 +155,7 @@ describe('a page whose issuer renews tokens', () => {
   });
 
   test('goes on after a reload, and in all tabs by one renewal', async () => {
-    const { page } = await signedIn(await somebody({ isRenewed: true }));
+    const { page } = await signedIn(await aPerson({ isRenewed: true }));
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     const tab = await page.context().newPage();
@@ -179,7 +179,7 @@ describe('a page whose issuer renews tokens', () => {
   });
 
   test('uses a token until its end where the issuer does not answer', async () => {
-    const opened = await signedIn(await somebody({ isRenewed: true }));
+    const opened = await signedIn(await aPerson({ isRenewed: true }));
     const { page } = opened;
     await using _away = await issuer.away();
     // Where a test stands still, this page's clock does so too.
@@ -194,7 +194,7 @@ describe('a page whose issuer renews tokens', () => {
   });
 
   test('says so where the issuer refuses, and leads there', async () => {
-    const opened = await signedIn(await somebody({ isRenewed: true }));
+    const opened = await signedIn(await aPerson({ isRenewed: true }));
     const { page } = opened;
     await issuer.forget();
     await laterBy(page, TOKEN_LIFE_S);
@@ -226,7 +226,7 @@ test('the page goes by the name and in the colour of its settings, as far as tha
   expect(await page.title()).toBe(`Sign in – ${BRAND.CONSOLE_NAME}`);
   await expectReadable(page);
   await lead(page);
-  const { name } = await somebody();
+  const { name } = await aPerson();
   await goOn(page, name);
   await page.getByText(BRAND.CONSOLE_NAME).first().waitFor();
   await page.emulateMedia({ colorScheme: 'dark' });

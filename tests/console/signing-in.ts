@@ -6,7 +6,7 @@ import { signedIn } from './signed-in.ts';
 import { aLink } from './console-link.ts';
 import { kept } from './kept.ts';
 
-/** Where somebody may have got a link to. */
+/** Pages that a link may lead to. */
 const PLACE = '/console/#/catalog?action=order.created';
 
 export function signingIn(): void {

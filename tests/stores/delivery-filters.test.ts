@@ -90,6 +90,21 @@ describe('GET /v1/deliveries', () => {
     expect(guidsOf(await find(us.token, `guid=${delivery.slice(0, 8)}&status=delivered`))).toEqual([]);
   });
 
+  test('finds one by the first digits of its event, though those of many of another account begin so', async () => {
+    const [us, other] = [await aCarrier(), await aCarrier()];
+    const digits = '019ac3b1';
+    const others = Array.from({ length: 300 }, (_, place) =>
+      aRouted({
+        event: `${digits}-0000-7000-8000-${String(place).padStart(12, '0')}`,
+        receivers: [other.account],
+        deliveries: [other],
+      }),
+    );
+    await stand.write(others);
+    const { delivery } = await stand.log([anExhausted()], { ...us, event: `${digits}-ffff-7fff-bfff-ffffffffffff` });
+    expect(guidsOf(await find(us.token, `guid=${digits}`))).toEqual([delivery]);
+  });
+
   test('finds nothing of another account or client, whatever is asked by', async () => {
     const us = await aCarrier({ url: 'https://ours-alone.test/' });
     const { delivery, event } = await stand.log([anExhausted()], us);

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { readDelivery, type Delivery } from '@waybell/line/delivery';
-import { isRejection } from '@waybell/line/messages';
-import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import type { Attempted } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -13,8 +9,8 @@ import { createAccount } from '@waybell/subscription-api/accounts';
 import { replayOf } from '@waybell/subscription-api/by-hand/asked-replays';
 import { missedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
-import { silentLog } from '@waybell/subscription-api/testing/database';
 import { aDelivered, aDropped, anExhausted, aRouted, LogStand } from './log-stand.ts';
+import { sentByHand } from './sent-by-hand.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -90,15 +86,7 @@ const all = (action = '*') => ({
 
 const none = { exhausted: 0, dropped: 0, suppressed: 0, gone: 0, reasons: [] };
 
-async function send(): Promise<Delivery[]> {
-  const sent: Delivery[] = [];
-  await publishClaimedBy(byHand({ sendings, write: stand.write, log: silentLog }), async (publication) => {
-    const delivery = readDelivery({ queue: '', deliveryCount: 0, failures: 0, ...publication });
-    if (isRejection(delivery)) throw new Error(delivery.detail);
-    sent.push(delivery);
-  });
-  return sent;
-}
+const send = () => sentByHand(stand, sendings);
 
 describe('what a client missed of all its actions', () => {
   test('is told by action: given up, dropped and not sent, and to which subscription a replay goes', async () => {

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { findMissed } from '@waybell/subscription-api/by-hand/missed';
 import { askForReplay, countReplay, type RangedReplay } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
-import { readDelivery, type Delivery } from '@waybell/line/delivery';
-import { isRejection } from '@waybell/line/messages';
-import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { silentLog } from '@waybell/subscription-api/testing/database';
 import { anExhausted, aRouted, LogStand } from './log-stand.ts';
+import { sentByHand } from './sent-by-hand.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -100,15 +96,7 @@ async function counted(what: Partial<RangedReplay> = {}) {
   return found;
 }
 
-async function send(): Promise<Delivery[]> {
-  const sent: Delivery[] = [];
-  await publishClaimedBy(byHand({ sendings, write: stand.write, log: silentLog }), async (publication) => {
-    const delivery = readDelivery({ queue: '', deliveryCount: 0, failures: 0, ...publication });
-    if (isRejection(delivery)) throw new Error(delivery.detail);
-    sent.push(delivery);
-  });
-  return sent;
-}
+const send = () => sentByHand(stand, sendings);
 
 /** What is said of why an event reached nothing. */
 async function causesOf(key: string, reader: ClientReader | 'operator' = client) {
