@@ -29,7 +29,7 @@ export function settingsPage(): string {
     'A variable that differs by a letter or two from a setting which is not set is warned of: `setting.unknown`, with the nearest name.',
     '**Per** is what a limit holds for. Each `process` has its own, so twenty replicas have it twenty times. All others hold over all replicas together: a `service` is all',
     'replicas of one, a `line` what shares a RabbitMQ, an `installation` what shares a Postgres. `endpoint`: deliverers divide it among those that live, one request each at least',
-    '([how](decisions/0018-many-deliverers.md)). `client` and `address` are counted in Redis; while it is away, by each process.',
+    '([how](decisions/0004-flow.md)). `client` and `address` are counted in Redis; while it is away, by each process.',
     '`NAME=value ./waybell up` reaches the services of the local stack. This page is made from the code: `./waybell docs` writes it.',
     '',
     '| Setting | Default | Per | What it is | Read by |',

@@ -28,7 +28,7 @@ const RETRIED = ' retried 1';
 /**
  * Writes the note as one short string: a headers table would cost a fifth of the throughput. The broker allows 255 bytes. A later
  * version appends a word and a value, ` word value`; this one skips them and does not pass them on
- * (docs/decisions/0016-versions.md).
+ * (docs/decisions/0012-versions.md).
  */
 export function writeNote(delivery: DeliveryNote): string {
   const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, byHand } = delivery;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { EVERY_FAULT, EVERY_FAULT_OF_ROOMS, exploreRow, type Row } from './row.ts';
 
-/** What is modelled, and what this shows and does not: docs/decisions/0006-hand-over-model.md. That it can fail: `./waybell test mutants`. */
+/** What is modelled, and what this shows and does not: docs/decisions/0001-hand-over.md. That it can fail: `./waybell test mutants`. */
 
 const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_ROOMS] as const;
 const NO_FAULT = { faults: 0, kinds: [] } as const;

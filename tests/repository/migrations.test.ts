@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { lastRelease, migrationsHere } from '../versions/release.ts';
 
-/** What locks a table for long, or takes away what the version before still uses (docs/decisions/0016-versions.md). */
+/** What locks a table for long, or takes away what the version before still uses (docs/decisions/0012-versions.md). */
 const FORBIDDEN: [string, RegExp][] = [
   ['drops a table, a view, a column or a function', /\bdrop\s+(table|view|column|function|schema|type|constraint)\b/],
   ['renames', /\brename\s+(to|column|constraint)\b/],

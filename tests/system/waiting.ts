@@ -108,7 +108,7 @@ function deliveriesAt(path: string): Set<string> {
 }
 
 /**
- * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0012-waiting-rooms.md), and those that
+ * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0006-waiting-rooms.md), and those that
  * were sent as long as they have no answer.
  */
 async function newerThanOldestWaiting(subscription: string, sent: ReadonlySet<string>): Promise<number> {

@@ -1,7 +1,7 @@
 /**
  * The waiting room: what cannot go on now, must not be lost, and must not be in the way. A delivery waits in the room of its endpoint, or
  * of its subscription while that is held, a publication in the room of its destination. A process claims a room, takes rows from it,
- * settles them, and releases the room with the time of its next try. See docs/decisions/0012-waiting-rooms.md.
+ * settles them, and releases the room with the time of its next try. See docs/decisions/0006-waiting-rooms.md.
  */
 import type { RowKey, WaitingRow } from '../messages.ts';
 import type { HoldReason } from '../outcomes.ts';

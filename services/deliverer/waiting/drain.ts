@@ -38,7 +38,7 @@ const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
 
 /**
  * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has room or that must end, has each handled
- * like one from a queue, and settles it when its effects are safe. See docs/decisions/0012-waiting-rooms.md.
+ * like one from a queue, and settles it when its effects are safe. See docs/decisions/0006-waiting-rooms.md.
  */
 export class Drain {
   readonly #options: DrainOptions;

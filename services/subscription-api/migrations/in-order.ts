@@ -38,7 +38,7 @@ import { ConsoleLinks } from './0039-console-links.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
- * services of the version before run on (docs/decisions/0016-versions.md). Each is a transaction of its own; `transaction = false`
+ * services of the version before run on (docs/decisions/0012-versions.md). Each is a transaction of its own; `transaction = false`
  * makes one none.
  */
 export const migrations = [
