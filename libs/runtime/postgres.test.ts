@@ -5,6 +5,7 @@ import { isBusy, isOutage } from './postgres.ts';
 const answer = (code: string) => Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code });
 
 test.each([
+  ['28P01', 'a password that was changed'],
   ['40001', 'a serialization failure'],
   ['40P01', 'a deadlock'],
   ['53100', 'a full disk'],

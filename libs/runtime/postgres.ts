@@ -97,9 +97,9 @@ export async function whenAvailable<T>(
   }
 }
 
-// Classes 08 (connection), 40 (deadlock, serialization), 53 (resources), 57 (operator intervention, timeout), 25006
-// (read-only after a failover) and 55P03 (the lock is held for too long).
-const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
+// Classes 08 (connection), 28 (login refused, as while a password changes), 40 (deadlock, serialization), 53 (resources), 57
+// (operator intervention, timeout), 25006 (read-only after a failover) and 55P03 (the lock is held for too long).
+const OUTAGE_SQLSTATE = /^(08|28|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres cannot work now, and not that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
