@@ -3,7 +3,7 @@ import { formatDuration } from '@waybell/runtime/duration';
 import { AUTHENTICATION, type SourceNetworks } from './source-networks.ts';
 
 const TITLE = 'Callbacks, for those who keep a firewall';
-const LEAD = 'What a firewall or a gateway in front of a receiver has to know of the requests that Waybell sends it.';
+const LEAD = 'What a firewall or gateway in front of a receiver has to know of the requests of Waybell.';
 
 const named = (name: string): string => `\`${name}\``;
 
@@ -14,41 +14,37 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
   return [
     [
       'They come from',
-      networks?.map(named).join(', ') ??
-        'not told here: ask the operator before you admit by address. Signatures need none.',
+      networks?.map(named).join(', ') ?? 'not told here: ask the operator before you admit by address.',
     ],
     [
       'They go to',
-      `the callback URLs of your subscriptions, by ${schemes.map(named).join(' or ')}: port 443${schemes.includes('http') ? ' or 80' : ''}, unless the URL names another. Ports of servers that are no web servers are refused (${named('denied_ports')}).`,
+      `your callback URLs, by ${schemes.map(named).join(' or ')}: port 443${schemes.includes('http') ? ' or 80' : ''}, unless the URL names another. Ports of other servers are refused (${named('denied_ports')}).`,
     ],
     [
       'TLS',
-      `${leastTls} or newer, with server name indication (SNI), and HTTP/1.1 inside. Certificate and name of your server are always checked: send the intermediate certificates too.`,
+      `${leastTls} or newer, with SNI, and HTTP/1.1 inside. Your server's certificate and name are checked: send the intermediate certificates too.`,
     ],
     [
       'Requests',
-      `${named(told.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(told.user_agent)}; its number changes with each version.`,
+      `${named(told.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(told.user_agent)}.`,
     ],
     [
       'Headers',
-      `${told.headers.map(named).join(', ')}: let them through unchanged. ${named('x-webhook-test')} is on tests alone; ${named('traceparent')} may come too.`,
+      `${told.headers.map(named).join(', ')}; ${named('traceparent')} may come too. Let them through unchanged.`,
     ],
     [
       'Signatures',
-      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. An address tells who carried a request, the signature who sent it: check it, and refuse a time more than five minutes off.`,
+      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. Check it: an address does not tell who sent a request.`,
     ],
     [
       'A gateway may ask for',
-      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come to their token URL from the same addresses.`,
+      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come from the same addresses.`,
     ],
     ['Time limits', limitsOf(told)],
-    [
-      'Answers',
-      `a 2xx status means that it was taken; of the body ${ANSWER_LIMIT_BYTES / 2 ** 10} KiB are read at most.`,
-    ],
+    ['Answers', `2xx: it was taken. Of the body ${ANSWER_LIMIT_BYTES / 2 ** 10} KiB are read at most.`],
     [
       'Never done',
-      'redirects followed, cookies kept, bodies compressed, requests to loopback, link-local or private addresses (but those that the operator has allowed).',
+      'redirects followed, cookies kept, bodies compressed, requests to loopback, link-local or private addresses (unless the operator allows them).',
     ],
   ];
 }
@@ -58,7 +54,7 @@ function limitsOf({ limits }: SourceNetworks): string {
     const handover = handoverMs === null ? '' : `connected and handed over within ${formatDuration(handoverMs)}, `;
     return `${name}: ${handover}the status line within ${formatDuration(responseMs)}`;
   });
-  return `${each.join('; ')}. What takes longer has failed, and is sent again: hold nothing back to inspect it.`;
+  return `${each.join('; ')}. What takes longer is sent again: hold nothing back to inspect it.`;
 }
 
 /** The page of an installation, without a script. */
@@ -98,12 +94,11 @@ export function sourceNetworksMarkdown(told: SourceNetworks): string {
   return [
     `# ${TITLE}`,
     '',
-    `${LEAD} This is so by default. What holds at an API that runs it tells itself, without a token: \`/docs/source-networks\` for people, \`GET /v1/source-networks\` for`,
-    'programs; its operator sets `CALLBACK_SOURCE_NETWORKS` and others ([settings](settings.md)). For integrators: [receiving.md](receiving.md). `./waybell docs` writes this page from the code.',
+    `${LEAD} This is the default; an API tells its own, without`,
+    'a token: `/docs/source-networks` for people, `GET /v1/source-networks` for programs. For integrators: [receiving.md](receiving.md).',
+    'Operators: `CALLBACK_SOURCE_NETWORKS` ([settings](settings.md)). `./waybell docs` writes this page.',
     '',
-    '| | |',
-    '|---|---|',
-    ...factsOf(ofAnyVersion).map(([what, text]) => `| **${what}** | ${text} |`),
+    ...factsOf(ofAnyVersion).map(([what, text]) => `- **${what}**: ${text}`),
     '',
   ].join('\n');
 }
