@@ -55,31 +55,30 @@ async function languagePage({ title, folder, fence, about, install, publish, rec
     `\`\`\`${fence}\n${(await readFile(join(repository, 'examples', folder, file), 'utf8')).trimEnd()}\n\`\`\``;
   return `# ${title}
 
-With ${about}. Both programs are in [examples/${folder}](../../examples/${folder}); \`./waybell test tests/examples\` runs them on a whole system.
+With ${about}. Both programs are in [examples/${folder}](../../examples/${folder}), and run by \`./waybell test tests/examples\`.
 
 \`\`\`sh
 ${install}
 \`\`\`
 
-## Publish
-
-\`AMQP_URL=… ${publish.run} < events.jsonl\`. What an event holds: [publishing](../publishing.md). It goes on trying while the broker is away, and
-stops where that refuses the user or its rights.
-
-${await code(publish)}
-
-A confirm a message is the simple way, and waits for the broker each time; with many messages under way at once it is faster. Where the event must be
-published if, and only if, a transaction of your database commits, write it into a table in that transaction, and publish from there: an
-[outbox](../publishing.md).
-
 ## Receive
 
-\`SIGNING_SECRETS=whsec_… ${receive.run}\`. Where it comes from, and what a receiver has to answer: [receiving](../receiving.md).
-It checks the signature alone: the secret is the client's, so that another subscription needs nothing, whereas each has a verification token of
-its own. In a rotation either secret will do; both may be given, parted by a comma.
+\`SIGNING_SECRETS=whsec_… ${receive.run}\`, with the secret of \`GET /v1/signing-secrets\`; in a rotation both, parted by a comma.
+How to subscribe, and what a receiver has to answer: [carrier](../receiving-carrier.md), [shipper](../receiving-shipper.md).
 
 ${await code(receive)}
 
 Answer at once, and work afterwards: a carrier callback has 3 seconds, a shipper callback 60.
+
+## Publish
+
+\`AMQP_URL=… ${publish.run} < events.jsonl\`, one event a line ([what it has to be](../publishing.md)). The program waits for each
+confirm, sends again what has none ([when the broker refuses](../publishing.md#when-the-broker-refuses)), and stops where user or
+rights are wrong.
+
+${await code(publish)}
+
+An event that has to be published if, and only if, a transaction of your database commits, belongs in an
+[outbox](../../packages/publisher/README.md#the-outbox).
 `;
 }

@@ -71,7 +71,7 @@ export function comparing(): void {
       const { client, path, ids, hear } = await integrator(name);
       for (let made = 0; made < 3; made += 1) await hear();
       await ended(client, 3);
-      const page = readFileSync(join(repository, 'docs', 'receiving.md'), 'utf8');
+      const page = readFileSync(join(repository, 'docs', 'receiving-compare.md'), 'utf8');
       const [, script = ''] = /```bash\n(set -euo pipefail.*?)```/s.exec(page) ?? [];
       expect(script.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
       const own = mkdtempSync(join(folder, `${name}-`));
