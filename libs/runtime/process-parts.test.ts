@@ -8,7 +8,7 @@ const PARTS = new URL('process-parts.ts', import.meta.url).href;
 
 /** Ends when its input does, once it was told to stop. */
 const CODE = `import { startProcess } from '${PARTS}';
-  const settings = { LOG_LEVEL: 'info', HEALTH_HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 600_000, OTEL_EXPORTER_OTLP_ENDPOINT: '' };
+  const settings = { LOG_LEVEL: 'info', HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 600_000, OTEL_EXPORTER_OTLP_ENDPOINT: '' };
   await using parts = await startProcess('test', settings);
   const told = parts.shutdown.untilBegun();
   parts.log.info('working');

@@ -35,7 +35,7 @@ const ENDING_MS = 5_000;
 export function serviceProcess(service: StackService, setup: ServiceSetup): ProcessSpec {
   const { folder, record } = setup;
   const env = serviceEnvironment(service, setup);
-  const health = `http://${env['HEALTH_HOST']}:${env['HEALTH_PORT']}`;
+  const health = `http://${env['HOST']}:${env['HEALTH_PORT']}`;
   return {
     name: service.name,
     role: 'service',
@@ -97,10 +97,9 @@ function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.
     // Nor what another service needs, which the caller may have set.
     ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),
     DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
-    HEALTH_HOST: '127.0.0.1',
+    HOST: (service.isApi && env['HOST']) || '127.0.0.1',
     HEALTH_PORT: String(portOf(record, service.name)),
     ...(service.isApi && {
-      HOST: env['HOST'] || '127.0.0.1',
       PORT: env['PORT'] || String(portOf(record, 'api')),
       ADMIN_PORT: adminPort(record, env),
     }),

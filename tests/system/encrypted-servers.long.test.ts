@@ -32,12 +32,7 @@ type Env = Record<string, string>;
 /** The environment of a process that knows the servers' authority. */
 function environment(): Env {
   const { urls, files } = servers;
-  const filesOf = (prefix: string) => ({
-    [`${prefix}_CA_FILE`]: files.ca,
-    [`${prefix}_CERTIFICATE_FILE`]: files.certificate,
-    [`${prefix}_KEY_FILE`]: files.key,
-  });
-  return { ...urls, ...filesOf('AMQP'), ...filesOf('DATABASE'), ...filesOf('REDIS') };
+  return { ...urls, TLS_CA_FILE: files.ca, TLS_CERTIFICATE_FILE: files.certificate, TLS_KEY_FILE: files.key };
 }
 
 /** How a process connects to each server, trying again and again until it is disposed of; and how it names it. */
@@ -94,7 +89,7 @@ describe('over TLS', () => {
   test.each(SERVERS)('an authority that does not vouch for $prefix is not enough', async (server) => {
     const file = join(servers.home, 'stranger.pem');
     writeFileSync(file, anAuthority('somebody else').cert);
-    const env = { ...environment(), [`${server.prefix}_CA_FILE`]: file };
+    const env = { ...environment(), TLS_CA_FILE: file };
     await untilRefused(server, env, /self-signed certificate in certificate chain|unable to/);
   });
 
