@@ -177,6 +177,11 @@ export function mistypedHere(settings: readonly string[]): Mistyped[] {
   return mistypedSettings(settings, process.env);
 }
 
+/** The constants that are changed in this process, by name: in tests alone. */
+export function constantsChangedHere(): Record<string, string> {
+  return changedConstants(process.env);
+}
+
 /** With this variable, Node.js would accept any certificate, of receivers and of servers, from any machine that answers. */
 function blindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): string[] {
   if (isChecked !== '0') return [];

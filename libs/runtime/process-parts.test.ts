@@ -51,3 +51,17 @@ describe('a process that finds a mistyped setting in its environment', () => {
     await once(child, 'exit');
   });
 });
+
+describe('a process whose constants are changed, as tests do,', () => {
+  test('says so', async () => {
+    const env = { ...process.env, WAYBELL_TEST_LISTENER_LIFE: '1s' };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CODE], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    expect(JSON.parse(line)).toMatchObject({ msg: 'constants.changed', changed: { LISTENER_LIFE: '1s' } });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+});

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import { flushCompileCache } from 'node:module';
-import { mistypedHere } from './environment.ts';
-import { changedConstants, goneSettings } from './gone-settings.ts';
+import { constantsChangedHere, mistypedHere } from './environment.ts';
+import { goneSettings } from './gone-settings.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
@@ -33,7 +33,7 @@ export type ProcessSettings = TracingSettings & {
 export async function startProcess(service: string, settings: ProcessSettings): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
-  const changed = changedConstants(process.env);
+  const changed = constantsChangedHere();
   if (Object.keys(changed).length > 0) log.warn({ changed }, 'constants.changed');
   for (const { name, setting } of mistypedHere(Object.keys(settings).filter((each) => !(each in goneSettings))))
     log.warn({ name, nearest: setting }, 'setting.unknown');

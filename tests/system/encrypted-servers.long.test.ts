@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -68,9 +68,11 @@ async function untilRefused({ connect, named }: (typeof SERVERS)[number], env: E
 
 describe('over TLS', () => {
   test('the whole system comes up, commands and services, and nothing of it goes unencrypted', async () => {
+    const authorities = join(servers.home, 'several.pem');
+    writeFileSync(authorities, `${anAuthority('of another server').cert}\n${readFileSync(servers.files.ca, 'utf8')}`);
     await using stack = await startStack({
       home: join(servers.home, 'stack'),
-      env: { ...plainEnvironment(), ...environment() },
+      env: { ...plainEnvironment(), ...environment(), TLS_CA_FILE: authorities },
     });
     expect(stack.services.map(({ state }) => state)).toEqual(stack.services.map(() => 'ready'));
     const asked = new pg.Client({ connectionString: servers.plainDatabaseUrl });
