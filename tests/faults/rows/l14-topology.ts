@@ -40,7 +40,7 @@ const faults: Record<string, Inject> = {
   },
   async 'a queue declared with other arguments'({ stack }) {
     const other = { ...faultSettings, EVENTS_QUEUE_LIMIT: '1000000' };
-    const refusal = String(await prepareBroker({ url: stack.brokerUrl }, other).catch(String));
+    const refusal = String(await prepareBroker({ url: stack.brokerUrl }, withConstants(other)).catch(String));
     const named = [routerQueue, "'x-max-length-bytes'"];
     return named.filter((name) => !refusal.includes(name)).map((name) => `${name} is not named: ${refusal}`);
   },
