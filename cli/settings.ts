@@ -13,11 +13,12 @@ export type Setting = {
   default?: unknown;
   example?: string | undefined;
   per?: Per;
+  isConstant?: true;
   _parse?: unknown;
 };
 
-/** The settings that each process or command reads, by its name. */
-export const READERS: Record<string, Record<string, Setting>> = {
+/** The settings and constants of each process or command, by its name. */
+const SPECS: Record<string, Record<string, Setting>> = {
   'subscription-api': subscriptionApiSettings,
   'event-router': routerSettings,
   'location-tracker': trackerSettings,
@@ -27,7 +28,24 @@ export const READERS: Record<string, Record<string, Setting>> = {
   '`waybell declare`': { ...declareSettings, ...scheduleSettings },
 };
 
-/** The names of all of them. */
+const part = (isWanted: (setting: Setting) => boolean) =>
+  Object.fromEntries(
+    Object.entries(SPECS).map(([reader, specs]) => [
+      reader,
+      Object.fromEntries(Object.entries(specs).filter(([, setting]) => isWanted(setting))),
+    ]),
+  );
+
+/** The settings that each reads. */
+export const READERS = part(({ isConstant }) => isConstant !== true);
+
+/** What nobody can set. */
+export const constants: Record<string, Setting> = Object.assign(
+  {},
+  ...Object.values(part(({ isConstant }) => isConstant === true)),
+);
+
+/** The names of all settings. */
 export const settingNames: readonly string[] = [
   ...new Set(Object.values(READERS).flatMap((specs) => Object.keys(specs))),
 ];

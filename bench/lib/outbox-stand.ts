@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ export async function startOutboxStand(): Promise<OutboxStand> {
   const servers = await beginServers({ home, env: { PATH, HOME }, only: ['postgres', 'rabbitmq'] });
   await Promise.all([servers.ready('postgres'), servers.ready('rabbitmq')]);
   const urls = { postgres: servers.url('postgres'), rabbitmq: servers.url('rabbitmq') };
-  await prepareBroker({ url: urls.rabbitmq }, { QUORUM_SIZE: '1' });
+  await prepareBroker({ url: urls.rabbitmq }, withConstants({ QUORUM_SIZE: '1' }));
   const postgres = new pg.Pool({ connectionString: urls.postgres, max: 1 });
   await postgres.query(`${outboxMigration}; create table orders (id bigint generated always as identity, note text)`);
   const caller = startPart<OutboxCallerCommands>('parts/outbox-caller.ts');

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +37,7 @@ export async function startStand(settings: Record<string, string> = {}): Promise
   const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
   homes.add(home);
   const { PATH = '', HOME = '' } = process.env;
-  const stack = await startStack({ home, env: { PATH, HOME, ...settings } });
+  const stack = await startStack({ home, env: { PATH, HOME, ...withConstants(settings) } });
   const receiver = startPart<ReceiverCommands>('parts/receiver.ts');
   const publisher = startPart<PublisherCommands>('parts/publisher.ts');
   const port = await receiver.call('listen');

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ export async function startTrackerStand(settings: Record<string, string> = {}): 
   const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
   const { PATH = '', HOME = '' } = process.env;
   const tracker = services.filter(({ name }) => name === 'location-tracker');
-  const stack = await startStack({ home, env: { PATH, HOME, ...settings }, services: tracker });
+  const stack = await startStack({ home, env: { PATH, HOME, ...withConstants(settings) }, services: tracker });
   const service = stack.service('location-tracker');
   return {
     stack,

@@ -13,6 +13,7 @@ import { ImportGraph } from '../test-run/import-graph.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
 import { readCosts } from '../test-run/test-costs.ts';
+import { goneSettings } from '@waybell/runtime/gone-settings';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
@@ -60,7 +61,7 @@ async function test(words: string[], options: Options): Promise<void> {
     throw new Error('--changed chooses the tests by itself: ./waybell test --changed, or --changed <commit>');
   if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
   const { settingNames } = await import('../settings.ts');
-  const left = takeOutSettings(settingNames, process.env);
+  const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());

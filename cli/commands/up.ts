@@ -31,7 +31,7 @@ export function upCommand(): Command {
         'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names; the data of containers in volumes,',
         'which "./waybell down --delete" deletes as well.',
         'The addresses that ./waybell env printed count as not set; those of another stack are refused.',
-        'Settings of the services are environment variables; with the demo GPS_SILENCE is 10s where it is not set.',
+        'Settings of the services are environment variables; with the demo a truck is silent after 10 s, not after an hour.',
         'RABBITMQ_VERSION=4.0 brings that version along (as root on Debian, or by a Docker engine), in place of the one that',
         'is installed; data of another version needs --fresh.',
         '',

@@ -11,7 +11,7 @@ export function failureReasonsPage(): string {
     '## An attempt failed',
     '',
     'Whatever the reason, the next attempt follows after its delay ([receiving.md](receiving.md#what-you-answer)). A 2xx status with complete headers in time is success: nothing',
-    'that happens to the body changes it. `expired` and `parked_over_limit` are no failed attempts: they end a delivery that waited longer than `DELIVERY_MAX_AGE`, or that was the oldest of more than `WAITING_MAX_ROWS` or `WAITING_MAX_BYTES` ([settings.md](settings.md)), and count against no subscription.',
+    'that happens to the body changes it. `expired` and `parked_over_limit` are no failed attempts: they end a delivery that waited longer than `DELIVERY_MAX_AGE`, or that was the oldest of more than an account may have waiting: a million, or a tenth of `WAITING_ALL_MAX_BYTES`, and count against no subscription.',
     '',
     'A fault on our side is no failed attempt either: while our proxy or a file descriptor are missing deliverers wait; a delivery that our own machine or network does not let out (no name server answers; no port, no route any more, a firewall of ours; or most receivers that answered lately cannot be connected to, or are led elsewhere by their names, all at once) waits unattempted (`egress`) until it gets through or expires.',
     '',

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import {
   address,
   bytes,
+  constant,
   count,
   duration,
   durations,
@@ -14,6 +15,7 @@ import {
   tolerated,
   wait,
 } from './environment.ts';
+import { withConstants } from './gone-settings.ts';
 
 const specs = {
   DELAY: duration({ default: 60_000 }),
@@ -120,5 +122,34 @@ describe('readEnvironment, given NAME_FILE,', () => {
     [{ SECRET_FILE: join(folder, 'none') }, 'SECRET_FILE: "'],
   ])('refuses a file that is one value too many, or is not there', (env, problem) => {
     expect(() => readEnvironment(secret, env)).toThrow(problem);
+  });
+});
+
+describe('readEnvironment, given what is no setting any more,', () => {
+  const read = (env: NodeJS.ProcessEnv) =>
+    readEnvironment({ ...specs, LISTENER_LIFE: constant(wait({ default: 30_000 })) }, env);
+
+  test('names all of it at once, with what replaced it, beside all else that is wrong', () => {
+    const env = { AMQP_CA_FILE: '/ca.pem', LISTENER_LIFE: '1m', HEALTH_HOST: '', SLOTS: '0', SIZE_FILE: '/none' };
+    expect(() => read(env)).toThrow(
+      expect.objectContaining({
+        problems: [
+          'AMQP_CA_FILE is gone: set TLS_CA, which holds for RabbitMQ, Postgres and Redis',
+          'LISTENER_LIFE is gone: it is 30s always',
+          'SIZE_FILE: "/none" cannot be read: there is no such file',
+          'SLOTS: "0" is not a whole number of at least 1',
+        ],
+      }),
+    );
+  });
+
+  test('reads a constant as it is, but where a test changes it', () => {
+    expect(read({}).LISTENER_LIFE).toBe(30_000);
+    expect(read(withConstants({ LISTENER_LIFE: '5s', SLOTS: '2' }))).toMatchObject({ LISTENER_LIFE: 5_000, SLOTS: 2 });
+    expect(read(withConstants({ LISTENER_LIFE: '' })).LISTENER_LIFE).toBe(30_000);
+  });
+
+  test('refuses to change what is no constant', () => {
+    expect(() => read({ WAYBELL_TEST_SLOTS: '1' })).toThrow('WAYBELL_TEST_SLOTS: there is no such constant');
   });
 });

@@ -1,6 +1,7 @@
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { addressesIn } from './addresses-in.ts';
 import { parseDurationMs } from './duration.ts';
+import { changedConstants, goneIn } from './gone-settings.ts';
 import { mistypedSettings, type Mistyped } from './mistyped-settings.ts';
 import { requireCertificates } from './pem.ts';
 import { readTextFile } from './read-text-file.ts';
@@ -107,6 +108,9 @@ export function checked<T, S extends { _parse: (text: string) => T }>(setting: S
   };
 }
 
+/** The same, but no setting: its default holds always. Tests and benches alone change it, by `withConstants`. */
+export const constant = <S extends object>(setting: S): S & { isConstant: true } => ({ ...setting, isConstant: true });
+
 /**
  * The same setting, but no reason not to start: if its file cannot be read, that is logged, and the setting counts as not set.
  */
@@ -127,7 +131,8 @@ export class InvalidEnvironment extends Error {
 
 /**
  * Reads the settings named in `specs` from `env`, each from `NAME` or from the file named by `NAME_FILE`, without the file's last
- * line end. An empty value counts as not set. Throws InvalidEnvironment with all problems at once; `warn` gets the ignored ones.
+ * line end. An empty value counts as not set. Throws InvalidEnvironment with all problems at once, among them settings that are
+ * gone, whichever process read them; `warn` gets the ignored ones.
  */
 export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>>(
   specs: S,
@@ -135,13 +140,19 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
   warn: (text: string) => void = (text) => process.emitWarning(text),
 ): CleanedEnv<S> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  refuseBlindTrust(given);
-  readFiles(specs, given, warn);
+  const problems = [...blindTrust(given), ...goneIn(given)];
+  const changed = changedConstants(given);
+  for (const [name, spec] of Object.entries(specs)) {
+    if ('isConstant' in spec) given[name] = changed[name];
+    else problems.push(...readFile(name, spec, given, warn));
+  }
+  const isReported = (name: string) => problems.some((problem) => problem.startsWith(`${name}_FILE: `));
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(
-        ([name, error]) => `${sourceOf(name, given)}: ${whatIsWrong(error)}${perhapsMeant(name, given)}`,
-      );
+      for (const [name, error] of Object.entries(errors)) {
+        if (isReported(name)) continue;
+        problems.push(`${sourceOf(name, given)}: ${whatIsWrong(error)}${perhapsMeant(name, given)}`);
+      }
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
@@ -166,12 +177,17 @@ export function mistypedHere(settings: readonly string[]): Mistyped[] {
   return mistypedSettings(settings, process.env);
 }
 
+/** The constants that are changed in this process, by name: in tests alone. */
+export function constantsChangedHere(): Record<string, string> {
+  return changedConstants(process.env);
+}
+
 /** With this variable, Node.js would accept any certificate, of receivers and of servers, from any machine that answers. */
-function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): void {
-  if (isChecked !== '0') return;
-  throw new InvalidEnvironment([
-    'NODE_TLS_REJECT_UNAUTHORIZED: 0 would have certificates go unchecked: unset it, and name your own authority by NODE_EXTRA_CA_CERTS, or by AMQP_CA_FILE, DATABASE_CA_FILE or REDIS_CA_FILE',
-  ]);
+function blindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): string[] {
+  if (isChecked !== '0') return [];
+  return [
+    'NODE_TLS_REJECT_UNAUTHORIZED: 0 would have certificates go unchecked: unset it, and name your own authority by TLS_CA_FILE, or for receivers by NODE_EXTRA_CA_CERTS',
+  ];
 }
 
 /**
@@ -188,14 +204,13 @@ export function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path = '' }: Node
   }
 }
 
-function readFiles(specs: object, given: NodeJS.ProcessEnv, warn: (text: string) => void): void {
-  const problems = Object.entries(specs).flatMap(([name, spec]) => {
-    const problem = readFileOf(name, given);
-    if (problem === undefined || !('isTolerated' in spec)) return problem ?? [];
-    warn(`${problem}: ${name} counts as not set`);
-    return [];
-  });
-  if (problems.length > 0) throw new InvalidEnvironment(problems);
+/** Returns what is wrong with the file of a setting, unless that is no reason not to start. */
+function readFile(name: string, spec: object, given: NodeJS.ProcessEnv, warn: (text: string) => void): string[] {
+  const problem = readFileOf(name, given);
+  if (problem === undefined) return [];
+  if (!('isTolerated' in spec)) return [problem];
+  warn(`${problem}: ${name} counts as not set`);
+  return [];
 }
 
 /** Returns what is wrong with the file of a setting, if it has one. */

@@ -5,11 +5,11 @@ const SETTINGS = [
   'AMQP_URL',
   'CARRIER_RETRY_DELAYS',
   'SECRET_KEYS',
-  'REDIS_CA',
+  'TLS_CA',
   'PORT',
   'HOST',
   'LOG_LEVEL',
-  'LOG_HELD',
+  'LOG_RETENTION',
 ];
 
 describe('mistypedSettings', () => {

@@ -6,6 +6,7 @@ import {
   brokerAddress,
   postgresAddress,
   redisAddress,
+  requireUseOfTls,
   type BrokerAddressSettings,
   type PostgresAddressSettings,
   type RedisAddressSettings,
@@ -13,7 +14,9 @@ import {
 
 /** Settings of libs/runtime/settings.ts as the functions that use them want them. */
 
-export function processConfig(settings: ProcessSettings) {
+export function processConfig(settings: ProcessSettings & Parameters<typeof requireUseOfTls>[0]) {
+  // A setting that a process does not read could not be asked for.
+  requireUseOfTls({ ...settings });
   return { process: settings };
 }
 

@@ -8,7 +8,7 @@ const PARTS = new URL('process-parts.ts', import.meta.url).href;
 
 /** Ends when its input does, once it was told to stop. */
 const CODE = `import { startProcess } from '${PARTS}';
-  const settings = { LOG_LEVEL: 'info', HEALTH_HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 600_000, OTEL_EXPORTER_OTLP_ENDPOINT: '' };
+  const settings = { LOG_LEVEL: 'info', HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 600_000, OTEL_EXPORTER_OTLP_ENDPOINT: '' };
   await using parts = await startProcess('test', settings);
   const told = parts.shutdown.untilBegun();
   parts.log.info('working');
@@ -47,6 +47,20 @@ describe('a process that finds a mistyped setting in its environment', () => {
     });
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
     expect(JSON.parse(line)).toMatchObject({ msg: 'setting.unknown', name: 'HEALTH_PROT', nearest: 'HEALTH_PORT' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+});
+
+describe('a process whose constants are changed, as tests do,', () => {
+  test('says so', async () => {
+    const env = { ...process.env, WAYBELL_TEST_LISTENER_LIFE: '1s' };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CODE], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    expect(JSON.parse(line)).toMatchObject({ msg: 'constants.changed', changed: { LISTENER_LIFE: '1s' } });
     child.kill('SIGKILL');
     await once(child, 'exit');
   });

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import { flushCompileCache } from 'node:module';
-import { mistypedHere } from './environment.ts';
+import { constantsChangedHere, mistypedHere } from './environment.ts';
+import { goneSettings } from './gone-settings.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
@@ -23,7 +24,7 @@ export type ProcessParts = AsyncDisposable & {
 
 export type ProcessSettings = TracingSettings & {
   LOG_LEVEL: string;
-  HEALTH_HOST: string;
+  HOST: string;
   HEALTH_PORT: number;
   SHUTDOWN_GRACE: number;
 };
@@ -32,7 +33,9 @@ export type ProcessSettings = TracingSettings & {
 export async function startProcess(service: string, settings: ProcessSettings): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
-  for (const { name, setting } of mistypedHere(Object.keys(settings)))
+  const changed = constantsChangedHere();
+  if (Object.keys(changed).length > 0) log.warn({ changed }, 'constants.changed');
+  for (const { name, setting } of mistypedHere(Object.keys(settings).filter((each) => !(each in goneSettings))))
     log.warn({ name, nearest: setting }, 'setting.unknown');
   const shutdown = new Shutdown({ graceMs: settings.SHUTDOWN_GRACE, log });
   const metrics = createMetrics(service);
@@ -41,7 +44,7 @@ export async function startProcess(service: string, settings: ProcessSettings): 
   watchReadiness(() => readiness.waitingFor(), metrics);
   const tracing = await startTracing({ service, settings, log, metrics });
   const health = await serveHealth({
-    host: settings.HEALTH_HOST,
+    host: settings.HOST,
     port: settings.HEALTH_PORT,
     readiness,
     metrics,

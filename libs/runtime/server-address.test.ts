@@ -2,16 +2,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { placeOf } from './place-of.ts';
-import { brokerAddress, postgresAddress, redisAddress } from './server-address.ts';
+import { brokerAddress, postgresAddress, redisAddress, requireUseOfTls } from './server-address.ts';
 
-const broker = { AMQP_URL: 'amqps://u:p@host', AMQP_CA: '', AMQP_CERTIFICATE: '', AMQP_KEY: '' };
+const NO_TLS = { TLS_CA: '', TLS_CERTIFICATE: '', TLS_KEY: '' };
+const broker = { AMQP_URL: 'amqps://u:p@host', ...NO_TLS };
 const postgres = {
   DATABASE_URL: 'postgres://u:p@host/db',
-  DATABASE_CA: '',
-  DATABASE_CERTIFICATE: '',
-  DATABASE_KEY: '',
+  ...NO_TLS,
 };
-const redis = { REDIS_URL: 'rediss://host', REDIS_CA: '', REDIS_CERTIFICATE: '', REDIS_KEY: '' };
+const redis = { REDIS_URL: 'rediss://host', ...NO_TLS };
 
 describe('the address of a server', () => {
   test('asks for TLS by its scheme, and of Postgres by sslmode=verify-full, which is ours to read', () => {
@@ -76,24 +75,19 @@ describe('the address of a server', () => {
   });
 
   test('comes with the authorities that are given', () => {
-    expect(brokerAddress({ ...broker, AMQP_CA: 'ca' }).tls).toEqual({ ca: 'ca' });
+    expect(brokerAddress({ ...broker, TLS_CA: 'ca' }).tls).toEqual({ ca: 'ca' });
   });
 
   test('does not come with the certificate of another key', () => {
     const [certificate = ''] = rootCertificates;
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
-    const given = { REDIS_CERTIFICATE: certificate, REDIS_KEY: key };
-    expect(() => redisAddress({ ...redis, ...given })).toThrow('REDIS_KEY: is not the key of REDIS_CERTIFICATE');
+    const given = { TLS_CERTIFICATE: certificate, TLS_KEY: key };
+    expect(() => redisAddress({ ...redis, ...given })).toThrow('TLS_KEY: is not the key of TLS_CERTIFICATE');
   });
 
-  test.each([
-    ['AMQP_CA: is set', () => brokerAddress({ ...broker, AMQP_URL: 'amqp://host', AMQP_CA: 'ca' })],
-    ['REDIS_CA: is set', () => redisAddress({ ...redis, REDIS_URL: 'redis://host', REDIS_CA: 'ca' })],
-    ['DATABASE_CA: is set', () => postgresAddress({ ...postgres, DATABASE_CA: 'ca' })],
-    ['AMQP_CERTIFICATE, AMQP_KEY', () => brokerAddress({ ...broker, AMQP_KEY: 'key' })],
-  ])('does not let pass what would be of no effect: %s', (problem, read) => {
-    expect(read).toThrow(problem);
+  test('does not let pass a key without its certificate', () => {
+    expect(() => brokerAddress({ ...broker, TLS_KEY: 'key' })).toThrow('TLS_CERTIFICATE, TLS_KEY: one is of no use');
   });
 
   test.each([
@@ -102,8 +96,26 @@ describe('the address of a server', () => {
     ['sslmode=verify-ca', 'verify-full'],
     ['ssl=true', '"ssl"'],
     ['sslmode=verify-full&uselibpqcompat=true', '"uselibpqcompat"'],
-    ['sslmode=verify-full&sslrootcert=/ca.pem', 'DATABASE_CA_FILE'],
+    ['sslmode=verify-full&sslrootcert=/ca.pem', 'TLS_CA_FILE'],
   ])('does not let Postgres be whoever answers: ?%s', (query, advice) => {
     expect(() => postgresAddress({ ...postgres, DATABASE_URL: `${postgres.DATABASE_URL}?${query}` })).toThrow(advice);
+  });
+});
+
+describe('settings for TLS', () => {
+  const plain = { AMQP_URL: 'amqp://host', DATABASE_URL: 'postgres://host/db', REDIS_URL: 'redis://host' };
+
+  test.each(['TLS_CA', 'TLS_CERTIFICATE'])('are refused where no connection is encrypted: %s', (name) => {
+    expect(() => requireUseOfTls({ ...plain, [name]: 'pem' })).toThrow(`${name}: is set, but nothing`);
+    expect(() => requireUseOfTls(plain)).not.toThrow();
+  });
+
+  test.each([
+    { AMQP_URL: 'amqps://host' },
+    { ADMIN_AMQP_URL: 'AMQPS://host' },
+    { DATABASE_URL: 'postgres://host/db?application_name=a&sslmode=verify-full' },
+    { REDIS_URL: 'rediss+sentinel://host/main' },
+  ])('pass where one is: %j', (url) => {
+    expect(() => requireUseOfTls({ ...plain, ...url, TLS_CA: 'pem' })).not.toThrow();
   });
 });

@@ -20,34 +20,27 @@ export type ServerAddress = {
   isOfStack?: boolean;
 };
 
-export type BrokerAddressSettings = { AMQP_URL: string } & Record<'AMQP_CA' | 'AMQP_CERTIFICATE' | 'AMQP_KEY', string>;
-export type PostgresAddressSettings = { DATABASE_URL: string } & Record<
-  'DATABASE_CA' | 'DATABASE_CERTIFICATE' | 'DATABASE_KEY',
-  string
->;
-export type RedisAddressSettings = { REDIS_URL: string } & Record<
-  'REDIS_CA' | 'REDIS_CERTIFICATE' | 'REDIS_KEY',
-  string
->;
+type TlsSettings = Record<'TLS_CA' | 'TLS_CERTIFICATE' | 'TLS_KEY', string>;
+export type BrokerAddressSettings = { AMQP_URL: string } & TlsSettings;
+export type PostgresAddressSettings = { DATABASE_URL: string } & TlsSettings;
+export type RedisAddressSettings = { REDIS_URL: string } & TlsSettings;
 
 /**
  * Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment if the settings
  * contradict each other.
  */
 export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
-  const { AMQP_CA: ca, AMQP_CERTIFICATE: cert, AMQP_KEY: key } = settings;
   const isTls = /^amqps:/i.test(url);
   const clusters = addressesIn(url).map((node) => `${URL.parse(node)?.protocol}${URL.parse(node)?.pathname}`);
   if (new Set(clusters).size > 1)
     throw new InvalidEnvironment([
       'AMQP_URL: its addresses are not of one cluster: they differ in amqp:// or amqps://, or in the virtual host',
     ]);
-  return addressOf({ prefix: 'AMQP', url, isTls, how: 'does not begin with amqps://', ca, cert, key });
+  return addressOf(url, isTls, settings);
 }
 
 /** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment if the settings contradict each other. */
 export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettings): ServerAddress {
-  const { REDIS_CA: ca, REDIS_CERTIFICATE: cert, REDIS_KEY: key } = settings;
   const isTls = /^rediss(\+sentinel)?:/i.test(url);
   if (namesSentinels(url) && masterNameOf(url) === '')
     throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
@@ -58,7 +51,7 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
   requireAlike('REDIS_URL', url);
   if (!namesSentinels(url) && addressesIn(url).length > 1)
     throw new InvalidEnvironment(['REDIS_URL: names several servers: write redis+sentinel://<sentinels>/<master>']);
-  return addressOf({ prefix: 'REDIS', url, isTls, how: 'does not begin with rediss', ca, cert, key });
+  return addressOf(url, isTls, settings);
 }
 
 /**
@@ -66,10 +59,9 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
  * without verifying the server.
  */
 export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
-  const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;
   requireAlike('DATABASE_URL', DATABASE_URL);
   const { url, isTls } = readSslMode(DATABASE_URL);
-  return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
+  return addressOf(url, isTls, settings);
 }
 
 /** Throws if several addresses differ in more than their hosts: the rest is read from the first. */
@@ -82,26 +74,29 @@ function requireAlike(name: string, url: string): void {
     ]);
 }
 
-type AddressParts = { prefix: string; url: string; isTls: boolean; how: string } & Record<
-  'ca' | 'cert' | 'key',
-  string
->;
-
-function addressOf({ prefix, url, isTls, how, ca, cert, key }: AddressParts): ServerAddress {
-  const given = Object.entries({ CA: ca, CERTIFICATE: cert, KEY: key }).filter(([, value]) => value !== '');
-  const [first] = given;
-  if (first !== undefined && !isTls)
-    throw new InvalidEnvironment([
-      `${prefix}_${first[0]}: is set, but ${prefix}_URL ${how}: nothing would be encrypted`,
-    ]);
+function addressOf(url: string, isTls: boolean, settings: TlsSettings): ServerAddress {
+  const { TLS_CA: ca, TLS_CERTIFICATE: cert, TLS_KEY: key } = settings;
   if ((cert === '') !== (key === ''))
-    throw new InvalidEnvironment([`${prefix}_CERTIFICATE, ${prefix}_KEY: one is of no use without the other`]);
-  if (!isTls) return { url };
+    throw new InvalidEnvironment(['TLS_CERTIFICATE, TLS_KEY: one is of no use without the other']);
   if (cert !== '' && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new InvalidEnvironment([
-      `${prefix}_KEY: is not the key of ${prefix}_CERTIFICATE, or that does not come first there`,
-    ]);
-  return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
+    throw new InvalidEnvironment(['TLS_KEY: is not the key of TLS_CERTIFICATE, or that does not come first there']);
+  return isTls ? { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } } : { url };
+}
+
+const ENCRYPTED = /^(amqps|rediss(\+sentinel)?):|[?&]sslmode=verify-full/i;
+
+type ServerUrls = 'AMQP_URL' | 'ADMIN_AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL';
+
+/** Throws InvalidEnvironment if settings for TLS are given to a process none of whose connections is encrypted. */
+export function requireUseOfTls(settings: {
+  [name in keyof TlsSettings | ServerUrls]?: string | undefined;
+}): void {
+  const given = (['TLS_CA', 'TLS_CERTIFICATE'] as const).find((name) => (settings[name] ?? '') !== '');
+  const urls = [settings.AMQP_URL, settings.ADMIN_AMQP_URL, settings.DATABASE_URL, settings.REDIS_URL];
+  if (given === undefined || urls.some((url) => ENCRYPTED.test(url ?? ''))) return;
+  throw new InvalidEnvironment([
+    `${given}: is set, but nothing would be encrypted: write amqps:// in AMQP_URL, sslmode=verify-full in DATABASE_URL, rediss:// in REDIS_URL`,
+  ]);
 }
 
 /** Includes the separator that joins the parameter to the others: before it or, if it is the first, after it. */
@@ -124,7 +119,7 @@ function readSslMode(address: string): { url: string; isTls: boolean } {
   const other = OTHER_PARAMETERS.find((name) => url.searchParams.has(name));
   if (other !== undefined)
     throw new InvalidEnvironment([
-      `DATABASE_URL: "${other}" is not read: write sslmode=verify-full, and name files by DATABASE_CA_FILE, DATABASE_CERTIFICATE_FILE and DATABASE_KEY_FILE`,
+      `DATABASE_URL: "${other}" is not read: write sslmode=verify-full, and name files by TLS_CA_FILE, TLS_CERTIFICATE_FILE and TLS_KEY_FILE`,
     ]);
   const mode = url.searchParams.get('sslmode');
   if (mode === null) return { url: address, isTls: false };

@@ -27,7 +27,7 @@ describe('troubleWith', () => {
       'an authority that is not known',
       { server: 'RabbitMQ', url: 'amqps://rabbitmq' } as const,
       coded('SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain'),
-      'RabbitMQ at rabbitmq, which AMQP_URL names, shows a certificate of an authority that is not known here (self-signed certificate in certificate chain): name it by AMQP_CA_FILE',
+      'RabbitMQ at rabbitmq, which AMQP_URL names, shows a certificate of an authority that is not known here (self-signed certificate in certificate chain): name it by TLS_CA_FILE',
     ],
     [
       'a user without a right',

@@ -31,8 +31,7 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
   const setting = SETTINGS[server];
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
   const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
-  const authority = setting.replace('_URL', '_CA');
-  const wrong = whatIsWrong({ server, url }, error, { advice, authority });
+  const wrong = whatIsWrong({ server, url }, error, advice);
   return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${wrong}`;
 }
 
@@ -44,9 +43,7 @@ const LIMIT = {
   Redis: '',
 };
 
-type Remedy = { advice: string; authority: string };
-
-function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, authority }: Remedy): string {
+function whatIsWrong({ server, url }: AskedServer, error: unknown, advice: string): string {
   const why = messageOf(error);
   const [address] = addressesIn(url);
   const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
@@ -60,7 +57,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, aut
   if (kind === 'pooler')
     return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
   if (kind === 'authority')
-    return `shows a certificate of an authority that is not known here (${why}): name it by ${authority}_FILE`;
+    return `shows a certificate of an authority that is not known here (${why}): name it by TLS_CA_FILE`;
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 

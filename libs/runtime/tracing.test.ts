@@ -129,7 +129,7 @@ describe('a process', () => {
       const { tracingSettings } = await import('${url('tracing-settings.ts')}');
       const { startProcess } = await import('${url('process-parts.ts')}');
       const tracing = readEnvironment(tracingSettings, ${JSON.stringify(env)});
-      await startProcess('test', { LOG_LEVEL: 'info', HEALTH_HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 1, ...tracing });
+      await startProcess('test', { LOG_LEVEL: 'info', HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 1, ...tracing });
       process.stdout.write(JSON.stringify({ packages: [...loaded] }) + '\\n');
       process.exit();`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });

@@ -1,17 +1,15 @@
 import { readEnvironment, str } from '@waybell/runtime/environment';
 import { brokerAddress, postgresAddress, type ServerAddress } from '@waybell/runtime/server-address';
-import { brokerSettings, postgresSettings } from '@waybell/runtime/settings';
+import { tlsSettings } from '@waybell/runtime/settings';
 import { stackOf } from './stack-folder.ts';
 import { requireRunning } from './stack-state.ts';
 
 // The running stack names what the environment does not.
 const optional = str({ default: '' });
-const { AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY } = brokerSettings;
-const { DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY } = postgresSettings;
 /** What commands read of RabbitMQ. */
-export const AMQP = { AMQP_URL: optional, AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY };
+export const AMQP = { AMQP_URL: optional, ...tlsSettings };
 /** What commands read of Postgres. */
-export const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY };
+export const DATABASE = { DATABASE_URL: optional, ...tlsSettings };
 
 /** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
 export function brokerOf(env: NodeJS.ProcessEnv): ServerAddress {

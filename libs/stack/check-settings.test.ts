@@ -3,7 +3,7 @@ import { services } from './services.ts';
 import { checkSettings } from './check-settings.ts';
 
 test('what no service and no declaration refuses passes, without an address of any server', async () => {
-  const right = { LOG_LEVEL: '', DELIVER_SLOTS: '16', QUORUM_SIZE: '1' };
+  const right = { LOG_LEVEL: '', DELIVER_SLOTS: '16', EVENTS_QUEUE_LIMIT: '1MiB' };
   await expect(checkSettings(services, right)).resolves.toBeUndefined();
 });
 
@@ -15,10 +15,12 @@ test('all that is wrong is named at once, each once, whichever service reads it'
   const wrong = {
     LOG_LEVEL: 'loud',
     DELIVER_SLOTS: '0',
-    ROUTE_PAUSE_DEPTH: 'deep',
-    QUORUM_SIZE: '-1',
+    ROUTE_PAUSE_DEPTH: '100',
+    EVENTS_QUEUE_LIMIT: '-1',
     REDIS_URL: 'redis',
   };
-  const named = await checkSettings(services, wrong).catch((error: Error) => error.message.match(/^ {2}\w+(?=:)/gm));
+  const named = await checkSettings(services, wrong).catch((error: Error) =>
+    error.message.match(/^ {2}\w+(?=:| is gone)/gm),
+  );
   expect(named?.map((name) => name.trim()).toSorted()).toEqual(Object.keys(wrong).toSorted());
 });

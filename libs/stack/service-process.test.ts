@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseDurationMs } from '@waybell/runtime/duration';
-import { MALLOC, MEMORY } from './service-process.ts';
+import { MALLOC, MEMORY, reachedAt } from './service-process.ts';
 import { repository } from './stack-folder.ts';
 
 test.each(['deploy/Dockerfile', 'docs/operating/sizing.md'])(
@@ -24,4 +24,14 @@ test('docker-compose.yml leaves a process more than its grace time', () => {
     parseDurationMs(pattern.exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? '');
   const grace = timeIn('docs/settings.md', /`SHUTDOWN_GRACE` \| `(\w+)`/);
   expect(timeIn('docker-compose.yml', /stop_grace_period: (\w+)/)).toBeGreaterThan(grace);
+});
+
+test.each([
+  [undefined, '127.0.0.1'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '[::1]'],
+  ['fd00::1', '[fd00::1]'],
+  ['waybell.test', 'waybell.test'],
+])('what listens on %s is reached at %s', (host, expected) => {
+  expect(reachedAt(host)).toBe(expected);
 });

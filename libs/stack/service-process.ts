@@ -35,7 +35,7 @@ const ENDING_MS = 5_000;
 export function serviceProcess(service: StackService, setup: ServiceSetup): ProcessSpec {
   const { folder, record } = setup;
   const env = serviceEnvironment(service, setup);
-  const health = `http://${env['HEALTH_HOST']}:${env['HEALTH_PORT']}`;
+  const health = `http://${reachedAt(env['HOST'])}:${env['HEALTH_PORT']}`;
   return {
     name: service.name,
     role: 'service',
@@ -52,14 +52,21 @@ export function serviceProcess(service: StackService, setup: ServiceSetup): Proc
   };
 }
 
+/** The host of an address that leads to what listens there. */
+export function reachedAt(host: string | undefined): string {
+  if (!host || host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /** The address of the API of the stack. */
 export function apiAddress(record: StackRecord, env: NodeJS.ProcessEnv): string {
-  return `http://${env['HOST'] || '127.0.0.1'}:${env['PORT'] || portOf(record, 'api')}`;
+  return `http://${reachedAt(env['HOST'])}:${env['PORT'] || portOf(record, 'api')}`;
 }
 
 /** The address of its interface for operators. */
 export function adminAddress(record: StackRecord, env: NodeJS.ProcessEnv): string {
-  return `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${adminPort(record, env)}`;
+  return `http://${reachedAt(env['ADMIN_HOST'])}:${adminPort(record, env)}`;
 }
 
 const adminPort = (record: StackRecord, env: NodeJS.ProcessEnv): string =>
@@ -97,10 +104,9 @@ function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.
     // Nor what another service needs, which the caller may have set.
     ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),
     DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
-    HEALTH_HOST: '127.0.0.1',
+    HOST: (service.isApi && env['HOST']) || '127.0.0.1',
     HEALTH_PORT: String(portOf(record, service.name)),
     ...(service.isApi && {
-      HOST: env['HOST'] || '127.0.0.1',
       PORT: env['PORT'] || String(portOf(record, 'api')),
       ADMIN_PORT: adminPort(record, env),
     }),

@@ -1,4 +1,13 @@
-import { bytes, count, countOrNone, duration, readEnvironment, wait, words } from '@waybell/runtime/environment';
+import {
+  bytes,
+  constant,
+  count,
+  countOrNone,
+  duration,
+  readEnvironment,
+  wait,
+  words,
+} from '@waybell/runtime/environment';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
 import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
@@ -7,36 +16,46 @@ export const deactivatorSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
-  DEACTIVATE_HELD: count({ per: 'process', default: 20, desc: 'batches of ends held and handled at once' }),
-  DEACTIVATE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'what they may weigh together' }),
+  DEACTIVATE_HELD: constant(count({ per: 'process', default: 20, desc: 'batches of ends held and handled at once' })),
+  DEACTIVATE_HELD_BYTES: constant(
+    bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'what they may weigh together' }),
+  ),
   DEACTIVATE_ON_EXHAUSTED: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts; none: of neither',
+    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts',
   }),
   DEACTIVATE_ON_WINDOW: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when every message of the window failed; none: of neither',
+    desc: 'interfaces whose subscriptions go off when every message of a day failed',
   }),
   END_ON_GONE: words({
     default: ['none'],
-    desc: 'interfaces whose subscriptions end when their receiver answers 410 (Gone); none: of neither',
+    desc: 'interfaces whose subscriptions end when their receiver answers 410 (Gone)',
   }),
-  DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
-  DEACTIVATION_SURGE_FEW: countOrNone({
-    per: 'line',
-    default: 4,
-    desc: 'where within a minute more than half of all subscriptions that had deliveries would go off, at so many hosts at least, all are held; 0: never',
-  }),
-  DEACTIVATION_SURGE_MANY: countOrNone({
-    per: 'line',
-    default: 20,
-    desc: 'where more than a tenth would, so many at least, at a quarter as many hosts, they are held; 0: never',
-  }),
-  DEACTIVATION_SWEEP_INTERVAL: wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
-  DEACTIVATION_CLAIM: duration({
-    default: 30_000,
-    desc: 'after this long without a confirm, another replica tells the delivery log what was switched off',
-  }),
+  DEACTIVATION_WINDOW: constant(duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' })),
+  DEACTIVATION_SURGE_FEW: constant(
+    countOrNone({
+      per: 'line',
+      default: 4,
+      desc: 'where within a minute more than half of all subscriptions that had deliveries would go off, at so many hosts at least, all are held; 0: never',
+    }),
+  ),
+  DEACTIVATION_SURGE_MANY: constant(
+    countOrNone({
+      per: 'line',
+      default: 20,
+      desc: 'where more than a tenth would, so many at least, at a quarter as many hosts, they are held; 0: never',
+    }),
+  ),
+  DEACTIVATION_SWEEP_INTERVAL: constant(
+    wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
+  ),
+  DEACTIVATION_CLAIM: constant(
+    duration({
+      default: 30_000,
+      desc: 'after this long without a confirm, another replica tells the delivery log what was switched off',
+    }),
+  ),
 };
 
 export type Config = ReturnType<typeof readConfig>;

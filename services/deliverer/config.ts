@@ -2,6 +2,7 @@ import {
   bool,
   bytes,
   checked,
+  constant,
   count,
   duration,
   InvalidEnvironment,
@@ -48,38 +49,52 @@ export const delivererSettings = {
   ...redisSettings,
   ...secretSettings,
   ...scheduleSettings,
-  DELIVER_SLOTS: count({ per: 'process', default: 1_024, desc: 'requests under way at once' }),
-  ...endpointSettings,
-  DELIVER_HELD: count({
+  DELIVER_SLOTS: count({
     per: 'process',
     default: 1_024,
-    desc: 'deliveries held at once, over all actions; beside them half as many that waited in Postgres',
+    desc: 'requests under way at once, and as many deliveries held',
   }),
-  DELIVER_HELD_BYTES: bytes({
-    per: 'process',
-    default: 16 * 2 ** 20,
-    desc: 'their total size, at most; those that waited in Postgres may take half as much beside it',
-  }),
+  ...endpointSettings,
+  DELIVER_HELD: constant(
+    count({
+      per: 'process',
+      default: 0,
+      desc: 'deliveries held at once, over all actions; beside them half as many that waited in Postgres; 0: as DELIVER_SLOTS',
+    }),
+  ),
+  DELIVER_HELD_BYTES: constant(
+    bytes({
+      per: 'process',
+      default: 16 * 2 ** 20,
+      desc: 'their total size, at most; those that waited in Postgres may take half as much beside it',
+    }),
+  ),
   DELIVER_ACTIONS: checked(
     words({
       default: ['*'],
-      desc: 'actions whose queues this process takes from, comma-separated: *, shipper.*, carrier.order.created; what waits in Postgres is sent by any deliverer',
+      desc: 'actions whose queues this process takes from: *, shipper.*, carrier.order.created',
     }),
     selectActions,
   ),
   ...waitingOfAccounts,
   ...patienceSettings,
   ...requestLimitSettings,
-  SHUTDOWN_ALLOW_SHORT: bool({
-    default: false,
-    desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
-  }),
-  CONNECT_LIMIT: wait({ default: 10_000, desc: 'limit for looking up a host, connecting to it and agreeing on TLS' }),
+  SHUTDOWN_ALLOW_SHORT: constant(
+    bool({
+      default: false,
+      desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
+    }),
+  ),
+  CONNECT_LIMIT: constant(
+    wait({ default: 10_000, desc: 'limit for looking up a host, connecting to it and agreeing on TLS' }),
+  ),
   ...egressSettings,
-  KEEP_ALIVE: wait({
-    default: 4_000,
-    desc: 'idle connections to receivers are closed after this long: before servers close theirs, mostly after 5 s',
-  }),
+  KEEP_ALIVE: constant(
+    wait({
+      default: 4_000,
+      desc: 'idle connections to receivers are closed after this long: before servers close theirs, mostly after 5 s',
+    }),
+  ),
   ...callbackSettings,
   PASS_TRACEPARENT: bool({
     default: false,
@@ -93,7 +108,9 @@ export const delivererSettings = {
     }),
     readProxy,
   ),
-  REMEMBER_ATTEMPTS: duration({ default: 3_600_000, desc: 'how long an attempt is recognised that was made before' }),
+  REMEMBER_ATTEMPTS: constant(
+    duration({ default: 3_600_000, desc: 'how long an attempt is recognised that was made before' }),
+  ),
 };
 
 export type Config = ReturnType<typeof readConfig>;
@@ -101,15 +118,17 @@ export type Config = ReturnType<typeof readConfig>;
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(delivererSettings, env);
   checkGrace(settings);
+  const held = settings.DELIVER_HELD || settings.DELIVER_SLOTS;
+  const heldLimit = { messages: held, bytes: settings.DELIVER_HELD_BYTES };
   return {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
-    flow: readEndpoints(settings, settings.DELIVER_HELD),
-    waiting: readWaitingOfAccounts(settings),
-    heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
+    flow: readEndpoints(settings, held),
+    waiting: readWaitingOfAccounts(settings, heldLimit),
+    heldLimit,
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },
@@ -134,7 +153,7 @@ type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', 
   SHUTDOWN_ALLOW_SHORT: boolean;
 };
 
-/** Throws InvalidEnvironment if a shutdown could cut a request and no setting allows that. */
+/** Throws InvalidEnvironment if a shutdown could cut a request. */
 function checkGrace(settings: GraceSettings): void {
   const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
   const leftMs = endingMs(settings.SHUTDOWN_GRACE);
@@ -142,6 +161,6 @@ function checkGrace(settings: GraceSettings): void {
   const [left, limit, least] = [leftMs, settings[longest], graceFor(settings[longest])].map(formatDuration);
   throw new InvalidEnvironment([
     `SHUTDOWN_GRACE: leaves requests ${left}, not longer than ${longest}, ${limit}: one under way at a restart could be cut ` +
-      `and made twice. Set more than ${least}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
+      `and made twice. Set more than ${least}`,
   ]);
 }

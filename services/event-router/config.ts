@@ -1,5 +1,5 @@
 import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-settings';
-import { bytes, count, duration, readEnvironment } from '@waybell/runtime/environment';
+import { bytes, constant, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
   brokerSettings,
@@ -15,14 +15,20 @@ export const routerSettings = {
   ...postgresSettings,
   ...redisSettings,
   ...eventSettings,
-  ROUTE_HELD: count({ per: 'process', default: 256, desc: 'events held and handled at once' }),
-  ROUTE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
-  ROUTE_PAUSE_DEPTH: count({
-    per: 'line',
-    default: 200_000,
-    desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
-  }),
-  REMEMBER_EVENTS: duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
+  ROUTE_HELD: constant(count({ per: 'process', default: 256, desc: 'events held and handled at once' })),
+  ROUTE_HELD_BYTES: constant(
+    bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
+  ),
+  ROUTE_PAUSE_DEPTH: constant(
+    count({
+      per: 'line',
+      default: 200_000,
+      desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
+    }),
+  ),
+  REMEMBER_EVENTS: constant(
+    duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
+  ),
   ...waitingSettings,
 };
 

@@ -1,4 +1,4 @@
-import { count, str, wait } from '@waybell/runtime/environment';
+import { constant, count, str, wait } from '@waybell/runtime/environment';
 import type { GeocoderOptions } from './find-address.ts';
 import { USER_AGENT } from '@waybell/runtime/callback-terms';
 
@@ -8,13 +8,13 @@ export const geocoderSettings = {
     desc: 'Nominatim-compatible geocoder, asked for addresses that upstream did not give; empty: none, and addresses stay empty',
     example: 'https://nominatim.example.com',
   }),
-  GEOCODER_LIMIT: wait({ default: 2_000, desc: 'how long a position may wait for its address, all in all' }),
+  GEOCODER_LIMIT: constant(wait({ default: 2_000, desc: 'how long a position may wait for its address, all in all' })),
   GEOCODER_RATE: count({
     per: 'process',
     default: 1,
-    desc: 'questions to the geocoder a second, at most: what it allows in all, divided by how many location-trackers there are',
+    desc: 'questions to the geocoder a second: what it allows, divided by the number of trackers',
   }),
-  GEOCODER_CACHE: count({ per: 'process', default: 100_000, desc: 'addresses remembered' }),
+  GEOCODER_CACHE: constant(count({ per: 'process', default: 100_000, desc: 'addresses remembered' })),
 };
 
 type GeocoderSettings = { GEOCODER_URL: string } & Record<

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readConfig } from './config.ts';
@@ -39,7 +40,7 @@ describe('readConfig', () => {
   test('tells of callbacks what settings say, and refuses source networks that receivers cannot see', () => {
     expect(readConfig(env).callbackTerms).toMatchObject({ networks: [], isHttpAllowed: false, eventBytes: 2 ** 20 });
     const set = { CALLBACK_SOURCE_NETWORKS: '8.8.8.0/28, 2a00:1450::7', CARRIER_RESPONSE_LIMIT: '5s' };
-    expect(readConfig({ ...env, ...set }).callbackTerms).toMatchObject({
+    expect(readConfig(withConstants({ ...env, ...set })).callbackTerms).toMatchObject({
       networks: ['8.8.8.0/28', '2a00:1450::7/128'],
       limits: { carrier: { responseMs: 5_000 } },
     });
@@ -50,8 +51,8 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...env, CALLBACK_SOURCE_NETWORKS: 'nat.example' })).toThrow(/"nat.example" is neither/);
   });
 
-  test('has a listener live without its stream for as long as is set', () => {
-    expect(readConfig({ ...env, LISTENER_LIFE: '5s' }).listening).toMatchObject({ lifeMs: 5_000 });
+  test('has a listener live without its stream for a time', () => {
+    expect(readConfig(withConstants({ ...env, LISTENER_LIFE: '5s' })).listening).toMatchObject({ lifeMs: 5_000 });
   });
 
   test('takes JWTs where an issuer is named, and then needs all that goes with it', () => {
@@ -67,13 +68,15 @@ describe('readConfig', () => {
       defaultScopes: [],
     });
     const bad = { JWT_ISSUER: 'https://issuer.test', JWT_JWKS_URL: 'http://issuer.test', JWT_ALGORITHMS: 'RS256,none' };
-    expect(() => readConfig({ ...env, ...bad })).toThrow(/JWT_AUDIENCE[^]*JWT_JWKS_URL[^]*"none" is none of RS256/);
+    expect(() => readConfig(withConstants({ ...env, ...bad }))).toThrow(
+      /JWT_AUDIENCE[^]*JWT_JWKS_URL[^]*"none" is none of RS256/,
+    );
     const lenient = readConfig({ ...env, ...jwt, JWT_DEFAULT_SCOPES: 'webhooks:read' });
     expect(lenient.jwt).toMatchObject({ defaultScopes: ['webhooks:read'] });
     for (const word of ['admin', 'webhooks:read webhooks:write'])
       expect(() => readConfig({ ...env, ...jwt, JWT_DEFAULT_SCOPES: word })).toThrow(/"[^"]*" is not a scope of JWTs/);
     for (const name of ['HS256', ','])
-      expect(() => readConfig({ ...env, ...jwt, JWT_ALGORITHMS: name })).toThrow(/ALGO/);
+      expect(() => readConfig(withConstants({ ...env, ...jwt, JWT_ALGORITHMS: name }))).toThrow(/ALGO/);
   });
 
   test('names every bad setting at once', () => {

@@ -2,6 +2,7 @@ import {
   address,
   bool,
   checked,
+  constant,
   count,
   duration,
   port,
@@ -18,7 +19,6 @@ import { readKeyRing } from '@waybell/runtime/secrets';
 import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { brokerAddress, type BrokerAddressSettings } from '@waybell/runtime/server-address';
 import {
-  brokerSettings,
   callbackSettings,
   eventSettings,
   patienceSettings,
@@ -38,11 +38,10 @@ export const subscriptionApiSettings = {
   ...postgresSettings,
   ...redisSettings,
   ...secretSettings,
-  HOST: str({ default: '0.0.0.0', desc: 'address on which the REST interface listens' }),
   PORT: port({ default: 8080, desc: 'port of the REST interface' }),
   ADMIN_PORT: port({
     default: undefined,
-    desc: "port of the operators' interface, which makes accounts and access tokens; without it, there is none",
+    desc: "port of the operators' interface; without it, there is none",
   }),
   ADMIN_HOST: str({ default: '127.0.0.1', desc: "address on which the operators' interface listens" }),
   ADMIN_AMQP_URL: address(
@@ -50,15 +49,14 @@ export const subscriptionApiSettings = {
     'amqps',
   )({
     default: undefined,
-    desc: "RabbitMQ, as the user `waybell-operator`: for queues and rejected messages on the operators' interface, which are not told without it",
+    desc: "RabbitMQ as `waybell-operator`, for queues and rejected messages on the operators' interface",
   }),
-  AMQP_CA: brokerSettings.AMQP_CA,
-  AMQP_CERTIFICATE: brokerSettings.AMQP_CERTIFICATE,
-  AMQP_KEY: brokerSettings.AMQP_KEY,
-  ADMIN_AMQP_TIMEOUT: wait({
-    default: 20_000,
-    desc: 'limit of what a request of an operator does on RabbitMQ; what is done by then is done',
-  }),
+  ADMIN_AMQP_TIMEOUT: constant(
+    wait({
+      default: 20_000,
+      desc: 'limit of what a request of an operator does on RabbitMQ; what is done by then is done',
+    }),
+  ),
   ...scheduleSettings,
   ...eventSettings,
   ...patienceSettings,
@@ -68,17 +66,21 @@ export const subscriptionApiSettings = {
   ),
   CALLBACK_ALLOW_HTTP: bool({ default: false, desc: 'whether a callback_url may also be http, not only https' }),
   ...callbackSettings,
-  CALLBACK_RESOLVE_TIMEOUT: wait({
-    default: 2_000,
-    desc: 'how long a subscribe waits for the name in callback_url; what has not resolved by then is accepted',
-  }),
+  CALLBACK_RESOLVE_TIMEOUT: constant(
+    wait({
+      default: 2_000,
+      desc: 'how long a subscribe waits for the name in callback_url; what has not resolved by then is accepted',
+    }),
+  ),
   ...jwtSettings,
   ...consoleSettings,
   ...sourceNetworkSettings,
-  SIGNING_SECRET_OVERLAP: duration({
-    default: 86_400_000,
-    desc: 'how long the signing secret before a rotation stays valid beside the new one',
-  }),
+  SIGNING_SECRET_OVERLAP: constant(
+    duration({
+      default: 86_400_000,
+      desc: 'how long the signing secret before a rotation stays valid beside the new one',
+    }),
+  ),
   AUDIT_RETENTION: duration({
     default: 31_536_000_000,
     desc: 'how long the audit log is kept',
@@ -86,67 +88,91 @@ export const subscriptionApiSettings = {
   REQUESTS_PER_MINUTE: count({
     per: 'client',
     default: 600,
-    desc: 'requests a minute of one client of an account, by all of its access tokens; beyond, 429',
+    desc: 'requests a minute of one client, by all of its access tokens; beyond, 429',
   }),
-  FAILURES_PER_MINUTE: count({
-    per: 'address',
-    default: 30,
-    desc: 'requests a minute of one address (IPv6: its /56) with an invalid access token; beyond, 429',
-  }),
+  FAILURES_PER_MINUTE: constant(
+    count({
+      per: 'address',
+      default: 30,
+      desc: 'requests a minute of one address (IPv6: its /56) with an invalid access token; beyond, 429',
+    }),
+  ),
   TRUSTED_PROXIES: checked(
     words({
       default: [],
-      desc: 'networks of proxies in front, comma-separated, whose X-Forwarded-For tells the address of the client',
+      desc: 'networks of proxies in front, whose X-Forwarded-For tells the address of the client',
       example: '10.0.0.0/8',
     }),
     readNetworks,
   ),
-  REQUEST_HEADERS_TIMEOUT: wait({
-    default: 10_000,
-    desc: 'limit from the start of a request to the end of its headers',
-  }),
-  REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
-  ANSWER_TIMEOUT: wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
-  IDLE_TIMEOUT: wait({
-    default: 620_000,
-    desc: 'how long a connection without a request is kept: longer than a balancer in front keeps it',
-  }),
-  LIVE_STREAMS_PER_CLIENT: count({
-    per: 'client and process',
-    default: 10,
-    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, that one client of an account has open, at most; beyond, 429',
-  }),
-  LIVE_STREAMS: count({
-    per: 'process',
-    default: 500,
-    desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, open in all, at most; beyond, 503',
-  }),
-  LISTENERS_PER_CLIENT: count({
-    per: 'client',
-    default: 5,
-    desc: 'listeners (`waybell listen`) that one client of an account has, at most; beyond, 429',
-  }),
-  LISTENERS: count({ per: 'installation', default: 500, desc: 'listeners in all, at most; beyond, 503' }),
-  LISTENER_REQUESTS: count({
-    per: 'client and process',
-    default: 20,
-    desc: 'callbacks of one listener that wait for its answer, at most; beyond, 503, and they are retried',
-  }),
-  LISTENER_LIFE: wait({ default: 30_000, desc: 'how long a listener lives without its stream' }),
-  LISTENER_ANSWER_LIMIT: wait({
-    default: 55_000,
-    desc: 'how long a callback waits for the answer of a listener, where its deliverer waits so long; then it is 504',
-  }),
-  CONNECTION_LIMIT: count({
-    per: 'port and process',
-    default: 5_000,
-    desc: 'connections open to each port of the API, at most',
-  }),
-  CONNECTIONS_PER_ADDRESS: count({
-    per: 'address and process',
-    default: 500,
-    desc: 'of these, connections of one address (IPv6: its /56) that is not among TRUSTED_PROXIES, at most',
-  }),
+  REQUEST_HEADERS_TIMEOUT: constant(
+    wait({
+      default: 10_000,
+      desc: 'limit from the start of a request to the end of its headers',
+    }),
+  ),
+  REQUEST_TIMEOUT: constant(
+    wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
+  ),
+  ANSWER_TIMEOUT: constant(
+    wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
+  ),
+  IDLE_TIMEOUT: constant(
+    wait({
+      default: 620_000,
+      desc: 'how long a connection without a request is kept: longer than a balancer in front keeps it',
+    }),
+  ),
+  LIVE_STREAMS_PER_CLIENT: constant(
+    count({
+      per: 'client and process',
+      default: 10,
+      desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, that one client of an account has open, at most; beyond, 429',
+    }),
+  ),
+  LIVE_STREAMS: constant(
+    count({
+      per: 'process',
+      default: 500,
+      desc: 'streams of /v1/live and of listeners, and requests that wait for deliveries, open in all, at most; beyond, 503',
+    }),
+  ),
+  LISTENERS_PER_CLIENT: constant(
+    count({
+      per: 'client',
+      default: 5,
+      desc: 'listeners (`waybell listen`) that one client of an account has, at most; beyond, 429',
+    }),
+  ),
+  LISTENERS: constant(count({ per: 'installation', default: 500, desc: 'listeners in all, at most; beyond, 503' })),
+  LISTENER_REQUESTS: constant(
+    count({
+      per: 'client and process',
+      default: 20,
+      desc: 'callbacks of one listener that wait for its answer, at most; beyond, 503, and they are retried',
+    }),
+  ),
+  LISTENER_LIFE: constant(wait({ default: 30_000, desc: 'how long a listener lives without its stream' })),
+  LISTENER_ANSWER_LIMIT: constant(
+    wait({
+      default: 55_000,
+      desc: 'how long a callback waits for the answer of a listener, where its deliverer waits so long; then it is 504',
+    }),
+  ),
+  CONNECTION_LIMIT: constant(
+    count({
+      per: 'port and process',
+      default: 5_000,
+      desc: 'connections open to each port of the API, at most',
+    }),
+  ),
+  CONNECTIONS_PER_ADDRESS: constant(
+    count({
+      per: 'address and process',
+      default: 500,
+      desc: 'of these, connections of one address (IPv6: its /56) that is not among TRUSTED_PROXIES, at most',
+    }),
+  ),
 };
 
 export type Config = ReturnType<typeof readConfig>;

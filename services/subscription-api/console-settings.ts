@@ -7,21 +7,21 @@ import { readableAccent } from './rest/console/readable-accent.ts';
 export const consoleSettings = {
   CONSOLE_CLIENT_ID: str({
     default: '',
-    desc: 'by which JWT_ISSUER knows the console, a public client whose redirect address is that of the page; empty: people sign in with an access token',
+    desc: 'the console as a public client of JWT_ISSUER; empty: people sign in with an access token',
     example: 'waybell-console',
   }),
   CONSOLE_SCOPE: str({
     default: 'webhooks:read webhooks:write',
-    desc: 'scopes that the console asks JWT_ISSUER for, space-separated; with offline_access, many issuers let it renew a token',
+    desc: 'what the console asks JWT_ISSUER for, with spaces; offline_access renews tokens',
   }),
   CONSOLE_ISSUER_ORIGINS: words({
     default: [],
-    desc: 'origins that the console may ask beside that of JWT_ISSUER, comma-separated: that of its token endpoint, if it is another',
+    desc: 'origins that the console may ask beside that of JWT_ISSUER: of its token endpoint',
     example: 'https://token.example.com',
   }),
   CONSOLE_PARENTS: words({
     default: [],
-    desc: 'origins whose pages may show the console of clients in a frame, comma-separated; that of operators is framed by none',
+    desc: 'origins whose pages may show the console of clients in a frame',
     example: 'https://platform.example.com',
   }),
   CONSOLE_NAME: str({

@@ -1,4 +1,4 @@
-import { checked, duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
+import { checked, constant, duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
 import { DEFAULT_SCOPES, type Scope } from './tokens.ts';
 
@@ -25,17 +25,21 @@ export const jwtSettings = {
   }),
   JWT_AUDIENCE: str({ default: '', desc: 'what `aud` of a JWT has to name; required with JWT_ISSUER' }),
   JWT_JWKS_URL: str({ default: '', desc: 'https address of the keys of JWT_ISSUER; required with it' }),
-  JWT_ALGORITHMS: words({
-    default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
-    desc: 'algorithms by which a JWT may be signed',
-  }),
-  JWT_LEEWAY: duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
+  JWT_ALGORITHMS: constant(
+    words({
+      default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      desc: 'algorithms by which a JWT may be signed',
+    }),
+  ),
+  JWT_LEEWAY: constant(
+    duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
+  ),
   JWT_ACCOUNT_CLAIM: str({ default: 'account', desc: 'claim of a JWT with the guid of the account' }),
   JWT_CLIENT_CLAIM: str({ default: 'client_id', desc: 'claim of a JWT with the name of the client' }),
   JWT_DEFAULT_SCOPES: checked(
     words({
       default: [],
-      desc: 'scopes of a JWT that has no claim `scope`, `scp`, `permissions` or `roles`, comma-separated; by default it may do nothing',
+      desc: 'scopes of a JWT that has no claim `scope`, `scp`, `permissions` or `roles`',
       example: 'webhooks:read,webhooks:write',
     }),
     readDefaultScopes,

@@ -7,7 +7,7 @@ import { readSourceNetworks } from '@waybell/runtime/source-networks';
 export const sourceNetworkSettings = {
   CALLBACK_SOURCE_NETWORKS: words({
     default: [],
-    desc: 'networks and addresses from which callbacks come, as receivers see them (of a NAT gateway, or of CALLBACK_PROXY), comma-separated; told to everybody at /v1/source-networks; empty: not told',
+    desc: 'networks that callbacks come from, as receivers see them; told at /v1/source-networks',
     example: '203.0.113.0/28,2001:db8:9::/48',
   }),
   ...requestLimitSettings,

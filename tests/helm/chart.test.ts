@@ -54,7 +54,7 @@ const own = aSelfSignedCertificate({ name: 'waybell' });
 /** What an operator has in Secrets and ConfigMaps. */
 const KEPT: Record<string, string> = {
   ADMIN_AMQP_URL: 'amqps://waybell-operator:secret@rabbitmq',
-  AMQP_KEY: own.key,
+  TLS_KEY: own.key,
   AMQP_URL: 'amqps://user:secret@rabbitmq',
   DATABASE_URL: 'postgres://user:secret@postgres/waybell?sslmode=verify-full',
   REDIS_URL: 'rediss://:secret@redis',

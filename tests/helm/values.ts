@@ -10,9 +10,9 @@ settings:
   CALLBACK_DENY_NETWORKS: [198.18.0.0/15, '2001:db8:64::/96']
   CARRIER_RETRY_DELAYS: 1s,2s
   TRUSTED_PROXIES: 10.0.0.0/8
-  WAITING_MAX_ROWS: 20000000
+  WAITING_ALL_MAX_BYTES: 21474836480
 settingsFrom:
-  - { configMap: servers-ca, keys: { AMQP_CA: ca.crt, DATABASE_CA: ca.crt, REDIS_CA: ca.crt } }
+  - { configMap: servers-ca, keys: { TLS_CA: ca.crt } }
 operators:
   enabled: true
   ingress: { enabled: true, className: inside, host: operators.example.com, tlsSecret: operators-tls }
@@ -25,7 +25,7 @@ services:
     settings: { REQUESTS_PER_MINUTE: 1200 }
   event-router:
     priorityClassName: system-cluster-critical
-    settingsFrom: [{ secret: event-router-tls, keys: { AMQP_CERTIFICATE: tls.crt, AMQP_KEY: tls.key } }]
+    settingsFrom: [{ secret: event-router-tls, keys: { TLS_CERTIFICATE: tls.crt, TLS_KEY: tls.key } }]
   deliverer:
     settings: { SHUTDOWN_GRACE: 1.51m }
     secret: { name: vault-deliverer, keys: { AMQP_URL: amqp } }
@@ -47,7 +47,7 @@ deliverers:
     autoscaling: { minReplicas: 4 }
 jobs:
   migrate: { serviceAccountAnnotations: { example.com/role: owner } }
-  declare: { settings: { QUORUM_SIZE: 5 } }
+  declare: { settings: { EVENTS_QUEUE_LIMIT: 2GiB } }
 autoscaling:
   enabled: true
   prometheus:
@@ -79,9 +79,14 @@ export const REFUSED: [values: string, said: string][] = [
   ['replicas: 3', `at '': additional properties 'replicas' not allowed`],
   ['settings: { LOG_LEVL: debug }', `at '/settings': additional properties 'LOG_LEVL' not allowed`],
   ['settings: { LOG_LEVEL: verbose }', `at '/settings/LOG_LEVEL': value must be one of 'debug', 'info'`],
-  ['settings: { CONFIRM_TIMEOUT: 30 }', `at '/settings/CONFIRM_TIMEOUT': got number, want string`],
-  ['settings: { CONFIRM_TIMEOUT: 30 s }', `at '/settings/CONFIRM_TIMEOUT': '30 s' does not match pattern`],
+  ['settings: { DELIVERY_MAX_AGE: 30 }', `at '/settings/DELIVERY_MAX_AGE': got number, want string`],
+  ['settings: { DELIVERY_MAX_AGE: 30 s }', `at '/settings/DELIVERY_MAX_AGE': '30 s' does not match pattern`],
   ['settings: { SECRET_KEYS: "a:b" }', `at '/settings': additional properties 'SECRET_KEYS' not allowed`],
+  ['settings: { AMQP_CA: /ca.crt }', `at '/settings': additional properties 'AMQP_CA' not allowed`],
+  [
+    'settingsFrom: [{ configMap: ca, keys: { REDIS_CA: ca.crt } }]',
+    `at '/settingsFrom/0/keys': additional properties 'REDIS_CA' not allowed`,
+  ],
   ['settings: { HEALTH_PORT: 80 }', `at '/settings': additional properties 'HEALTH_PORT' not allowed`],
   [
     'services: { event-router: { settings: { DELIVER_SLOTS: 3 } } }',
@@ -99,7 +104,7 @@ export const REFUSED: [values: string, said: string][] = [
   ],
   ['services: { deliverer: { actions: [shipper.*] } }', 'some actions would be delivered by nobody'],
   ['services: { deliverer: { autoscaling: { minReplicas: 0 } } }', 'minReplicas'],
-  ['settingsFrom: [{ keys: { AMQP_CA: ca.crt } }]', `at '/settingsFrom/0': missing property 'secret'`],
+  ['settingsFrom: [{ keys: { TLS_CA: ca.crt } }]', `at '/settingsFrom/0': missing property 'secret'`],
   [
     'settings: { CALLBACK_PROXY: "http://proxy" }\nservices: { deliverer: { secret: { keys: { CALLBACK_PROXY: proxy } } } }',
     'CALLBACK_PROXY of deliverer is among `settings`, and in a Secret or ConfigMap too',

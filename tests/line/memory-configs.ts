@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { readConfig as readDeactivatorConfig } from '@waybell/deactivator/config';
 import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
 import { readConfig as readRouterConfig } from '@waybell/event-router/config';
@@ -17,7 +18,7 @@ const known = new Map<string, Configs>();
 /** Read once: a thousand lines have the same settings. */
 export function configsOf(settings: Record<string, string> = {}): Configs {
   const key = JSON.stringify(settings);
-  const configs = known.get(key) ?? readConfigs({ ...ENVIRONMENT, ...settings });
+  const configs = known.get(key) ?? readConfigs(withConstants({ ...ENVIRONMENT, ...settings }));
   known.set(key, configs);
   return configs;
 }

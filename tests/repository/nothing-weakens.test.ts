@@ -59,7 +59,7 @@ describe('a certificate of our own', () => {
   test('is shown with its key, as settings give them', () => {
     const { cert, key } = aSelfSignedCertificate({ name: 'waybell' });
     const inOneLine = (pem: string) => pem.replaceAll('\n', String.raw`\n`);
-    const given = { AMQP_URL: 'amqps://host', AMQP_CERTIFICATE: inOneLine(cert), AMQP_KEY: inOneLine(key) };
+    const given = { AMQP_URL: 'amqps://host', TLS_CERTIFICATE: inOneLine(cert), TLS_KEY: inOneLine(key) };
     expect(brokerAddress(readEnvironment(brokerSettings, given)).tls).toEqual({ cert, key });
   });
 });

@@ -69,7 +69,7 @@ export function oddEncodings(): void {
       opened.use(
         await stack.withSettings('deliverer', {
           AMQP_URL: url,
-          AMQP_CA: authority.cert.trim().replaceAll('\n', '\\n'),
+          TLS_CA: authority.cert.trim().replaceAll('\n', '\\n'),
           // Of the test's, which would vouch for it otherwise.
           NODE_EXTRA_CA_CERTS: '',
         }),

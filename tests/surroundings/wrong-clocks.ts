@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@waybell/runtime/testing/until';
@@ -61,7 +62,7 @@ export function wrongClocks(): void {
         const { env } = service.spec;
         await service.stop();
         setClocks(OFF_MS);
-        service.spec.env = { ...env, ...clockSettings, CLOCK_LIMIT: '30s' };
+        service.spec.env = { ...env, ...withConstants({ ...clockSettings, CLOCK_LIMIT: '30s' }) };
         const started = service.start();
         await until('it waits for its clock', async () => (await waitsFor(name))?.includes('clock'));
         rightClocks();

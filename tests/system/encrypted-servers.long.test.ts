@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -32,12 +32,7 @@ type Env = Record<string, string>;
 /** The environment of a process that knows the servers' authority. */
 function environment(): Env {
   const { urls, files } = servers;
-  const filesOf = (prefix: string) => ({
-    [`${prefix}_CA_FILE`]: files.ca,
-    [`${prefix}_CERTIFICATE_FILE`]: files.certificate,
-    [`${prefix}_KEY_FILE`]: files.key,
-  });
-  return { ...urls, ...filesOf('AMQP'), ...filesOf('DATABASE'), ...filesOf('REDIS') };
+  return { ...urls, TLS_CA_FILE: files.ca, TLS_CERTIFICATE_FILE: files.certificate, TLS_KEY_FILE: files.key };
 }
 
 /** How a process connects to each server, trying again and again until it is disposed of; and how it names it. */
@@ -73,9 +68,11 @@ async function untilRefused({ connect, named }: (typeof SERVERS)[number], env: E
 
 describe('over TLS', () => {
   test('the whole system comes up, commands and services, and nothing of it goes unencrypted', async () => {
+    const authorities = join(servers.home, 'several.pem');
+    writeFileSync(authorities, `${anAuthority('of another server').cert}\n${readFileSync(servers.files.ca, 'utf8')}`);
     await using stack = await startStack({
       home: join(servers.home, 'stack'),
-      env: { ...plainEnvironment(), ...environment() },
+      env: { ...plainEnvironment(), ...environment(), TLS_CA_FILE: authorities },
     });
     expect(stack.services.map(({ state }) => state)).toEqual(stack.services.map(() => 'ready'));
     const asked = new pg.Client({ connectionString: servers.plainDatabaseUrl });
@@ -94,7 +91,7 @@ describe('over TLS', () => {
   test.each(SERVERS)('an authority that does not vouch for $prefix is not enough', async (server) => {
     const file = join(servers.home, 'stranger.pem');
     writeFileSync(file, anAuthority('somebody else').cert);
-    const env = { ...environment(), [`${server.prefix}_CA_FILE`]: file };
+    const env = { ...environment(), TLS_CA_FILE: file };
     await untilRefused(server, env, /self-signed certificate in certificate chain|unable to/);
   });
 

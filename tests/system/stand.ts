@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
@@ -62,13 +63,15 @@ export function settingsOf(service: string, settings: Change['settings']): void 
 /** Has a service run with these settings as well from now until the end of the test. */
 export async function runWith(service: string, settings: Record<string, string>): Promise<void> {
   const { spec } = stack.stack.service(service);
-  await restartWith(service, { ...spec.env, ...settings });
+  await restartWith(service, { ...spec.env, ...withConstants(settings) });
 }
 
 beforeEach(async () => {
   await Promise.all(
     stack.stack.services.map(({ spec: { name, env } }) => {
-      const wanted = [...changes].filter(({ service }) => service === name).map(({ settings }) => settings());
+      const wanted = [...changes]
+        .filter(({ service }) => service === name)
+        .map(({ settings }) => withConstants(settings()));
       return restartWith(name, Object.assign({}, ownSettings.get(name) ?? env, ...wanted));
     }),
   );

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { readFileSync } from 'node:fs';
 import { freePort } from '@waybell/stack/free-port';
 import type { RestartPolicy } from '@waybell/stack/restart-backoff';
@@ -28,7 +29,7 @@ export async function replicaOf(
     {
       ...spec,
       name: `${spec.name}-${number}`,
-      env: { ...spec.env, ...settings, ...ports },
+      env: { ...spec.env, ...withConstants(settings), ...ports },
       logFile: spec.logFile.replace(/\.log$/, `-${number}.log`),
       address: ports['PORT'] === undefined ? health : `http://127.0.0.1:${ports['PORT']}`,
       health,

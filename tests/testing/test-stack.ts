@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +98,7 @@ export class TestStack implements AsyncDisposable {
 
   static async #start({ settings, brokerUrl, lent, ...borrowed }: Start): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
-    const env = { ...plainEnvironment(), ...settings };
+    const env = { ...plainEnvironment(), ...withConstants(settings) };
     const begun = onceMore(noteOfRun, () =>
       startStack({ home, env, restart: 'soon', isThrowaway: true, ...(lent && { lent }) }),
     );
@@ -206,7 +207,7 @@ export class TestStack implements AsyncDisposable {
       service.spec.env = changed;
       await service.restart();
     };
-    await restart({ ...env, ...settings });
+    await restart({ ...env, ...withConstants(settings) });
     return { [Symbol.asyncDispose]: () => restart(env) };
   }
 

@@ -13,7 +13,8 @@ const SECRET = [
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
   'ADMIN_AMQP_URL',
-  ...['AMQP', 'DATABASE', 'REDIS'].flatMap((of) => [`${of}_URL`, `${of}_KEY`]),
+  'TLS_KEY',
+  ...['AMQP', 'DATABASE', 'REDIS'].map((of) => `${of}_URL`),
 ];
 
 const isPlain = (name: string) => !FIXED.includes(name) && !SECRET.includes(name);

@@ -111,7 +111,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'publishCorrected',
       summary: 'Publish a rejected event, corrected',
       description:
-        'Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.',
+        'Send the event as it is to be published, digit for digit, up to 1 MiB. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.',
       requestBody: { required: true, content: jsonOf({ type: 'object' }) },
       responses: {
         200: success('It is on the line, and the rejected one is gone.', schemaRef('CorrectedEvent')),

@@ -106,7 +106,7 @@ export type WantedEvent = { event: string; at: number };
 
 /** Most deliveries end within a day, or two. */
 const SOON_MS = 2 * 86_400_000;
-/** Limit of the difference of two clocks: each may differ from Postgres' by CLOCK_LIMIT, half a minute by default. */
+/** Limit of the difference of two clocks: each may differ from Postgres' by half a minute. */
 export const SKEW_MS = 60_000;
 
 /**

@@ -12,7 +12,7 @@ export type AdaptiveWriterOptions = {
 
 /** A record that alone is too slow this often, while another is not, is itself at fault. */
 const SLOW_TIMES = 3;
-const TOO_SLOW = `takes longer than DATABASE_TIMEOUT, alone, ${SLOW_TIMES} times`;
+const TOO_SLOW = `takes longer than a statement may, alone, ${SLOW_TIMES} times`;
 
 /**
  * Writes records in batches of a size that Postgres has time for. Finds a record that is refused or too slow by halving its batch

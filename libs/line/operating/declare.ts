@@ -1,5 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
-import { bytes, count } from '@waybell/runtime/environment';
+import { bytes, constant, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
 import { close, openChannel } from '../broker/channels.ts';
@@ -14,11 +14,13 @@ export const declareSettings = {
     default: 2 ** 30,
     desc: 'size at which a queue of events refuses what upstream publishes',
   }),
-  QUORUM_SIZE: count({
-    per: 'queue',
-    default: 3,
-    desc: 'members of each quorum queue at declaration; at most the nodes of the cluster',
-  }),
+  QUORUM_SIZE: constant(
+    count({
+      per: 'queue',
+      default: 3,
+      desc: 'members of each quorum queue at declaration; at most the nodes of the cluster',
+    }),
+  ),
 };
 
 /** Exchanges or queues exist with other arguments. Everything else was declared. */

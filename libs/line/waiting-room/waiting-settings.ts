@@ -4,7 +4,7 @@ export const waitingSettings = {
   WAITING_ALL_MAX_BYTES: bytes({
     per: 'service',
     default: 10 * 2 ** 30,
-    desc: 'total size, at most, of what waits in Postgres for endpoints, and beside it of what waits for RabbitMQ: beyond it, the oldest deliveries of the largest account end, and publications are refused',
+    desc: 'size of what waits in Postgres, a tenth of it for an account; beyond, the oldest end',
   }),
 };
 

@@ -4,7 +4,7 @@ export const egressSettings = {
   EGRESS_PROBE_URLS: checked(
     words({
       default: [],
-      desc: 'servers outside, comma-separated, that are connected to (nothing is sent) to find out whether it is our own network when receivers cannot be reached; empty: some receivers that answered lately, which are asked too where one is a literal address, as that tells nothing of names',
+      desc: 'servers outside, connected to when receivers fail: is it our network? empty: some receivers',
       example: 'https://a.example.com,https://b.example.net',
     }),
     readProbes,

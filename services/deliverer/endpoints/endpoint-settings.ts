@@ -1,4 +1,4 @@
-import { count, duration } from '@waybell/runtime/environment';
+import { constant, count, duration } from '@waybell/runtime/environment';
 import type { EndpointsOptions } from './endpoints.ts';
 
 /** Limits for endpoints, so that none holds up the others. Reasons: docs/decisions/0004-flow.md. */
@@ -6,27 +6,35 @@ export const endpointSettings = {
   DELIVER_WINDOW: count({
     per: 'endpoint',
     default: 64,
-    desc: 'requests under way at once to one endpoint, at most; less than twice that while something waits for it',
+    desc: 'requests under way at once to one endpoint; less than twice that while something waits for it',
   }),
-  DELIVER_UNPROVEN_PERCENT: count({
-    per: 'process',
-    default: 20,
-    desc: 'share of the slots, at most, for endpoints that are new or hang; half of it for those that hang',
-  }),
-  DELIVER_SLOW: duration({
-    default: 1_000,
-    desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
-  }),
-  DELIVER_PATIENCE: duration({
-    // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
-    default: 1_100,
-    desc: 'how long a delivery waits in hand for its endpoint before it waits in its room',
-  }),
-  DELIVER_ENDPOINTS: count({
-    per: 'process',
-    default: 100_000,
-    desc: 'endpoints that are remembered, with how they answer',
-  }),
+  DELIVER_UNPROVEN_PERCENT: constant(
+    count({
+      per: 'process',
+      default: 20,
+      desc: 'share of the slots, at most, for endpoints that are new or hang; half of it for those that hang',
+    }),
+  ),
+  DELIVER_SLOW: constant(
+    duration({
+      default: 1_000,
+      desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
+    }),
+  ),
+  DELIVER_PATIENCE: constant(
+    duration({
+      // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
+      default: 1_100,
+      desc: 'how long a delivery waits in hand for its endpoint before it waits in its room',
+    }),
+  ),
+  DELIVER_ENDPOINTS: constant(
+    count({
+      per: 'process',
+      default: 100_000,
+      desc: 'endpoints that are remembered, with how they answer',
+    }),
+  ),
 };
 
 /** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import type { Scene } from '../scene.ts';
 
 /** Starts services again with other values of settings, one after the other. */
@@ -8,7 +9,7 @@ export async function restartWith(
 ): Promise<void> {
   for (const name of services) {
     const service = stack.service(name);
-    Object.assign(service.spec.env, settings);
+    Object.assign(service.spec.env, withConstants(settings));
     await service.restart();
   }
 }

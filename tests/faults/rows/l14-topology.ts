@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
@@ -35,11 +36,11 @@ const faults: Record<string, Inject> = {
     await onChannel(stage.stack.brokerUrl, (channel) => channel.deleteQueue(quietQueue));
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
-    await prepareBroker({ url: stage.stack.brokerUrl }, faultSettings);
+    await prepareBroker({ url: stage.stack.brokerUrl }, withConstants(faultSettings));
   },
   async 'a queue declared with other arguments'({ stack }) {
     const other = { ...faultSettings, EVENTS_QUEUE_LIMIT: '1000000' };
-    const refusal = String(await prepareBroker({ url: stack.brokerUrl }, other).catch(String));
+    const refusal = String(await prepareBroker({ url: stack.brokerUrl }, withConstants(other)).catch(String));
     const named = [routerQueue, "'x-max-length-bytes'"];
     return named.filter((name) => !refusal.includes(name)).map((name) => `${name} is not named: ${refusal}`);
   },

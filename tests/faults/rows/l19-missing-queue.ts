@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { retryExchange, retryKey, retryQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
@@ -56,7 +57,7 @@ async function withoutRetryQueue(
     await look(stage);
     return await saysSo(stage, queue);
   } finally {
-    await prepareBroker({ url: stack.brokerUrl }, faultSettings);
+    await prepareBroker({ url: stack.brokerUrl }, withConstants(faultSettings));
     await load.stop();
     await stack.untilReady();
   }

@@ -47,8 +47,8 @@ export async function breakServices(planted: Planted, stack: Stack): Promise<Map
     'certificates that are none': () =>
       runBroken(deliverer, {
         REDIS_URL: address('REDIS_URL').replace('redis:', 'rediss:'),
-        REDIS_CERTIFICATE: `-----BEGIN CERTIFICATE-----\n${secret()}\n-----END CERTIFICATE-----\n`,
-        REDIS_KEY: `-----BEGIN PRIVATE KEY-----\n${secret()}\n-----END PRIVATE KEY-----\n`,
+        TLS_CERTIFICATE: `-----BEGIN CERTIFICATE-----\n${secret()}\n-----END CERTIFICATE-----\n`,
+        TLS_KEY: `-----BEGIN PRIVATE KEY-----\n${secret()}\n-----END PRIVATE KEY-----\n`,
       }),
     'keys that are none': () => runBroken(api, { SECRET_KEYS: `${secret()},a:${secret()}` }),
   };

@@ -1,3 +1,4 @@
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { spawn } from 'node:child_process';
 import { freePort } from '@waybell/stack/free-port';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
@@ -20,7 +21,13 @@ export async function runBroken(
   const [healthPort, port, adminPort] = await Promise.all([1, 2, 3].map(() => freePort({ taken })));
   const child = spawn(spec.command, spec.args, {
     cwd: spec.cwd,
-    env: { ...spec.env, HEALTH_PORT: `${healthPort}`, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ...settings },
+    env: {
+      ...spec.env,
+      HEALTH_PORT: `${healthPort}`,
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+      ...withConstants(settings),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',

@@ -410,7 +410,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a rejected event, corrected
-         * @description Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.
+         * @description Send the event as it is to be published, digit for digit, up to 1 MiB. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.
          */
         post: operations["publishCorrected"];
         delete?: never;

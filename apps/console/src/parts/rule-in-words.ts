@@ -3,5 +3,5 @@ const RULES: Readonly<Record<string, string>> = {
   window: 'all attempts failed for too long',
 };
 
-/** For people, why a rule switched a subscription off; how long is too long is a setting. */
+/** For people, why a rule switched a subscription off. */
 export const ruleInWords = (rule: string): string => RULES[rule] ?? rule;

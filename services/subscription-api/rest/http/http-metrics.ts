@@ -15,7 +15,7 @@ export function httpMetrics(metrics: Metrics) {
     /** A client that finds no connection is not answered: only this figure shows it. */
     connectionsRefused: new Counter({
       name: 'waybell_http_connections_refused_total',
-      help: 'Connections to the API closed at once, as CONNECTION_LIMIT were open, or CONNECTIONS_PER_ADDRESS of its address',
+      help: 'Connections to the API closed at once, as 5000 were open, or 500 of its address',
       registers: [metrics],
     }),
   };
