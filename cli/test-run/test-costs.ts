@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
-import budgets from './test-budgets.json' with { type: 'json' };
+import budgetsOfFolders from './test-budgets.json' with { type: 'json' };
 
 /** What a test file has cost, all of its tests together. */
 export type TestCost = {
@@ -51,7 +51,7 @@ export function folderOf(path: string): string {
 }
 
 /** What the tests of each folder may take in the gate: a quarter more than they were seen to take. */
-export const readBudgets = (): Map<string, TestBudget> => new Map(Object.entries(budgets));
+export const readBudgets = (): Map<string, TestBudget> => new Map(Object.entries(budgetsOfFolders));
 
 /** A line a folder, the longest first, and one of all: `allCpuSeconds` is what the whole run has taken, with the servers that it lends. */
 export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number): string[] {
