@@ -30,6 +30,7 @@ export function testCommand(): Command {
     )
     .option('--disturbed', 'stop processes of the run at random, and keep the cores busy, while it goes on')
     .option('--release', 'with "faults": every fault, at full length; takes hours')
+    .option('--write', 'with "faults": put the figures into docs/guarantees.md')
     .addHelpText(
       'after',
       '\nWithout a suite it runs what gates a change. "everything" adds what takes long: *.long.test.ts, all faults, mutants' +
@@ -42,7 +43,7 @@ export function testCommand(): Command {
         '\n"--changed" is for while one works: the nearest tests, as many as a minute has room for. It stops at the' +
         '\nfirst that fails, or hangs for 30 s, and says how many it leaves to the gate.' +
         '\n"timing" measures what depends on the machine; nothing is gated by it.' +
-        '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
+        '\n"faults" breaks things under load and prints what each fault cost, and the table of docs/guarantees.md.' +
         '\nFAULT_RATE=<number> bounds the events a second, where the machine carries less than the 1,000 of --release.' +
         '\nL16, L20 and L24 are random: SOAK_SEED=<number> does again what that seed did; for L16 and L24 SOAK_MINUTES=<number>' +
         '\nsays for how long.' +
@@ -52,14 +53,15 @@ export function testCommand(): Command {
     .action(test);
 }
 
-type Options = { release?: boolean; disturbed?: boolean; changed?: string | true };
+type Options = { release?: boolean; write?: boolean; disturbed?: boolean; changed?: string | true };
 
 async function test(words: string[], options: Options): Promise<void> {
   const [suite] = words;
-  const { release, changed } = options;
+  const { release, write, changed } = options;
   if (changed !== undefined && suite !== undefined)
     throw new Error('--changed chooses the tests by itself: ./waybell test --changed, or --changed <commit>');
   if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
+  if (write && suite !== 'faults') throw new Error('--write goes with "faults": ./waybell test faults --write');
   const { settingNames } = await import('../settings.ts');
   const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
@@ -74,11 +76,15 @@ type TestRunOptions = Options & { signal: AbortSignal };
 
 async function run(
   words: string[],
-  { release, disturbed = false, changed, signal }: TestRunOptions,
+  { release, write, disturbed = false, changed, signal }: TestRunOptions,
 ): Promise<TestCounts> {
   const [suite = '', ...rest] = words;
   if (suite === 'faults')
-    return runProgram('tests/faults/run.ts', [...rest, ...(release ? ['--release'] : [])], signal);
+    return runProgram(
+      'tests/faults/run.ts',
+      [...rest, ...(release ? ['--release'] : []), ...(write ? ['--write'] : [])],
+      signal,
+    );
   if (suite === 'mutants') return runProgram('tests/mutants/run.ts', rest, signal);
   const tests = changed === undefined ? selectTests(findTests(repository), words) : changedTests(changed);
   if (tests.length === 0 && changed !== undefined) return { passed: 0, failed: 0 };

@@ -1,6 +1,6 @@
 import type { Balance } from '../testing/balance.ts';
 import type { Ledger } from '../testing/ledger.ts';
-import type { Row } from './promises.ts';
+import type { Row } from './fault-texts.ts';
 import type { Stage, StageNeeds } from './stage.ts';
 
 /** Something that goes wrong on a bad day, how it is brought about, and what it may cost. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '@waybell/stack/stack-folder';
+import { isLater } from '@waybell/subscription-api/release-order';
 
 /** A text of one file, which stands there once, and what is to stand there instead. */
 export type Edit = { file: string; from: string; to: string };
@@ -12,15 +13,18 @@ const run = promisify(execFile);
 const git = (...args: string[]): string =>
   execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' }).trim();
 
+/** The first release that neighbours run beside: those before it write other formats. */
+const FIRST = '0.3.0';
+
 /**
- * The release before what is here: what `WAYBELL_BEFORE` names, else the newest tag `v*`, but for one of this very commit while there are
- * others, else the commit that froze what a release writes. Throws, saying what to do.
+ * The release before what is here: what `WAYBELL_BEFORE` names, else the newest tag from v0.3.0 on, but for one of this very commit while
+ * there are others, else the commit that froze what a release writes. Throws, saying what to do.
  */
 export function lastRelease(): string {
   const asked = process.env['WAYBELL_BEFORE'];
   try {
     if (asked) return git('rev-parse', '--verify', `${asked}^{commit}`);
-    const tags = git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').split('\n').filter(Boolean);
+    const tags = releasesAmong(git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').split('\n'));
     const [newest] = [...tags.filter((tag) => git('rev-list', '-1', tag) !== git('rev-parse', 'HEAD')), ...tags];
     const found = newest ?? git('log', '-1', '--format=%H', '--', 'tests/versions/*.json');
     if (found !== '') return git('rev-parse', '--verify', `${found}^{commit}`);
@@ -29,6 +33,10 @@ export function lastRelease(): string {
   }
   throw new Error(NONE);
 }
+
+/** Of tags those of releases that may run beside the one after them. */
+export const releasesAmong = (tags: readonly string[]): string[] =>
+  tags.filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag) && !isLater(FIRST, tag.slice(1)));
 
 const NONE =
   'there is no release to run beside this version: name one by WAYBELL_BEFORE=<tag or commit>, in a checkout of git that has it (git fetch --tags)';

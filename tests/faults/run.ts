@@ -1,15 +1,20 @@
 /**
  * The fault bench: brings faults about, one after the other, and prints what each cost. Exit code 1 where a bar was not
- * kept. Arguments: rows (`L1` …, `G1` …, `D1`; all when left out), words that are to be in the name of a fault, and
- * `--release` for the full length.
+ * kept. Arguments: rows (`L1` …, `G1` …, `D1`; all when left out), words that are to be in the name of a fault,
+ * `--release` for the full length, and `--write` to put the figures into docs/guarantees.md.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
 import { allFaults } from './all-faults.ts';
-import { reportFault, tableOf } from './fault-table.ts';
+import { figuresOfLines, reportFault } from './fault-table.ts';
+import { GUARANTEES, tableOf, VERSIONS, withFigures } from './guarantees-table.ts';
 import { prove, type Proof } from './prove.ts';
 import { Stages, type Scale } from './stage.ts';
 
 const words = process.argv.slice(2);
 const scale: Scale = words.includes('--release') ? 'release' : 'short';
+const version = VERSIONS.find((each) => process.env['RABBITMQ_VERSION']?.startsWith(each)) ?? VERSIONS[0];
 const given = words.filter((word) => !word.startsWith('--'));
 const [rows, parts] = [given.filter(isRow).map((word) => word.toUpperCase()), given.filter((word) => !isRow(word))];
 const chosen = allFaults.filter(
@@ -44,7 +49,11 @@ for (const fault of chosen) {
     process.stderr.write(`    ${what}\n`);
   }
 }
-process.stderr.write(`\n${tableOf(proven, scale).join('\n')}\n`);
+const file = join(repository, GUARANTEES);
+const figures = figuresOfLines(proven);
+const page = withFigures(readFileSync(file, 'utf8'), version, figures);
+process.stderr.write(`\n${tableOf(page, [...figures.keys()]).join('\n')}\n`);
+if (words.includes('--write')) writeFileSync(file, page);
 console.log(`${chosen.length - failures} passed, ${failures} failed`);
 if (failures > 0) process.exitCode = 1;
 

@@ -17,13 +17,15 @@ export type Release = {
 
 export const fileOf = (version: string): string => join(import.meta.dirname, `${version}.json`);
 
+/** The versions that are written down here. */
+export const releasesHere = (): string[] =>
+  globSync('*.json', { cwd: import.meta.dirname }).map((file) => basename(file, '.json'));
+
 /** The release that is the one before what is here, and so the one that must be read. */
 export function lastRelease(): Release & { version: string } {
-  const [newest] = globSync('*.json', { cwd: import.meta.dirname })
-    .toSorted()
-    .toReversed();
-  if (newest === undefined) throw new Error('no release is here: node tests/versions/freeze.ts');
-  const version = basename(newest, '.json');
+  const [version, ...others] = releasesHere();
+  if (version === undefined || others.length > 0)
+    throw new Error('one release is to be here, the last: node tests/versions/freeze.ts');
   return { version, ...(JSON.parse(readFileSync(fileOf(version), 'utf8')) as Release) };
 }
 

@@ -26,7 +26,7 @@ const properties = {
     ),
     type: ['array', 'null'],
   },
-  user_agent: { ...text, description: 'Its number changes with each version.', examples: ['Waybell/0.2.0'] },
+  user_agent: { ...text, description: 'Its number changes with each version.', examples: ['Waybell/0.3.0'] },
   method: { const: 'POST' },
   schemes: { type: 'array', description: 'Of callback URLs.', items: { enum: ['https', 'http'] } },
   denied_ports: names('Ports, and ranges of ports, that callbacks never go to. The usual one is 443.', '1-79'),

@@ -1660,7 +1660,7 @@ export interface components {
             };
             /**
              * @description Its number changes with each version.
-             * @example Waybell/0.2.0
+             * @example Waybell/0.3.0
              */
             user_agent: string;
         };
