@@ -56,7 +56,7 @@ export class LineMetrics {
     });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
-      help: 'Attempts delivered, failed, exhausted; deliveries dropped; events suppressed; by_hand: resend, test, or empty',
+      help: 'Ends: delivered, failed, exhausted, dropped, suppressed (events); by_hand: resend, test or empty',
       labelNames: ['interface', 'end', 'reason', 'by_hand'],
     });
   }

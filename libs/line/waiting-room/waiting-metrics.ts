@@ -47,7 +47,7 @@ export class WaitingMetrics {
     );
     this.#put = new CounterOnDemand(metrics, {
       name: 'waybell_waiting_put_total',
-      help: 'Put into the waiting room: endpoint full, hung, busy; paused, stopped; no way out (egress); request under way (open); RabbitMQ takes nothing (broker)',
+      help: 'Put into the waiting room: full, hung, busy, paused, stopped, open (request under way), egress (no way out), broker',
       labelNames: ['why'],
     });
     this.#taken = new CounterOnDemand(metrics, {
