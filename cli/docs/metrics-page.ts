@@ -76,22 +76,39 @@ function labelsOf(metric: object): string[] {
   return 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
 }
 
-/** docs/operating/metrics.md: every figure once, with its labels and the services that show it. */
+/** docs/operating/metrics.md: every figure once, with its labels, by the services that show it. */
 export function metricsPage(): string {
-  const rows = describeMetrics().map(({ name, type, labels, help, by }) => {
-    const labelled = labels.map((label) => `\`${label}\``).join(', ');
-    return `| \`${name}\` | ${type} | ${labelled} | ${help} | ${by} |`;
-  });
-  return [
-    '# Metrics',
+  const services = [...Map.groupBy(describeMetrics(), ({ by }) => by)].flatMap(([by, metrics]) => [
+    `## ${by}`,
     '',
-    'What each process shows at `/metrics`, beside the figures of its runtime (`nodejs_*`, `process_*`). Every series has the label `service`;',
-    'no label is an account, a subscription, a receiver or an action, so that their number is bounded. What to make of them:',
-    '[what to watch](README.md#what-to-watch). This page is made from the code: `./waybell docs` writes it.',
+    ...metrics.map(({ name, labels, help }) => `- \`${name}${labelled(labels)}\`: ${help}`),
     '',
-    '| Metric | Type | Labels | What it is | Shown by |',
-    '|---|---|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n');
+  ]);
+  return [...ABOVE, ...services, ...BELOW].join('\n');
 }
+
+const labelled = (labels: readonly string[]): string => (labels.length === 0 ? '' : `{${labels.join(',')}}`);
+
+const ABOVE = [
+  '# Metrics',
+  '',
+  'What each process shows at `/metrics`, beside the runtime (`nodejs_*`, `process_*`), each with the label `service`. No label is an account, a',
+  'subscription, a receiver or an action. `_total` is a counter, `_duration_seconds` and `_lateness_seconds` are histograms, all else gauges.',
+  'Alerts and the dashboard: [README.md](README.md#what-to-watch). `./waybell docs` makes this page from the code.',
+  '',
+];
+
+/** What the alerts and the dashboard take from RabbitMQ. */
+const BELOW = [
+  '## RabbitMQ',
+  '',
+  '- `rabbitmq_detailed_queue_messages_ready`, `rabbitmq_detailed_queue_messages`, `rabbitmq_detailed_queue_messages_bytes`: depth, size',
+  '- `rabbitmq_detailed_queue_consumers`: consumers',
+  '- `rabbitmq_detailed_raft_term_total`: one for each member of a queue that runs',
+  '- `rabbitmq_identity_info`: one for each node that answers',
+  '- `rabbitmq_alarms_memory_used_watermark`, `rabbitmq_alarms_free_disk_space_watermark`: 1 while publishers are blocked',
+  '- `rabbitmq_disk_space_available_bytes`, `rabbitmq_process_resident_memory_bytes`: free disk, memory in use',
+  '',
+  'Of what waits, take the highest figure of a service, not the sum; add up rooms. Counters of messages count handling: one handled again counts twice.',
+  '',
+];

@@ -9,7 +9,7 @@ const OTHER = 'others';
 export function unknownMembersMetric(metrics: Registry): (event: Event) => void {
   const counter = new Counter({
     name: 'waybell_events_unknown_members_total',
-    help: `Events with a member that the contract does not know, by its place: notifications leave it out; a process names ${MOST_SERIES} places, the rest are ${OTHER}`,
+    help: 'Events with a member that the contract does not know, by place',
     labelNames: ['interface', 'member'],
     registers: [metrics],
   });

@@ -21,12 +21,12 @@ export class LineMetrics {
   constructor(metrics: Metrics) {
     this.#messages = new CounterOnDemand(metrics, {
       name: 'waybell_messages_total',
-      help: 'Messages that a step took from a queue, by how they left it',
+      help: 'Messages taken, by how they left the step',
       labelNames: ['step', 'result'],
     });
     this.#seconds = new HistogramOnDemand(metrics, {
       name: 'waybell_message_duration_seconds',
-      help: 'Time from taking a message to its acknowledgement, by step; outages that were waited out included',
+      help: 'From taking a message to its acknowledgement, outages included',
       labelNames: ['step'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     });
@@ -34,29 +34,29 @@ export class LineMetrics {
       metrics,
       {
         name: 'waybell_messages_held',
-        help: 'Messages taken from a queue and neither acknowledged nor given back, at this moment',
+        help: 'Messages taken and not yet acknowledged',
         labelNames: ['step'],
       },
       () => [...this.#held].map(([step, held]) => ({ labels: { step }, value: held() })),
     );
     this.#routed = new CounterOnDemand(metrics, {
       name: 'waybell_deliveries_routed_total',
-      help: 'Deliveries the router made of events: each ends as delivered, given up (exhausted) or dropped; those sent by hand are not among them',
+      help: 'Deliveries made of events, without those sent by hand',
       labelNames: ['interface'],
     });
     this.#deliveryBatches = new CounterOnDemand(metrics, {
       name: 'waybell_delivery_batches_total',
-      help: 'Messages in which deliveries left: one for several to the same queue, where they come together',
+      help: 'Messages in which deliveries left',
       labelNames: ['step'],
     });
     this.#batchMembers = new CounterOnDemand(metrics, {
       name: 'waybell_delivery_batch_members_total',
-      help: 'Deliveries that left in batches; divided by waybell_delivery_batches_total: what one message of a delivery queue stands for',
+      help: 'Deliveries in batches; divided by the batches: deliveries per message',
       labelNames: ['step'],
     });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
-      help: 'What became of attempts and of events: attempts delivered, failed and given up (exhausted); deliveries dropped; events not sent (suppressed); each with its reason; by_hand is empty except for what was sent again (resend) or as a test (test)',
+      help: 'Ends: delivered, failed, exhausted, dropped, suppressed (events); by_hand: resend, test or empty',
       labelNames: ['interface', 'end', 'reason', 'by_hand'],
     });
   }
@@ -122,14 +122,14 @@ export type PublishingFigures = { unconfirmed: number; isBlocked: boolean; stall
 export function watchPublishing(figures: () => PublishingFigures, metrics: Metrics): void {
   gaugeOnDemand(
     metrics,
-    { name: 'waybell_unconfirmed_messages', help: 'Messages published and not yet confirmed by the broker' },
+    { name: 'waybell_unconfirmed_messages', help: 'Messages published and not yet confirmed' },
     () => [{ value: figures().unconfirmed }],
   );
   gaugeOnDemand(
     metrics,
     {
       name: 'waybell_publishing_blocked',
-      help: '1 while the broker takes no publishes from this process: its memory or its disk is short',
+      help: '1 while the broker takes nothing from this process',
     },
     () => [{ value: figures().isBlocked ? 1 : 0 }],
   );
@@ -137,7 +137,7 @@ export function watchPublishing(figures: () => PublishingFigures, metrics: Metri
     metrics,
     {
       name: 'waybell_destination_stalled',
-      help: '1 for each exchange and routing key that confirms nothing while others do: what is to go there waits elsewhere',
+      help: '1 where nothing is confirmed while other things are',
       labelNames: ['exchange', 'routing_key'],
     },
     () =>

@@ -96,7 +96,7 @@ class RecentMarks {
 export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
   return new Counter({
     name: 'waybell_once_failures_total',
-    help: 'Messages for which Redis did not tell (recall) or store (remember) that they were handled: each may let a duplicate through',
+    help: 'Messages not looked up (recall) or stored (remember) in Redis: possible duplicates',
     labelNames: ['operation'],
     registers: [metrics],
   });

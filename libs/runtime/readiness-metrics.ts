@@ -12,7 +12,7 @@ export function watchReadiness(waitingFor: () => string[], metrics: Metrics): vo
     metrics,
     {
       name: 'waybell_waiting_for',
-      help: '1 for each thing the process waits for: a server, a queue, confirms, a key, a clock, a policy',
+      help: '1 for each thing that the process waits for',
       labelNames: ['dependency'],
     },
     () => [...new Set(waitingFor().map(nameOf))].map((dependency) => ({ labels: { dependency }, value: 1 })),

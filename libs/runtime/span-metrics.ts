@@ -6,7 +6,7 @@ export type SpanResult = 'sent' | 'failed' | 'dropped';
 export function countSpans(metrics: Metrics): (result: SpanResult, number: number) => void {
   const spans = new CounterOnDemand(metrics, {
     name: 'waybell_spans_total',
-    help: 'Spans that were made, by what became of them: sent; failed, as the collector did not take them; dropped, as too many waited for it',
+    help: 'Spans: sent, failed (not taken by the collector), dropped (too many waited)',
     labelNames: ['result'],
   });
   return (result, number) => spans.inc({ result }, number);

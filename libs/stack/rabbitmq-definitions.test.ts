@@ -16,7 +16,7 @@ test('docker-compose.yml gives the users of RabbitMQ what the local stack gives 
   expect(JSON.parse(content.replaceAll('$$', '$'))).toEqual(definitions(passwordFor));
 });
 
-test.each(['docker-compose.yml', 'docs/operating/README.md'])(
+test.each(['docker-compose.yml', 'docs/operating/rabbitmq.md'])(
   '%s has the broker refuse what the local one does',
   (file) => {
     expect(readFileSync(join(repository, file), 'utf8')).toContain(`max_message_size = ${MAX_MESSAGE_BYTES}`);

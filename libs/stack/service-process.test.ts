@@ -14,8 +14,8 @@ test.each(['deploy/Dockerfile', 'docs/operating/sizing.md'])(
   },
 );
 
-test('docs/operating/README.md starts a service by hand with the memory that the local stack gives it', () => {
-  const text = readFileSync(join(repository, 'docs/operating/README.md'), 'utf8');
+test('docs/operating/processes.md starts a service by hand with the memory that the local stack gives it', () => {
+  const text = readFileSync(join(repository, 'docs/operating/processes.md'), 'utf8');
   expect(text).toContain(`node ${MEMORY.join(' ')} services/deliverer/main.ts`);
 });
 

@@ -20,7 +20,7 @@ export function announceDeactivations({ log, metrics }: { log: Log; metrics: Met
 export function countDeactivations(metrics: Metrics): Counter<'interface' | 'rule'> {
   return new Counter({
     name: 'waybell_deactivations_total',
-    help: 'Subscriptions switched off, by the rule that did it',
+    help: 'Subscriptions switched off, by rule',
     labelNames: ['interface', 'rule'],
     registers: [metrics],
   });

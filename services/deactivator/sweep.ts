@@ -22,7 +22,7 @@ export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions
 export function gaugeHeld(metrics: Metrics): Gauge {
   return new Gauge({
     name: 'waybell_deactivations_held',
-    help: 'Subscriptions that a rule would switch off, held as so many are at once',
+    help: 'Subscriptions kept on, as so many would go off',
     registers: [metrics],
   });
 }

@@ -32,7 +32,7 @@ export function startTellingCertificates(
 export function gaugeCertificates(metrics: Metrics): Gauge<'state'> {
   return new Gauge({
     name: 'waybell_receiver_certificates',
-    help: 'Certificates of clients, by which callbacks authenticate at receivers: valid, ending (within 30 days), over; each deactivator shows all',
+    help: 'Client certificates for receivers: valid, ending (within 30 days), over',
     labelNames: ['state'],
     registers: [metrics],
   });

@@ -19,19 +19,19 @@ export class DeliveryMetrics {
     this.#traceIdOf = hasTraces ? ({ traceparent }) => sampledTraceId(traceparent) : () => undefined;
     this.#endToEnd = new HistogramOnDemand(metrics, {
       name: 'waybell_delivery_duration_seconds',
-      help: 'Time from the routing of an event, or from asking by hand, to the 2xx of a receiver, per delivery',
+      help: 'Time from routing, or from asking by hand, to the 2xx',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
     });
     this.#lateness = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_lateness_seconds',
-      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start; without what waited in a room, or for a server, in between',
+      help: 'From when an attempt was due to its start, without time in a room',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     });
     this.#attempts = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_duration_seconds',
-      help: 'Time that one request took, but for tests by hand, by its result: 2xx (delivered), another answer (refused), none (unanswered)',
+      help: 'Time of a request, but for tests: delivered (2xx), refused, unanswered',
       labelNames: ['interface', 'result'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     });
@@ -39,7 +39,7 @@ export class DeliveryMetrics {
       metrics,
       {
         name: 'waybell_oldest_delivery_age_seconds',
-        help: 'Time since the attempt was due that has been due longest of those that this process has in hand; without what waited in a room, or for a server; 0 without any',
+        help: 'Since the oldest attempt in hand was due, without time in a room',
         labelNames: ['step'],
       },
       () => [...this.#inHand].map(([step, inHand]) => ({ labels: { step }, value: longestDue(inHand, now()) })),

@@ -48,7 +48,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
 export function countPaused(isPaused: () => boolean, metrics: Metrics): void {
   gaugeOnDemand(
     metrics,
-    { name: 'waybell_routing_paused', help: '1 while the router takes no events: the delivery queues are too deep' },
+    { name: 'waybell_routing_paused', help: '1 while the router pauses: delivery queues are too deep' },
     () => [{ value: isPaused() ? 1 : 0 }],
   );
 }

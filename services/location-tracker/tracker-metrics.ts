@@ -15,19 +15,19 @@ export class TrackerMetrics {
     const registers = [metrics];
     this.#vehicles = new Counter({
       name: 'waybell_gps_vehicles_total',
-      help: 'Vehicles that clients are told of: activated, deactivated, moved',
+      help: 'Vehicles told of: activated, deactivated, moved',
       labelNames: ['change'],
       registers,
     });
     this.#addresses = new Counter({
       name: 'waybell_gps_addresses_total',
-      help: `Addresses of positions, by where they came from or why there is none: ${ADDRESS_RESULTS.join(', ')}`,
+      help: `Addresses of positions: ${ADDRESS_RESULTS.join(', ')}`,
       labelNames: ['result'],
       registers,
     });
     this.#sweeps = new Histogram({
       name: 'waybell_gps_sweep_duration_seconds',
-      help: 'Time of a look for silent vehicles, by how it ended: done; behind, because reports wait; unconfirmed, because the broker did not take what is to be announced; failed',
+      help: 'Looks for silent vehicles: done, behind (reports wait), unconfirmed (by the broker), failed',
       labelNames: ['result'],
       buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
       registers,

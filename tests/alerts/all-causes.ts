@@ -1,6 +1,6 @@
 import { addressesMissing, rejected, suspects } from './causes/messages.ts';
 import { diskReplaced, majorityLost, nodeKilled, nodeReplaced, twoNodesKilled } from './causes/nodes.ts';
-import { deliverersBehind, deliverersStopped, eventLoopBusy } from './causes/processes.ts';
+import { deliverersBehind, deliverersStopped } from './causes/processes.ts';
 import { noWayOut, receiverDead, receiversFail } from './causes/receivers.ts';
 import { brokerAlarm, logBehind, outcomesLost, postgresAway, queueStalled, redisAway } from './causes/servers.ts';
 import { changedDelays } from './tasks/changed-delays.ts';
@@ -17,7 +17,6 @@ export const causes: readonly Cause[] = [
   redisAway,
   brokerAlarm,
   queueStalled,
-  eventLoopBusy,
   addressesMissing,
   deliverersBehind,
   noWayOut,

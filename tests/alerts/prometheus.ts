@@ -8,11 +8,12 @@ import { freePort } from '@waybell/stack/free-port';
 import { installPackages } from '@waybell/stack/install-packages';
 import { serverEnvironment } from '@waybell/stack/server-environment';
 import { SupervisedProcess } from '@waybell/stack/supervised-process';
+import { nameOfRule } from './alert-rules.ts';
 
 const STARTING_MS = 60_000;
 
 /** An alert as Prometheus has it now; one that is not here is quiet. */
-type Raised = { labels: { alertname: string }; state: 'pending' | 'firing' };
+type Raised = { labels: { alertname: string; cause?: string }; state: 'pending' | 'firing' };
 type RuleHealth = { name: string; health: string; lastError?: string };
 type Targets = { activeTargets: { health: string }[] };
 type Groups = { groups: { rules: RuleHealth[] }[] };
@@ -68,10 +69,11 @@ export class Prometheus implements AsyncDisposable {
     });
   }
 
-  /** The names of the alerts that fire now. */
+  /** The names of the rules that fire now. */
   async firing(): Promise<string[]> {
     const { alerts } = await this.#ask<{ alerts: Raised[] }>('alerts');
-    return [...new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname))];
+    const firing = alerts.filter(({ state }) => state === 'firing');
+    return [...new Set(firing.map(({ labels }) => nameOfRule(labels.alertname, labels.cause)))];
   }
 
   async untilFiring(alerts: readonly string[]): Promise<void> {

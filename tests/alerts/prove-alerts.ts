@@ -1,5 +1,5 @@
-import type { Cause } from './cause.ts';
-import { HEADINGS, readRunbook, type Heading } from './runbook.ts';
+import { pagesFor, type Cause } from './cause.ts';
+import { HEADINGS, type Heading } from './runbook.ts';
 import type { Scene } from './scene.ts';
 import { notAsShown } from './show-runbook.ts';
 
@@ -17,17 +17,19 @@ export async function proveAlerts<S extends Scene>(scene: S, cause: Cause<S>): P
 }
 
 async function prove<S extends Scene>(scene: S, cause: Cause<S>): Promise<string[]> {
-  const { alerts, pages: names = alerts, inWords = {}, begin } = cause;
+  const { alerts, inWords = {}, begin } = cause;
   const { prometheus, receiver } = scene;
   const received = () => receiver.received.length;
-  const pages = names.map(readRunbook);
-  const commands = pages.flatMap((page) => HEADINGS.flatMap((heading) => page.shown(heading)));
+  const pages = pagesFor(cause);
+  const commands = pages.flatMap(({ page, causes }) => HEADINGS.flatMap((heading) => page.shown(heading, causes)));
   const wrong = Object.keys(inWords)
     .filter((each) => !commands.some(({ command }) => command === each))
     .map((each) => `no page shows ${each}`);
   const show = async (heading: Heading) => {
-    for (const page of pages)
-      wrong.push(...(await notAsShown(page, heading, scene, async (command) => inWords[command]?.(scene))));
+    for (const { page, causes } of pages) {
+      const shown = page.shown(heading, causes);
+      wrong.push(...(await notAsShown(page.name, shown, scene, async (command) => inWords[command]?.(scene))));
+    }
   };
   await prometheus.untilQuiet(undefined, received);
   const act = await begin(scene);

@@ -15,11 +15,14 @@ export type Runbook = {
   text: string;
   headings: string[];
   section(heading: Heading): string;
-  /** What is shown in its `console` blocks; other blocks are to be read only. */
-  shown(heading: Heading): Shown[];
+  /** What is shown in its `console` blocks, for these causes or for all; other blocks are to be read only. */
+  shown(heading: Heading, causes?: readonly string[]): Shown[];
+  /** The causes that blocks are for. */
+  causes: string[];
 };
 
-const CONSOLE = /^```console\n(?<lines>.*?)^```$/gms;
+/** After `console` stand the causes that the block is shown for, where it is not shown for all. */
+const CONSOLE = /^```console(?<causes>[\w ]*)\n(?<lines>.*?)^```$/gms;
 
 /** The names of all pages. */
 export function runbookNames(): string[] {
@@ -41,8 +44,19 @@ export function readRunbook(name: string): Runbook {
     text,
     headings: [...sections.keys()],
     section,
-    shown: (heading) => [...section(heading).matchAll(CONSOLE)].flatMap((match) => readShown(match[1] ?? '')),
+    shown: (heading, causes) =>
+      blocksIn(section(heading))
+        .filter((block) => block.causes.length === 0 || block.causes.some((cause) => causes?.includes(cause) ?? true))
+        .flatMap(({ lines }) => readShown(lines)),
+    causes: [...new Set(blocksIn(text).flatMap((block) => block.causes))],
   };
+}
+
+function blocksIn(text: string): { causes: string[]; lines: string }[] {
+  return [...text.matchAll(CONSOLE)].map(([, causes = '', lines = '']) => ({
+    causes: causes.split(' ').filter((cause) => cause !== ''),
+    lines,
+  }));
 }
 
 function readShown(lines: string): Shown[] {

@@ -4,7 +4,7 @@ import { repository } from '@waybell/stack/stack-folder';
 import { requireProgram, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { plainEnvironment } from '../testing/plain-environment.ts';
 import type { TestStack } from '../testing/test-stack.ts';
-import type { Heading, Runbook, Shown } from './runbook.ts';
+import type { Shown } from './runbook.ts';
 
 /** Where the commands of a page are run. */
 export type Place = {
@@ -17,20 +17,20 @@ export type Place = {
   names?: Readonly<Record<string, string>>;
 };
 
-/** Runs what a page shows under a heading, `before` each command that, and resolves with what it says and this system does not. */
+/** Runs what a page shows, `before` each command that, and resolves with what it says and this system does not. */
 export async function notAsShown(
-  page: Runbook,
-  heading: Heading,
+  page: string,
+  all: readonly Shown[],
   place: Place,
   before: (command: string) => Promise<unknown>,
 ): Promise<string[]> {
   const wrong: string[] = [];
-  for (const shown of page.shown(heading)) {
+  for (const shown of all) {
     await before(shown.command);
     const printed = await runAsOperator(shown.command, place);
     const missing = missingFrom(printed.split('\n'), shown);
     if (missing !== undefined)
-      wrong.push(`${page.name}: ${shown.command}\nshould print: ${missing}\nand printed:\n${printed}`);
+      wrong.push(`${page}: ${shown.command}\nshould print: ${missing}\nand printed:\n${printed}`);
   }
   return wrong;
 }

@@ -24,7 +24,7 @@ describe('the chart', () => {
   test('leads from each alert to its page where operators read it', async () => {
     const rendered = await render(VALUES.everything);
     const urls = [...rendered.matchAll(/runbook_url: (?<url>.*)$/gm)].map((match) => match.groups?.['url']);
-    expect(urls).toContain('https://code.example/waybell/docs/operating/runbooks/WaybellProcessDown.md');
+    expect(urls).toContain('https://code.example/waybell/docs/operating/runbooks/WaybellNotWorking.md');
   });
 
   test.each(REFUSED)('refuses %s', async (values, said) => {

@@ -2,11 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
-import { readRules } from '../alerts/alert-rules.ts';
+import { alertOf, nameOfRule, readRules } from '../alerts/alert-rules.ts';
 import { causes, serversCauses, tasks } from '../alerts/all-causes.ts';
+import { pagesFor } from '../alerts/cause.ts';
 import { HEADINGS, readRunbook, runbookNames, runbooksFolder } from '../alerts/runbook.ts';
 
-const alerts = readRules().groups.flatMap(({ rules }) => rules);
+const rules = readRules().groups.flatMap((group) => group.rules);
+const alerts = rules.map(({ alert, labels, annotations }) => ({
+  alert,
+  rule: nameOfRule(alert, labels.cause),
+  annotations,
+}));
 const pages = runbookNames().map(readRunbook);
 const index = 'docs/operating/README.md';
 
@@ -15,8 +21,9 @@ const A_SCREEN = 60;
 
 const everyCause = [...causes, ...serversCauses, ...tasks];
 const caused = everyCause.flatMap((cause) => cause.alerts);
-/** Pages whose commands are run. */
-const followed = everyCause.flatMap(({ alerts: names, pages: instead = names }) => instead);
+/** Pages whose commands are run, with the causes for which they are. */
+const followed = everyCause.flatMap(pagesFor);
+const followedBy = (name: string) => followed.filter(({ page }) => page.name === name);
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
@@ -41,15 +48,17 @@ function anchorsOf(path: string): string[] {
 }
 
 describe('an alert', () => {
-  test.each(alerts)('$alert leads to its page', ({ alert, annotations }) => {
+  test.each(alerts)('$rule leads to its page', ({ alert, annotations }) => {
     expect(annotations.runbook_url).toBe(`${runbooksFolder}/${alert}.md`);
     expect(pages.map(({ name }) => name)).toContain(alert);
   });
 
-  test.each(alerts)('$alert is caused by a test, or its rule is shown the series', ({ alert }) => {
+  test.each(alerts)('$rule is caused by a test, or its rule is shown the series', ({ rule }) => {
+    const [alert = '', cause] = rule.split('/');
+    const labels = cause === undefined ? `alertname="${alert}"` : `alertname="${alert}",cause="${cause}"`;
     // Or both: some fire for more than one thing.
-    const isShown = read('tests/alerts/uncaused.yml').includes(`"${alert}"`);
-    expect(caused.includes(alert) || isShown).toBe(true);
+    const isShown = read('tests/alerts/uncaused.yml').includes(labels);
+    expect(caused.includes(rule) || isShown).toBe(true);
   });
 });
 
@@ -67,13 +76,27 @@ describe('the page', () => {
 
   test.each(pages)('$name shows what a system printed, or is of an alert that nothing causes', (page) => {
     const shown = HEADINGS.flatMap((heading) => page.shown(heading));
-    expect(followed.includes(page.name)).toBe(shown.length > 0);
-    expect(shown.length > 0 || (page.name.startsWith('Waybell') && !caused.includes(page.name))).toBe(true);
+    expect(followedBy(page.name).length > 0).toBe(shown.length > 0);
+    expect(shown.length > 0 || (page.name.startsWith('Waybell') && !caused.map(alertOf).includes(page.name))).toBe(
+      true,
+    );
   });
+
+  test.each(pages)(
+    '$name has each of its blocks run by a test that brings about what the block is for',
+    ({ name, causes: shownFor }) => {
+      const run = followedBy(name).flatMap((each) => each.causes);
+      expect(shownFor.filter((cause) => !run.includes(cause))).toEqual([]);
+    },
+  );
 
   test.each(pages)('$name names only pages that exist', ({ name }) => {
     expect(brokenLinks(`${runbooksFolder}/${name}.md`)).toEqual([]);
   });
+});
+
+test('there are few pages', () => {
+  expect(pages.length).toBeLessThanOrEqual(20);
 });
 
 test('the index of runbooks leads nowhere in vain', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { describeMetrics } from '@waybell/cli/docs/metrics-page';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { topologyOf } from '@waybell/stack/prepare';
-import { readRules } from '../alerts/alert-rules.ts';
+import { nameOfRule, readRules } from '../alerts/alert-rules.ts';
 import { readExpression, type Expression } from './read-expression.ts';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
@@ -13,11 +13,11 @@ type Dashboard = { panels: { title: string; description?: string; targets?: { ex
 
 // Its shape is checked by the tool that reads it; a test below fails where an expected member is missing.
 const { panels } = JSON.parse(read('deploy/grafana/waybell.json')) as Dashboard;
-const operating = read('docs/operating/README.md');
+const page = read('docs/operating/metrics.md');
 
 const alerts = readRules().groups.flatMap(({ rules }) => rules);
 const expressions = [
-  ...alerts.map(({ alert, expr }) => ({ where: alert, expr })),
+  ...alerts.map(({ alert, expr, labels }) => ({ where: nameOfRule(alert, labels.cause), expr })),
   ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ where: title, expr }))),
 ];
 
@@ -29,19 +29,25 @@ const ofTheRuntime = new Set(
     .map(({ name }) => name),
 );
 const ON_ALL = ['service', 'job', 'instance', 'le', 'queue', 'rabbitmq_node'];
+/** What Prometheus makes of the alerts themselves, and its labels. */
+const OF_ALERTS = ['alertname', 'alertstate', 'cause'];
 
 const isKnown = (metric: string) =>
-  metric === 'up' ||
+  ['up', 'ALERTS'].includes(metric) ||
   ofTheRuntime.has(metric) ||
   ours.has(familyOf(metric)) ||
-  (metric.startsWith('rabbitmq_') && operating.includes(`\`${metric}\``));
+  (metric.startsWith('rabbitmq_') && page.includes(`\`${metric}\``));
 
 function familyOf(series: string): string {
   return ours.has(series) ? series : series.replace(/_(bucket|sum|count)$/, '');
 }
 
 function unknownLabels({ metrics, labels }: Expression): string[] {
-  const known = [...ON_ALL, ...metrics.flatMap((metric) => ours.get(familyOf(metric)) ?? [])];
+  const known = [
+    ...ON_ALL,
+    ...(metrics.includes('ALERTS') ? OF_ALERTS : []),
+    ...metrics.flatMap((metric) => ours.get(familyOf(metric)) ?? []),
+  ];
   return labels.filter((label) => !known.includes(label));
 }
 
@@ -60,11 +66,24 @@ describe('the alerts and the dashboard', () => {
 });
 
 describe('an alert', () => {
-  test.each(alerts)('$alert says how bad it is, what is so, and what to do', ({ labels, annotations }) => {
-    expect(labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) });
-    const text = expect.any(String);
-    expect(annotations).toEqual({ summary: text, action: text, runbook_url: text });
-  });
+  test.each(alerts)(
+    '$alert $labels.cause says how bad it is, what is so, and what to do',
+    ({ alert, labels, annotations }) => {
+      const text = expect.any(String);
+      const { cause, ...others } = labels;
+      expect(others).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) });
+      expect(cause !== undefined).toBe(alerts.filter((each) => each.alert === alert).length > 1);
+      expect(annotations).toEqual({ summary: text, action: text, runbook_url: text });
+    },
+  );
+});
+
+test('few alerts wake somebody, and few are for working hours', () => {
+  const named = (severity: string) =>
+    new Set(alerts.filter(({ labels }) => labels.severity === severity).map(({ alert }) => alert));
+  expect(named('critical').size).toBeLessThanOrEqual(8);
+  expect(named('warning').size).toBeLessThanOrEqual(6);
+  expect([...named('critical')].filter((alert) => named('warning').has(alert))).toEqual([]);
 });
 
 test('WaybellEventsNearLimit fires at half of the limit that a queue of events has', () => {

@@ -73,6 +73,19 @@ describe('sums', () => {
     expect(await counted()).toMatchObject({ rows: 2 });
   });
 
+  test('agree with what is there where publications come and go before they are stored', async () => {
+    const room = hex(randomUUID());
+    await store.put(['a', 'b'].map((name) => aPublicationRow(room, name)));
+    await store.claim(ALL);
+    await store.settle((await takeFrom(store, room)).slice(0, 1));
+    await store.flushSums();
+    const [sum] = await stand.sql<{ rows: string }>(
+      'select rows from waybell.deliverer_waiting_sums where holder = $1',
+      [room],
+    );
+    expect(Number(sum?.rows)).toBe(1);
+  });
+
   test('are stored by the next that can, where Postgres was away', async () => {
     await store.put([aRow(aPlace(), 'a')]);
     await stand.sql('alter table waybell.deliverer_waiting_sums rename to elsewhere');

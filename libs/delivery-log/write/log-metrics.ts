@@ -22,7 +22,7 @@ export class LogMetrics {
   constructor(metrics: Metrics) {
     this.#records = new Counter({
       name: 'waybell_log_records_total',
-      help: 'Records of outcomes that the delivery log took, by kind; outdated: older than its retention, and so not written',
+      help: 'Records written; outdated: too old, not written',
       labelNames: ['kind'],
       registers: [metrics],
     });

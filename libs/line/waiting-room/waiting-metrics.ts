@@ -26,18 +26,16 @@ export class WaitingMetrics {
       gaugeOnDemand(metrics, { name, help, labelNames: ['of'] }, () =>
         KINDS.map((of) => ({ labels: { of }, value: value(this.figures[of]) })),
       );
-    gauge('waybell_waiting_rows', 'What waits in Postgres, of all processes of the service', ({ rows }) => rows);
-    gauge('waybell_waiting_bytes', 'Total size of what waits in Postgres, bodies and properties', ({ bytes }) => bytes);
-    gauge(
-      'waybell_waiting_oldest_seconds',
-      'Time since the oldest of what waits in Postgres was made',
-      ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000),
+    gauge('waybell_waiting_rows', 'What waits in Postgres', ({ rows }) => rows);
+    gauge('waybell_waiting_bytes', 'Size of what waits in Postgres', ({ bytes }) => bytes);
+    gauge('waybell_waiting_oldest_seconds', 'Age of the oldest that waits in Postgres', ({ oldestAt }) =>
+      oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000,
     );
     gaugeOnDemand(
       metrics,
       {
         name: 'waybell_waiting_rooms',
-        help: 'Endpoints and destinations for which this process takes what waits; shut: those that took nothing lately',
+        help: 'Rooms that this process empties; shut: took nothing lately',
         labelNames: ['state'],
       },
       () => (['claimed', 'shut'] as const).map((state) => ({ labels: { state }, value: this.#sum(state) })),
@@ -49,12 +47,12 @@ export class WaitingMetrics {
     );
     this.#put = new CounterOnDemand(metrics, {
       name: 'waybell_waiting_put_total',
-      help: 'Puts into the waiting room: the endpoint had no room (full), hangs (hung) or says too much (busy), the subscription is paused or an operator stopped it (paused, stopped), our own network has no way out (egress), a request is under way (open), or RabbitMQ takes nothing (broker)',
+      help: 'Put into the waiting room: full, hung, busy, paused, stopped, open (request under way), egress (no way out), broker',
       labelNames: ['why'],
     });
     this.#taken = new CounterOnDemand(metrics, {
       name: 'waybell_waiting_taken_total',
-      help: 'Rows taken from the waiting room, to be attempted, ended or published',
+      help: 'Rows taken from the waiting room',
       labelNames: ['of'],
     });
   }

@@ -5,9 +5,11 @@ import type { HeldSum, WaitingFigures, WaitingLimits, WaitingStore, WaitingSum }
 /** Sums drift a little, and to find a few rows takes as long as to find many. */
 const WELL_BEYOND = 1.01;
 
+/** A room that is a holder itself is written in two ways: as rows were put, and as Postgres writes it. */
 const add = (service: WaitingService): string => `
   insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
-  select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) order by holder
+  select holder, max(name), sum(rows)::bigint, sum(bytes)::bigint
+  from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) group by holder order by holder
   on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
 
 /** Of whom nothing waits any more, whatever their sum has come to. Limited, so that each is looked up. */

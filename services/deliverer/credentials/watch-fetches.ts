@@ -14,7 +14,7 @@ type FetchWatch = { metrics: Metrics; log: Log; clock: Pick<Clock, 'now'> };
 export function countFetches(metrics: Metrics): (result: FetchResult) => void {
   const fetches = new CounterOnDemand(metrics, {
     name: 'waybell_token_fetches_total',
-    help: 'Access tokens asked for, by result: issued; refused, another status; unusable, a 2xx without a token that can be sent; unanswered; failed, as there was no way out',
+    help: 'Access tokens asked for: issued, refused, unusable (none in the answer), unanswered, failed (no way out)',
     labelNames: ['result'],
   });
   return (result) => fetches.inc({ result });

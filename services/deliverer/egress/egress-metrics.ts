@@ -6,7 +6,7 @@ export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metric
     metrics,
     {
       name: 'waybell_egress_suspected',
-      help: '1 while most receivers that answered lately cannot be connected to: failures to connect count against no receiver',
+      help: '1 while most receivers cannot be connected to',
     },
     () => [{ value: egress.isSuspected ? 1 : 0 }],
   );

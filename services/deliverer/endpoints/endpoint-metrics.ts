@@ -10,26 +10,22 @@ export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: M
     metrics,
     {
       name: 'waybell_endpoint_slots_used',
-      help: 'Requests under way, by how far their endpoint was trusted when they began: quick, slow, hung, new',
+      help: 'Requests under way, by trust when they began: quick, slow, hung, new',
       labelNames: ['trust'],
     },
     () => Object.entries(endpoints.figures().slots).map(([trust, value]) => ({ labels: { trust }, value })),
   );
   gauge(
     'waybell_endpoint_in_hand',
-    'Deliveries that wait in hand for their endpoint',
+    'Deliveries in hand that wait for their endpoint',
     () => endpoints.figures().inHand,
   );
-  gauge(
-    'waybell_endpoint_known',
-    'Endpoints that are remembered, with how they answer',
-    () => endpoints.figures().endpoints,
-  );
+  gauge('waybell_endpoint_known', 'Endpoints that are remembered', () => endpoints.figures().endpoints);
   gauge('waybell_endpoint_hung', 'Endpoints that hang', () => endpoints.figures().hung);
   metrics.registerMetric(
     new Counter({
       name: 'waybell_endpoint_full_total',
-      help: 'Deliveries for which their endpoint had no room, by why: full, hung, busy',
+      help: 'Deliveries without room at their endpoint, by why',
       labelNames: ['why'],
       registers: [],
       collect() {

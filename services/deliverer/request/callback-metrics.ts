@@ -19,7 +19,7 @@ export function countCallbacks(metrics: Metrics): CallbackObserver {
   });
   const connections = new Counter({
     name: 'waybell_callback_connections_total',
-    help: 'Connections made to receivers, by TLS handshake: none, full or resumed',
+    help: 'Connections to receivers, by TLS handshake: none, full, resumed',
     labelNames: ['handshake'],
     registers: [metrics],
   });

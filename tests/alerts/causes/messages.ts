@@ -1,14 +1,13 @@
-import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { until } from '@waybell/runtime/testing/until';
-import { aLocationReport } from '../../testing/location-report.ts';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
+import { reporting } from './reporting.ts';
 import type { Scene } from '../scene.ts';
 import { runAsOperator } from '../show-runbook.ts';
 
 export const rejected: Cause = {
   name: 'upstream publishes what breaks the contract',
-  alerts: ['WaybellRejected'],
+  alerts: ['WaybellRejected/rejected'],
   async begin({ stack }) {
     await stack.upstream.publishRaw('shipper.order.paid', Buffer.from('{"guid":"nonsense"}'));
     return async () => undefined;
@@ -17,7 +16,7 @@ export const rejected: Cause = {
 
 export const suspects: Cause = {
   name: 'a handler fails',
-  alerts: ['WaybellSuspects'],
+  alerts: ['WaybellRejected/suspects'],
   async begin(scene) {
     const load = await flow(scene, { folder: '/culprit' });
     // A token that cannot be opened, as after a botched restore.
@@ -44,27 +43,16 @@ async function retryAll(scene: Scene): Promise<boolean> {
 
 export const addressesMissing: Cause = {
   name: 'the geocoder fails',
-  alerts: ['WaybellAddressesMissing'],
-  async begin({ stack, receiver }) {
+  alerts: ['WaybellPositions/addresses'],
+  async begin(scene) {
+    const { stack, receiver } = scene;
     const path = '/geocoder';
     const url = receiver.url(path);
     receiver.answer(path, 500);
     const changed = await stack.withSettings('location-tracker', { GEOCODER_URL: url });
-    const { account } = await stack.client('shipper');
-    let reports = 0;
-    const reporting = setInterval(() => {
-      reports += 1;
-      const report = aLocationReport({
-        shipper: account,
-        vehicles: { [crypto.randomUUID()]: true },
-        latitude: 50 + reports / 10,
-        longitude: 13,
-        recordedAt: wallClockMs(),
-      });
-      void stack.upstream.publishUntilConfirmed(report);
-    }, 200);
+    const reports = await reporting(scene);
     return async () => {
-      clearInterval(reporting);
+      reports[Symbol.dispose]();
       await changed[Symbol.asyncDispose]();
     };
   },

@@ -20,8 +20,8 @@ const showAgain = async ({ ports }: ServersScene, ...nodes: SupervisedProcess[])
 
 export const nodeKilled: Cause<ServersScene> = {
   name: 'one node of three is killed',
-  alerts: ['WaybellBrokerNodeDown', 'WaybellQueueMembersMissing'],
-  pages: ['WaybellBrokerNodeDown'],
+  alerts: ['WaybellRedundancyLost/node', 'WaybellRedundancyLost/members'],
+  pages: ['WaybellRedundancyLost/node'],
   async begin(scene) {
     const load = await flow(scene);
     const [second] = others(scene);
@@ -36,7 +36,7 @@ export const nodeKilled: Cause<ServersScene> = {
 
 export const twoNodesKilled: Cause<ServersScene> = {
   name: 'two nodes of three are killed, and the third pauses',
-  alerts: ['WaybellBrokerNodeDown'],
+  alerts: ['WaybellQueueUnavailable/no_node'],
   pages: [],
   async begin(scene) {
     await Promise.all(others(scene).map((node) => node.kill()));
@@ -50,7 +50,7 @@ export const twoNodesKilled: Cause<ServersScene> = {
 
 export const nodeReplaced: Cause<ServersScene> = {
   name: 'a node is replaced, and the queues are not grown onto it',
-  alerts: ['WaybellQueueMembersMissing'],
+  alerts: ['WaybellRedundancyLost/members'],
   async begin(scene) {
     const [second] = others(scene);
     await second.kill();
@@ -62,7 +62,7 @@ export const nodeReplaced: Cause<ServersScene> = {
 
 export const majorityLost: Cause<ServersScene> = {
   name: 'queues have no member on one node of three, and another is killed',
-  alerts: ['WaybellQueueWithoutMajority'],
+  alerts: ['WaybellQueueUnavailable/no_majority'],
   async begin(scene) {
     const [second, third] = others(scene);
     const load = await flow(scene);
@@ -80,7 +80,7 @@ export const majorityLost: Cause<ServersScene> = {
 
 export const diskReplaced: Cause<ServersScene> = {
   name: 'a node comes back with an empty disk',
-  alerts: ['WaybellBrokerNodeDown'],
+  alerts: ['WaybellRedundancyLost/node'],
   pages: ['disk-replaced'],
   inWords: {
     'rabbitmqctl -q -n rabbitmq@b stop_app': (scene) => others(scene)[0].start(),

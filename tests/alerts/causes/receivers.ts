@@ -4,16 +4,14 @@ import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
 
 const WAITING = 12_000;
-/** What waits for them has a limit of its own. */
-const DESTINATIONS = 'waybell_waiting_oldest_seconds{of="destinations"}';
 const nobody = { owe: () => undefined };
 
 export const receiverDead: Cause = {
   name: '12,000 wait for a dead receiver',
-  alerts: ['WaybellReceiversBehind', 'WaybellWaitingTooOld', 'WaybellWaitingFull'],
+  alerts: ['WaybellWaitingTooOld/receivers', 'WaybellWaitingTooOld/endpoints', 'WaybellWaitingFull/full'],
   instead: {
-    WaybellWaitingTooOld: [`> 64800 or ${DESTINATIONS} > 300`, `> 5 or ${DESTINATIONS} > 3`],
-    WaybellWaitingFull: ['> 8500000000', '> 1000000'],
+    'WaybellWaitingTooOld/endpoints': ['> 64800', '> 5'],
+    'WaybellWaitingFull/full': ['> 8500000000', '> 1000000'],
   },
   async begin(scene) {
     const dead = await hungParty(scene, nobody, { interface: 'shipper', action: 'order.delivered', folder: '/dead' });
@@ -27,8 +25,8 @@ export const receiverDead: Cause = {
 
 export const receiversFail: Cause = {
   name: 'most receivers answer with an error',
-  alerts: ['WaybellMostAttemptsFail', 'WaybellDeactivationsSurge'],
-  instead: { WaybellDeactivationsSurge: ['> 10 +', '> 2 +'] },
+  alerts: ['WaybellOwnFaults/most_fail', 'WaybellDeactivationsHeld/surge'],
+  instead: { 'WaybellDeactivationsHeld/surge': ['> 10 +', '> 2 +'] },
   async begin(scene) {
     const failing = Array.from({ length: 12 }, () =>
       flow(scene, {
@@ -46,7 +44,7 @@ export const receiversFail: Cause = {
 
 export const noWayOut: Cause = {
   name: 'no receiver can be reached from here',
-  alerts: ['WaybellEgressSuspected'],
+  alerts: ['WaybellOwnFaults/egress'],
   async begin(scene) {
     const all = await Promise.all(Array.from({ length: 12 }, () => flow(scene, { eventsPerSecond: 4 })));
     await until('each has had something', () =>

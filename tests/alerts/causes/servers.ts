@@ -8,12 +8,12 @@ import { queueDepths } from '@waybell/stack/queue-depths';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
+import { reporting } from './reporting.ts';
 
 export const brokerAlarm: Cause = {
   name: 'RabbitMQ has a memory alarm',
-  alerts: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked', 'WaybellWaitingTooOld'],
-  // What waits for an endpoint is shown by another cause.
-  pages: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked'],
+  alerts: ['WaybellBrokerAlarm/alarm', 'WaybellBrokerAlarm/blocked', 'WaybellWaitingTooOld/destinations'],
+  instead: { 'WaybellWaitingTooOld/destinations': ['> 300', '> 3'] },
   async begin(scene) {
     const load = await flow(scene, { answers: [500, 500, 500, 500, 500, 200] });
     await until('attempts fail', () =>
@@ -29,7 +29,7 @@ export const brokerAlarm: Cause = {
 
 export const queueStalled: Cause = {
   name: 'the leader of a queue hangs',
-  alerts: ['WaybellDestinationStalled'],
+  alerts: ['WaybellQueueUnavailable/stalled'],
   async begin(scene) {
     const load = await flow(scene, { action: 'order.booked' });
     const other = await flow(scene);
@@ -43,9 +43,7 @@ export const queueStalled: Cause = {
 
 export const postgresAway: Cause = {
   name: 'Postgres is away',
-  alerts: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellWaitingFull', 'WaybellSilenceUnseen'],
-  // The tables cannot be read meanwhile.
-  pages: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellSilenceUnseen'],
+  alerts: ['WaybellNotWorking/not_ready', 'WaybellWaitingFull/away', 'WaybellPositions/silence'],
   async begin(scene) {
     const full = await flow(scene, { folder: '/full', action: 'order.booked', eventsPerSecond: 30 });
     const hung = hang(scene.receiver, full.party.addresses[0]?.path ?? '');
@@ -68,13 +66,17 @@ export const postgresAway: Cause = {
 };
 
 export const redisAway: Cause = {
-  name: 'Redis is away',
-  alerts: ['WaybellDuplicatesPossible'],
+  name: 'Redis is away, and positions wait for it',
+  alerts: ['WaybellNotWorking/not_ready'],
+  // Its page shows what waits for Postgres.
+  pages: [],
   async begin(scene) {
+    const reports = await reporting(scene);
     const load = await flow(scene);
     await scene.stack.stack.servers.process('redis').stop();
     return async () => {
       await scene.stack.stack.servers.process('redis').start();
+      reports[Symbol.dispose]();
       await load.stop();
     };
   },
@@ -82,8 +84,8 @@ export const redisAway: Cause = {
 
 export const logBehind: Cause = {
   name: 'the tables of the delivery log are locked',
-  alerts: ['WaybellLogBehind'],
-  instead: { WaybellLogBehind: ['> 10000', '> 20'] },
+  alerts: ['WaybellLogBehind/behind'],
+  instead: { 'WaybellLogBehind/behind': ['> 10000', '> 20'] },
   async begin(scene) {
     const client = await scene.stack.postgres.connect();
     await client.query('begin; lock table delivery_log.attempts, delivery_log.events in access exclusive mode');
@@ -99,7 +101,7 @@ export const logBehind: Cause = {
 
 export const outcomesLost: Cause = {
   name: 'what waits for the delivery log is purged',
-  alerts: ['WaybellOutcomesLost'],
+  alerts: ['WaybellLogBehind/lost'],
   async begin(scene) {
     const log = scene.stack.stack.service('delivery-log');
     await log.stop();

@@ -4,7 +4,7 @@ import type { ServersScene } from '../servers-scene.ts';
 
 export const postgresFailover: Cause<ServersScene> = {
   name: 'the primary of two Postgres is killed',
-  alerts: ['WaybellNotReady'],
+  alerts: ['WaybellNotWorking/not_ready'],
   pages: ['postgres-failover'],
   inWords: {
     [`psql "$DATABASE_URL" -Atc "select pg_is_in_recovery(), current_setting('transaction_read_only')"`]: ({ pair }) =>

@@ -8,14 +8,14 @@ export function httpMetrics(metrics: Metrics) {
   return {
     requestSeconds: new Histogram({
       name: 'waybell_http_request_duration_seconds',
-      help: 'Time from a request to the API to the end of its answer',
+      help: 'Time of a request to the API',
       labelNames: ['method', 'route', 'status'],
       registers: [metrics],
     }),
     /** A client that finds no connection is not answered: only this figure shows it. */
     connectionsRefused: new Counter({
       name: 'waybell_http_connections_refused_total',
-      help: 'Connections to the API closed at once, as 5000 were open, or 500 of its address',
+      help: 'Connections closed at once, as too many were open',
       registers: [metrics],
     }),
   };
