@@ -113,7 +113,7 @@ async function drained(
 
 type Alone = { perSecond: number };
 
-/** What the state of a vehicle costs, without a queue: reading, deciding, comparing and setting, beside setting alone. */
+/** Measures the state of a vehicle without a queue: reading, deciding, comparing and setting, beside setting alone. */
 async function stateAlone(
   { stack: { servers } }: TrackerStand,
   { count, ...turns }: { count: number; rounds: number; tell: (line: string) => void },

@@ -167,7 +167,7 @@ async function change(name: string, options: ApiCommandOptions, { method, path, 
 async function end(name: string, options: ApiCommandOptions): Promise<void> {
   const api = clientApi(options, process.env);
   const { action, guid } = await oneOf(api, name);
-  // As each specification has it.
+  // Each specification has a method of its own.
   if ((await interfaceOf(api)) === 'shipper') await api.ask('POST', `/v1/public/webhooks/${action}/unsubscribe`);
   else await api.ask('DELETE', `/v1/webhooks/${action}/subscriptions/`);
   report(`${action}: ended subscription ${guid}`);

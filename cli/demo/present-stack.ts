@@ -12,7 +12,7 @@ export async function presentStack(folder: StackFolder, wish: { demo: boolean; s
   if (!halt.signal.aborted) console.log([describeStack(folder), tryNext].join('\n').trimEnd());
 }
 
-/** What to try next; nothing where the demo failed, which is said and takes nothing down. */
+/** Returns a text that suggests what to try next; empty if the demo failed, which is reported and stops nothing. */
 async function demoOn(folder: StackFolder, demo: { staysUp: boolean; signal: AbortSignal }): Promise<string> {
   try {
     return await showDemo({

@@ -4,14 +4,14 @@ import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { parse } from 'yaml';
 
-/** What one wants to be subscribed to, as the API takes it. */
+/** Subscriptions to have, as the API takes them. */
 export type WishedSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };
 
 // Whether to switch on is said by the command.
 const { is_active: _isActive, ...properties } = subscriptionsWish['properties'] as JsonNode;
 const faultsOf = schemaFaults({ ...subscriptionsWish, properties });
 
-/** Reads a file of wishes, YAML or JSON: one, or a list of them. Throws an Error that names everything wrong with it. */
+/** Reads a file of subscriptions to have, YAML or JSON: one entry, or a list. Throws an Error that names every fault. */
 export function readWishes(text: string, file: string): WishedSubscriptions[] {
   const parsed = parsedOf(text, file);
   const wishes = Array.isArray(parsed) ? parsed : [parsed];
@@ -23,7 +23,7 @@ export function readWishes(text: string, file: string): WishedSubscriptions[] {
   );
   if (wishes.length === 0) faults.push(`${file}: it is an empty list`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  // What the schema says of each.
+  // Each entry fits the schema.
   return wishes as WishedSubscriptions[];
 }
 
@@ -37,7 +37,7 @@ function parsedOf(text: string, file: string): unknown {
   }
 }
 
-/** Throws where two wishes choose the same one of these actions: each time, it would be changed and changed back. */
+/** Throws if two entries choose the same action: each run would change it twice. */
 export function requireApart(wishes: readonly WishedSubscriptions[], names: readonly string[]): void {
   const twice = names.flatMap((name) => {
     const places = wishes.flatMap(({ actions }, at) =>

@@ -103,8 +103,8 @@ async function publishOn(line: Release['line'], publication: Publication): Promi
 }
 
 /**
- * What is to be published of a row: what waits, as it is; of a delivery whose body was deleted, the record of its end. Throws where such
- * a row cannot be read.
+ * Returns the publication for a row: the one that waits, unchanged; for a delivery whose body was deleted, the record of its end.
+ * Throws if such a row cannot be read.
  */
 function leaving(row: TakenRow, now: () => number): Publication {
   if (row.isForgotten !== true) return row.publication;

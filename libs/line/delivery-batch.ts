@@ -44,7 +44,7 @@ export type Joined<T> = Sent & { members: readonly T[] };
  */
 export function joinDeliveries<T extends Sent>(all: readonly T[]): Joined<T>[] {
   if (all.length === 1) return [{ publication: written(all), members: all }];
-  /** By routing key: the batch that the next to its exchange joins. */
+  /** Open batches by routing key: the next delivery to the same exchange joins them. */
   const open = new Map<string, Batch<T>>();
   const batches: Batch<T>[] = [];
   for (const each of all) {
@@ -180,7 +180,7 @@ export function readMembers(message: Message): Message[] | undefined {
   let part = body;
   let partAt = -1;
   for (const each of notes) {
-    // By place: a pattern would make an iterator for each.
+    // By index: destructuring would make an iterator for each.
     const offset = each[2];
     const length = each[3];
     const traceparent = each[4];

@@ -161,7 +161,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
 }
 
 type ActionType = Pick<Delivery, 'interface' | 'action'>;
-/** Of the message read last: members of a batch have the same type. */
+/** Type and action of the message read last: members of a batch have the same type. */
 let [lastType, lastRead]: [string, ActionType | undefined] = ['', undefined];
 
 function readType(type = ''): ActionType | undefined {

@@ -47,8 +47,8 @@ export function floorOf(messages: number, queueCount: number): number {
 }
 
 /**
- * Returns the moves after a review. In whatever order they are applied, prefetched and owed messages stay within `limit.messages`; once
- * sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
+ * Returns the moves after a review. In whatever order they are applied, prefetched and outstanding messages stay within
+ * `limit.messages`; once sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
  */
 export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   const queues = withShares(uses, limit);

@@ -8,9 +8,9 @@ import { requireRunning } from './stack-state.ts';
 const optional = str({ default: '' });
 const { AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY } = brokerSettings;
 const { DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY } = postgresSettings;
-/** What commands read of RabbitMQ. */
+/** Settings for RabbitMQ that commands read. */
 export const AMQP = { AMQP_URL: optional, AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY };
-/** What commands read of Postgres. */
+/** Settings for Postgres that commands read. */
 export const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY };
 
 /** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */

@@ -14,7 +14,7 @@ export type DeliverOptions = AttemptOptions &
     findTargets: FindTargets;
     /** Decides whether a request to an endpoint may begin now. */
     admit: Admit;
-    /** What requests authenticate with, where their receiver asks for a token. */
+    /** Access tokens, for receivers that require one. */
     tokens: Pick<AccessTokens, 'atHand' | 'ask'>;
     /** Whether the delivery waits in a room already; then it stays there. */
     retain: (key: RowKey) => Promise<boolean>;
@@ -81,7 +81,8 @@ class DeliveryHandler {
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
   decide({ delivery, target: found, askedAt, end }: LookedUp<KnownTarget>): void {
     const options = this.#options;
-    // What was forgotten ends whatever its target is: elsewhere it would no longer be known that its body is missing.
+    // A delivery whose body was erased ends whatever its target is: elsewhere it would no longer be known that its body is
+    // missing.
     const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
     const now = options.now();

@@ -107,7 +107,7 @@ function causedBy(
   return recordWithEnd(delivered, { reportsSuccess });
 }
 
-/** An attempt without a request is told of its callback URL, too. */
+/** The record of an attempt without a request has its callback URL too. */
 function withUrl(answer: Answer, { callbackUrl }: DeliveryTarget): Answer {
   const url = answer.url === undefined ? URL.parse(callbackUrl) : null;
   return url === null ? answer : { ...answer, url: shownUrl(url) };

@@ -47,7 +47,7 @@ export function exhausted(
   return { kind: 'exhausted', ...factsOf(delivery, at), beganAt, ...why, body };
 }
 
-/** What every record says of a delivery. */
+/** Returns the facts in every record of a delivery. */
 export function factsOf(delivery: Delivery, at: number): DeliveryFacts {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
   const { waited, byHand, body } = delivery;

@@ -211,7 +211,7 @@ describe('migrate', () => {
   });
 });
 
-/** As if they had been made by another version. */
+/** Marks the tables as made by another version. */
 async function forgetTables({ postgres }: TestDatabase): Promise<void> {
   await postgres.query(`delete from waybell.repeatables where name = 'libs/delivery-log/tables.ts'`);
 }

@@ -41,7 +41,7 @@ export function newVerificationToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** As Standard Webhooks writes it. */
+/** Returns a secret in the form of Standard Webhooks. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -74,8 +74,8 @@ const HEALTH = [
 ];
 
 /**
- * Resets a subscription `s` that begins anew, if it `isOn` then: earlier failures no longer count. If it was off, what it missed is
- * noted: from a minute before until a minute after, as clocks differ and the delivery log comes later.
+ * Resets a subscription `s` that starts again, if it `isOn` then: earlier failures no longer count. If it was off, notes the
+ * missed period: from a minute before until a minute after, as clocks differ and the delivery log comes later.
  */
 export const begunAnew = (isOn = 'true'): string => `
     generation = s.generation + 1, changed_at = now(), is_active = ${isOn},
@@ -100,7 +100,7 @@ const PUT = `${INSERT} do update set
   returning s.guid`;
 
 const OF_ACTIONS = 'and s.action = any ($4)';
-/** As an insert and a stop do, before they lock rows: then no other subscription of the client is made meanwhile. */
+/** Takes the lock of an insert and a stop before rows are locked: no other subscription of the client is made meanwhile. */
 const LOCK_CLIENT = 'select waybell.lock_stops($1, $2)';
 /** In the order of the deactivator. */
 const LOCK_CURRENT = `select from waybell.subscriptions s where ${OF_CLIENT} ${OF_ACTIONS} order by s.guid for no key update`;

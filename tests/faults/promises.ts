@@ -1,4 +1,4 @@
-/** What each row of the table in docs/guarantees.md shows. */
+/** Descriptions of the rows of the table in docs/guarantees.md. */
 export const PROMISES = {
   L1: 'a service killed: its work comes again, requests in hand at most once more',
   L2: 'a service restarted: nothing is cut, nothing repeated',

@@ -41,7 +41,7 @@ export const story = fc.record({
 });
 type Story = typeof story extends fc.Arbitrary<infer S> ? S : never;
 
-/** What may happen to processes: nothing, death but between handing over and remembering, or death anywhere. */
+/** Possible crashes: none, only outside of handing over and remembering, or anywhere. */
 export type Mortality = 'none' | 'none forgets' | 'any';
 
 export type Told = { event: PublishedEvent; twist: Story['events'][number]['twist'] };
@@ -114,7 +114,7 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
   const deaths = new Map<string, number>();
   const handedOver = new Set<string>();
   return (effect, service) => {
-    // What is acknowledged ought to be remembered by then.
+    // An acknowledged message must be remembered.
     if (effect.what === 'acknowledge') for (const { messageId = '' } of effect.messages) handedOver.delete(messageId);
     const [next = Infinity] = plan;
     const died = deaths.get(service) ?? 0;

@@ -16,7 +16,7 @@ export function closingMoves(place: Place): Move[] {
   const { state } = replica;
   const ends = () => ({ ...renewed(place), ...leftBy(place) });
   const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
-  // What they come to may still be heard.
+  // Their results may still arrive.
   const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);
   return [
     ...(running.length === 0 ? [] : [{ label: `${name} ends what is at work`, to: cut }]),

@@ -3,14 +3,14 @@ import { isIdle, type Replica } from './replica.ts';
 import { copyOf } from './rows.ts';
 import type { World } from './world.ts';
 
-/** What must hold of one delivery, whatever happens. */
+/** Limits for one delivery that hold whatever happens. */
 export type Limits = {
   retries: number;
   /** At most, with all faults there may be. */
   requests: number;
   /** Copies of one attempt on the line at the same time. */
   copies: number;
-  /** Those that there is reason to reject. */
+  /** Deliveries that may be rejected. */
   rejectable: readonly DeliveryName[];
 };
 
@@ -53,7 +53,7 @@ function isHandlingSuspects({ state }: Replica): boolean {
   return members.some(({ purpose, message }) => purpose === 'handle' && (message.deaths ?? 0) >= SUSPECT_DEATHS);
 }
 
-/** What is counted of a delivery at this moment. */
+/** Returns the counts of a delivery at this moment. */
 export function figures(
   world: World,
   delivery: DeliveryName,
@@ -82,7 +82,7 @@ function incomplete(world: World, delivery: DeliveryName): string | undefined {
   return isRejected === isSetAside ? undefined : 'rejected by half';
 }
 
-/** What there is on record. */
+/** Returns the records of a delivery. */
 function toldOf({ records, publications }: World, delivery: DeliveryName) {
   const all = new Set([...records, ...publications.flatMap((publication) => storedOf(publication).records)]);
   const told = [...all].filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));

@@ -1,4 +1,4 @@
-/** What waits in the room of the endpoint: rows that are put, taken and settled, and the claim on the room. */
+/** Rows in the room of the endpoint, which are put, taken and settled, and the claim on the room. */
 import { rowKeyOf, type Delivery } from '@waybell/line/delivery';
 import type { WaitingRow } from '@waybell/line/messages';
 import { nameOf, type Copy } from './copies.ts';

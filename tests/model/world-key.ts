@@ -90,7 +90,7 @@ function lateKey(asked: Asked): string {
 
 const byWork = (one: { work: string }, other: { work: string }) => (one.work < other.work ? -1 : 1);
 
-/** What there is of each. */
+/** Parts of each. */
 class Works {
   readonly #all = new Map<number, string>();
 
@@ -115,7 +115,7 @@ function sentKey(what: Sending['what']): string {
   return [...copies.map(copyKey), ...records].join('&');
 }
 
-/** What is done with in it differs only where it came with several. */
+/** The size matters only if it came with several. */
 function sourceKey({ size, open, back, isPartlyDone }: HeldSource): string {
   const isOne = size === 1 && !isPartlyDone;
   return isOne ? '' : `${size - open} ${back.map(messageKey).toSorted().join()} ${isPartlyDone}`;

@@ -254,7 +254,7 @@ describe('a replay', () => {
       [asked.guid],
     );
     expect(dues.map(({ after }) => after)).toEqual([0, 1, 2, 3, 4]);
-    // So that no second goes by meanwhile, however long this takes.
+    // Ensures that no second passes meanwhile, however long this takes.
     await stand.rows(
       `update delivery_log.sendings set due_at = due_at + interval '1 hour'
        where replay = $1 and due_at > (select min(due_at) from delivery_log.sendings where replay = $1)`,

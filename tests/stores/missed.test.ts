@@ -98,7 +98,7 @@ async function counted(what: Partial<RangedReplay> = {}) {
 
 const send = () => sentByHand(stand, sendings);
 
-/** What is said of why an event reached nothing. */
+/** Returns the causes that are shown for an event without deliveries. */
 async function causesOf(key: string, reader: ClientReader | 'operator' = client) {
   const { entries } = await timelineOf(stand.store.postgres, { about: { key }, reader, limit: 10 });
   return entries.flatMap(({ verdicts }) =>
@@ -122,7 +122,7 @@ describe('no_subscription', () => {
     await cameInVain(5 * HOUR_MS, { id: 3 });
     await subscribed(4 * HOUR_MS);
     expect(await causesOf('3')).toEqual([{ cause: 'ended', subscription: guid, at: now - 6 * HOUR_MS }]);
-    // What was is not changed by what came after it.
+    // Later changes do not affect earlier events.
     expect(await causesOf('2', 'operator')).toEqual([off]);
   });
 

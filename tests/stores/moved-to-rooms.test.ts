@@ -57,7 +57,7 @@ const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Deliver
   ...given,
 });
 
-/** As a deliverer from before wrote it: its note says how often it was moved. */
+/** Parks a delivery as an earlier version did: its note counts the moves. */
 async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
   const { note = '', body } = publishDelivery(delivery);
   await stand.sql(

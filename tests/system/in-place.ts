@@ -9,7 +9,7 @@ import { adminPort, receiver, settingsOf, stack } from './stand.ts';
 
 const ACTIONS = { shipper: 'order.paid', carrier: 'order.created' } as const;
 
-/** What a command of a shell is answered, as curl would make the request. */
+/** Returns the answer to a shell command, by making curl's request. */
 async function run(client: Client, command: string) {
   const env = { API_URL: stack.stack.addresses['API_URL'] ?? '', TOKEN: client.token };
   const authorized = command.replace(

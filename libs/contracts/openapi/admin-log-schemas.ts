@@ -1,4 +1,4 @@
-/** What operators are told of the delivery log: of every account and client, with what receivers said. */
+/** Schemas of the delivery log for operators: of every account and client, with receivers' answers. */
 import { noticeProperties } from '../operations-channel.ts';
 import {
   attemptProperties,
@@ -68,7 +68,7 @@ const waitingEndpoints = {
   ...listOf('WaitingEndpoint'),
   description: 'Endpoints that deliveries wait for; what has waited longest comes first.',
 };
-/** Part of what is told of queues, too. */
+/** Part of the queues' schema too. */
 export const waitingDestinations = {
   ...listOf('WaitingDestination'),
   description: 'What waits in Postgres as RabbitMQ does not accept it; what has waited longest comes first.',

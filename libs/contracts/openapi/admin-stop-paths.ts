@@ -29,7 +29,7 @@ export const stopRequest: JsonNode = {
 
 const requestBody = { required: true, content: jsonOf(stopRequest) };
 
-/** What operators have wait until they start it again. */
+/** Paths to stop and start subscriptions and hosts. */
 export const adminStopPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/stops': {
     get: {

@@ -211,7 +211,7 @@ const replay = {
   delivered: { ...count, description: 'Of these, delivered by now.' },
 };
 
-/** What sending by hand is answered with. */
+/** Schemas of the answers to sending by hand. */
 export const byHandSchemas: Record<string, JsonNode> = {
   Resend: {
     type: 'object',

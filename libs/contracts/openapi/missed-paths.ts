@@ -8,7 +8,7 @@ import { guid, moment, object, schemaRef, text, type JsonNode } from './json-nod
 const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
 const count = (description: string): JsonNode => ({ type: 'integer', minimum: 0, description });
 
-/** The parameters that say of which time it is asked what was missed. */
+/** The parameters for the period that is searched for missed events. */
 export const missedParameters: readonly JsonNode[] = [
   {
     name: 'since',
@@ -20,7 +20,7 @@ export const missedParameters: readonly JsonNode[] = [
   { name: 'until', in: 'query', description: 'And before; without it, now.', schema: moment },
 ];
 
-/** What a client missed: the same on each interface but for what answers are wrapped in. */
+/** Missed events of a client: the same on each interface, except for the wrapping of answers. */
 export function missedPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const missed = schemaRef('Missed');
   return {

@@ -62,7 +62,7 @@ export const pauseRequest = body({
   },
 });
 
-/** What a client has subscribed to: the same on each interface but for what answers are wrapped in. */
+/** A client's subscriptions: the same on each interface, except for the wrapping of answers. */
 export function subscriptionPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   return { '/v1/subscriptions': subscriptionsPath(interfaces), ...oneSubscriptionPaths(interfaces) };
 }

@@ -92,7 +92,7 @@ export async function deliveriesOfAll(postgres: Queryable, range: CandidateRange
 
 type EndInVain = { at: number; delivery: string; event: string };
 
-/** The latest ends in vain after a place. `$1` to `$4`: since when, the place, and the limit. */
+/** The latest failed ends after a place. `$1` to `$4`: since when, the place, and the limit. */
 const inVain = (where: string): string => `
   select at, delivery, event from delivery_log.attempts a
   where ${where} a.${NOT_DELIVERED} and a.at >= ${time('$1')} - interval '${SKEW_MS} milliseconds'

@@ -105,7 +105,7 @@ export class Prefetches {
     };
   }
 
-  /** Returns the use since the last review, and begins anew. */
+  /** Returns the use since the last review, and starts the next period. */
   review(): QueueUse {
     const use = { ...this.use(), wasFull: this.#wasFull };
     this.#peak = Math.floor(this.#peak * PEAK_DECAY);

@@ -1,12 +1,12 @@
 import { TooLarge, Unroutable } from '../publish-errors.ts';
 import { reject, type Message, type Rejection } from '../messages.ts';
 
-/** Where a message was taken from: its own queue or a waiting room, or the suspects lane. */
+/** The source of a message: its own queue or a waiting room, or the suspects lane. */
 export type Lane = 'queue' | 'suspects';
 
 export type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
-/** So many processes may have died with a message in hand that it is suspected; as many more, and it is rejected. */
+/** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
 const DEATHS = 5;
 /** A batch is taken apart sooner: each of its members that kills may do so `DEATHS` times more while the batch is in hand. */
 const DEATHS_OF_BATCH = 3;
@@ -22,7 +22,8 @@ export function intakeOf(lane: Lane, { deaths = 0, deliveryCount, waited }: Mess
     if (size > 1) return deaths < DEATHS_OF_BATCH ? 'handle' : 'send alone';
     return deaths < (waited === undefined ? DEATHS : DEATHS_OF_ROOM) ? 'handle' : 'put aside';
   }
-  // This process saw it return and lives. Another that took it next would take that for a death: it is to begin anew.
+  // This process saw the return and did not crash. The next process would count the return as a crash: the count must start at
+  // zero.
   if (deaths < deliveryCount) return 'put aside';
   return deaths < DEATHS ? 'handle' : 'reject';
 }

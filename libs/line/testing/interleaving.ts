@@ -2,7 +2,7 @@ import type { Input } from '../hand-over/state.ts';
 import type { Fate, Outgoing } from '../messages.ts';
 import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from './told-step.ts';
 
-/** What the step waits for. */
+/** An effect whose result is outstanding. */
 type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
 
 const CHANGES: Input[] = [
@@ -157,7 +157,7 @@ export class Interleaving {
     );
   }
 
-  /** What a handler says once more of a message that has ended. */
+  /** A second report about a message that has ended. */
   #saidTwice(running: readonly string[], draw: number): [string, Fate][] {
     const ended = [...this.#caused.keys()];
     const text = ended[draw % ended.length];

@@ -24,7 +24,7 @@ import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, s
 const FINGERPRINT = '1';
 const AWAY = new Unavailable('postgres', () => Promise.resolve());
 export const FAILED = { kind: 'failed', error: new Error('a bug') } satisfies Fate;
-/** What it needs is away. */
+/** The result of a handler whose dependency is away. */
 export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
 
 /** A message is its text; the last word is its key. */

@@ -12,7 +12,7 @@ const claimed = (service: WaitingService, rooms: string): string => `
     deaths = deaths + (claimed_by is not null and claimed_by <> $1)::int
   where r.room = any (array(${rooms})) returning ${DESCRIBED}`;
 
-/** What is locked is being claimed or changed: it is there at the next look. */
+/** A locked room is being claimed or changed: the next look finds it. */
 const LOCKED = 'for no key update skip locked';
 
 /** Changed rooms that are claimed beside the others, at most. */

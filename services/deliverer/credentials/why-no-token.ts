@@ -3,9 +3,9 @@ import type { TokenUrlAnswer } from '../request/call-token-url.ts';
 import { isTimeout } from '../endpoints/response-speed.ts';
 import { excerpt } from '../request/excerpt.ts';
 
-/** As of any answer that is kept. */
+/** The same limit as for any stored answer. */
 const KEPT_BYTES = 4 * 1024;
-/** A token in JSON, though it be quoted in another, in XML, in a form, or in what looks like one of them. */
+/** Matches a token in JSON, even quoted in other JSON, in XML or in a form, or in text that looks like one of them. */
 const TOKENS = /((?:access|refresh|id)_token[\\"']{0,4}\s?[:=>]\s?[\\"']{0,4})[^\\"'&\s<>,}]+/gi;
 
 /**

@@ -54,7 +54,7 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
   return { account, endpoint, host: hostOf(called) };
 }
 
-/** What is due for a subscription waits. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
+/** Deliveries of a subscription wait. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
 export type Hold = { why: HoldReason; until?: number };
 
 /** The room in which deliveries of a subscription wait: that of the endpoint; while it is held one of its own, which has its guid. */

@@ -50,7 +50,7 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
   window: { limits: WindowLimits; startSize: number };
 };
 
-/** What nobody waits for. */
+/** The empty list of waiters. */
 const NOBODY: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
 
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
@@ -72,7 +72,7 @@ export class KnownEndpoint implements LimitShare {
   /** Its neighbours in the order of use. */
   before: KnownEndpoint | undefined;
   after: KnownEndpoint | undefined;
-  /** Where it waits for a slot. */
+  /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
   /** Its room is to be notified of a place. */
   awaitsRoom = false;

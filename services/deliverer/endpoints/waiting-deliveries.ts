@@ -46,7 +46,7 @@ export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }
     return [...this.#byOrigin.fresh, ...this.#byOrigin.waited];
   }
 
-  /** Those that waited in the room: all, or all but the first. */
+  /** Waiters that came from the room: all, or all but the first. */
   waited({ areAll }: { areAll: boolean }): Waiter[] {
     return this.#byOrigin.waited.slice(areAll ? 0 : 1);
   }

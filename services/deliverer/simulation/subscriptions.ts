@@ -53,7 +53,7 @@ export class SimulatedSubscriptions {
     };
   }
 
-  /** What is answered may have changed by the time it comes. */
+  /** The targets may have changed by the time the answer comes. */
   readonly find = async (subscriptions: readonly string[]): Promise<readonly DeliveryTarget[]> => {
     const found = subscriptions.map((guid) => this.target(guid));
     await this.#answer();
@@ -84,7 +84,7 @@ export class SimulatedSubscriptions {
     return roomOf(this.target(subscription), { subscription, hold: { why: 'stopped' } }).room;
   }
 
-  /** As the trigger does. */
+  /** Does what the database trigger does. */
   #change(place: number, hold: Hold | undefined): void {
     const subscription = subscriptionOf(place);
     this.#held.set(subscription, hold);

@@ -21,7 +21,7 @@ export type DrainOptions = {
   endpoints: Endpoints;
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
-  /** What may be in hand. */
+  /** Limit of the rows in hand. */
   held: HeldLimit;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
@@ -226,7 +226,7 @@ export class Drain {
     } finally {
       this.#isWorking = false;
     }
-    // Else the next look tries it again.
+    // Otherwise the next look tries it again.
     if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#named.isDue || this.#isPollDue))
       this.#work();
   }

@@ -12,7 +12,7 @@ export type LookThroughOptions = {
   findTargets: FindTargets;
   inHand: RowsInHand;
   ends: EndRows;
-  /** What is held is due at the latest when it is older. */
+  /** A held row is due, at the latest, at this age. */
   maxAgeMs: number;
   now: () => number;
   /** Called for an endpoint that may take something now. */

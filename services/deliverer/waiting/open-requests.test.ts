@@ -32,7 +32,7 @@ function aProcess(clock = new TurnedClock(), waiting = new MemoryWaiting(clock.n
     log: createLog({ service: 'test', level: 'silent' }),
     clock,
   });
-  /** What is due in so many milliseconds. */
+  /** Returns the rows that are due after this many milliseconds. */
   const dueAfter = async (ms: number) => {
     await clock.runFor(ms);
     return (await store.take([{ room: ROOM, limit: 9 }]))[0]?.rows ?? [];

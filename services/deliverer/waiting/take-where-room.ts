@@ -97,7 +97,7 @@ export class TakeWhereRoom {
     return reads;
   }
 
-  /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
+  /** Returns what to read of a room now; undefined: nothing; `full`: no more rows may be in hand. */
   #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
     if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
@@ -158,7 +158,7 @@ export class TakeWhereRoom {
       left -= 1;
       inHand.take(row, how);
     }
-    // Else what is being moved would be read again and again.
+    // Otherwise rows that are being moved would be read again and again.
     if (left > 0 && gone > 0) own.after = last;
     onTaken(most - left);
   }

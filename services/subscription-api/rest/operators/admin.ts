@@ -14,7 +14,7 @@ import { Problem } from '../http/problem.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';
 
-/** What `./waybell account` and `./waybell token` do, by the same functions. */
+/** The same as `./waybell account` and `./waybell token`, by the same functions. */
 export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
   const router = Router({ caseSensitive: true });
 

@@ -23,7 +23,7 @@ const readPause = bodyReader<{ until?: string }>(pauseRequest);
 export async function readChange(body: unknown, action: Action, rules: CallbackRules): Promise<SubscriptionChange> {
   const ofSchema = [...faultsOfChange(body), ...faultsOfSwitch(body)];
   if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // What the schema says of it.
+  // The body fits the schema.
   const { callback_url: callbackUrl, audit_field_set: audited, is_active: isActive = false } = body as ChangeBody;
   const { url, faults } = await readUrl(callbackUrl, rules);
   if (audited !== null) faults.push(...findAuditFaults(audited, action));
@@ -32,7 +32,7 @@ export async function readChange(body: unknown, action: Action, rules: CallbackR
   return { isActive, ...(url !== undefined && { callbackUrl: url }), ...(takesFields && { auditFieldSet: audited }) };
 }
 
-/** What is wished of each action, and which of those that were named cannot be had. */
+/** A request to change subscriptions: one for each action, and the named actions that were refused. */
 export type Wish = {
   isActive: boolean;
   wishes: SubscriptionRequest[];
@@ -45,7 +45,7 @@ export type WishContext = Omit<ActionChoice, 'patterns'> & { rules: CallbackRule
 export async function readWish(body: unknown, { rules, ...context }: WishContext): Promise<Wish> {
   const ofSchema = [...faultsOfWish(body), ...faultsOfSwitch(body)];
   if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // What the schema says of it.
+  // The body fits the schema.
   const { callback_url, actions: patterns, is_active: isActive = false, ...asked } = body as WishBody;
   const audited = asked.audit_field_set ?? undefined;
   const { url = '', faults } = await readUrl(callback_url, rules);
@@ -83,7 +83,7 @@ function faultsOfFields(audited: string[] | undefined, chosen: readonly Action[]
   return findAuditFaults(audited, { name: 'these actions', ...(taking.length > 0 && { auditFields: taking }) });
 }
 
-/** Those of the fields that the action has; null, the plain form, where it has none of them. */
+/** Returns the fields that the action has; null, the plain form, if it has none of them. */
 function fieldsFor({ auditFields = [] }: Action, audited: string[] | undefined): string[] | null {
   const own = audited?.filter((field) => auditFields.includes(auditFieldOf(field))) ?? [];
   return own.length > 0 || (audited?.length === 0 && auditFields.length > 0) ? own : null;

@@ -6,7 +6,7 @@ import type { Verdict } from './types.ts';
 
 type Of<Kind extends Verdict['kind']> = Omit<Extract<Verdict, { kind: Kind }>, 'kind'>;
 
-/** Why an event became no delivery to somebody, `whom`. */
+/** Explains why an event made no delivery for `whom`. */
 export function Suppressed({ verdict, whom }: { verdict: Of<'suppressed'>; whom?: ReactNode }) {
   return (
     <p className="verdict">

@@ -13,7 +13,7 @@ import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.t
 
 const route = getRouteApi('/missed');
 
-/** What the client missed in a period, over all actions, and the way to have it sent. */
+/** Deliveries that the client missed in a period, over all actions, and a button to send them. */
 export function MissedPage() {
   const asked = route.useSearch();
   const navigate = route.useNavigate();

@@ -6,13 +6,13 @@ import { useSignedIn } from '../../session/session.ts';
 import { ReplayProgress } from './replay-progress.tsx';
 import { useSubscriptionChange } from './subscribing.ts';
 
-/** As the API takes it. */
+/** The request that the API takes. */
 type ReplayWish =
   | { subscription_guid: string; missed: true }
   | { action: string; since: string; until?: string; include_suppressed: boolean };
 
 type ReplayFormProps = {
-  /** Which deliveries, by whether events without a delivery are included. */
+  /** Returns the request, with or without events that made no delivery. */
   wishOf: (isIncluded: boolean) => ReplayWish;
   /** The actions, for people. */
   action: string;

@@ -36,7 +36,7 @@ export function unsubscribe({ ask: { client }, interface: interfaceName }: Sessi
       );
 }
 
-/** Changes subscriptions of the client. Lists are asked for again afterwards, whatever came of it. */
+/** Changes subscriptions of the client. Reloads lists afterwards, whether it succeeded or not. */
 export function useSubscriptionChange<Answer, Wish = void>(
   change: (wish: Wish) => Promise<Answer>,
   onSuccess?: (answer: Answer) => void,
