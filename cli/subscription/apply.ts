@@ -1,6 +1,6 @@
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import type { SubscriptionAnswer } from './describe-subscription.ts';
-import type { WishedSubscriptions } from './read-wishes.ts';
+import type { DesiredSubscriptions } from './read-desired.ts';
 
 /** The API's answer for each action. */
 export type PutAnswer = {
@@ -14,8 +14,8 @@ export type PutAnswer = {
 type TestAnswer = { status: string; attempts: { reason?: string }[] };
 
 /** Creates or changes subscriptions, and returns the result for each action. */
-export async function put(api: ClientApi, wish: WishedSubscriptions): Promise<PutAnswer[]> {
-  const { objects } = (await api.ask('PUT', '/v1/subscriptions', JSON.stringify(wish))) as { objects: PutAnswer[] };
+export async function put(api: ClientApi, entry: DesiredSubscriptions): Promise<PutAnswer[]> {
+  const { objects } = (await api.ask('PUT', '/v1/subscriptions', JSON.stringify(entry))) as { objects: PutAnswer[] };
   return objects;
 }
 

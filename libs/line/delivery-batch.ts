@@ -26,8 +26,8 @@ const WORTH_COPYING = 4;
 const PROCESS = randomUUID();
 let lastBatch = 0;
 /**
- * From this many deaths on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
- * deaths, but a member that kills may do so again before that is done.
+ * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
+ * crashes, but a member that kills may do so again before that is done.
  */
 export const UNOPENED = 12;
 
@@ -157,7 +157,7 @@ export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'not
  * (`UNOPENED`).
  */
 export function openBatch(message: Message): readonly Message[] {
-  if (!isDeliveryBatch(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
+  if (!isDeliveryBatch(message) || (message.crashes ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 

@@ -26,7 +26,7 @@ export type Message = {
   /** How often a consumer returned it to the broker; 0 at the first delivery. */
   deliveryCount: number;
   /** Number of processes known to have died with the message in hand; absent if none did. */
-  deaths?: number;
+  crashes?: number;
   /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
   deliveries?: true;
   /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */

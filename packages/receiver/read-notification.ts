@@ -101,7 +101,7 @@ async function whyNotSigned(
 function refuseToken(): Refusal {
   return refuse(
     'token_does_not_match',
-    'the token is none of those known here: on the carrier interface it changes when one subscribes anew',
+    'the token is none of those known here: on the carrier interface it changes with each subscribe',
   );
 }
 

@@ -7,10 +7,10 @@ import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
 import { fail, failAttempt, makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { dropReason, holdOf, tooOldAt, whatIsOver, type OverOptions } from './what-is-over.ts';
+import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions } from './end-without-attempt.ts';
 
 export type DeliverOptions = AttemptOptions &
-  OverOptions & {
+  EndOptions & {
     findTargets: FindTargets;
     /** Decides whether a request to an endpoint may begin now. */
     admit: Admit;
@@ -89,7 +89,7 @@ class DeliveryHandler {
     const room = target && roomFor(delivery, target, now);
     if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
       options.onElsewhere(delivery.waited.room);
-    const over = whatIsOver(delivery, target, options);
+    const over = endWithoutAttempt(delivery, target, options);
     if (over !== undefined) return endWith(end, recordWithEnd(over));
     // Without a target it is over.
     if (target === undefined || room === undefined) return;
@@ -144,7 +144,7 @@ class DeliveryHandler {
     const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
-    if (isSame && target.missingKey === undefined && whatIsOver(delivery, target, this.#options) === undefined) {
+    if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
       const attempting = { delivery, target, askedAt, end, admission };
       const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
       if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...attempting, accessToken });
@@ -172,7 +172,7 @@ function isPresent(target: KnownTarget): target is DeliveryTarget {
 }
 
 /** It is due when the hold ends, or it is too old, whichever is first. */
-function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: OverOptions): Waiting {
+function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: EndOptions): Waiting {
   return wait(delivery, { why, afterMs: Math.min(until, tooOldAt(delivery.createdAt, maxAgeMs)) - now() });
 }
 

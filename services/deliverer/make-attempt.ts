@@ -11,7 +11,7 @@ import type { DeliveryTarget } from './find-target.ts';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { exhausted, factsOf } from './what-is-over.ts';
+import { exhausted, factsOf } from './end-without-attempt.ts';
 
 export type AttemptOptions = {
   callEndpoint: CallEndpoint;

@@ -80,8 +80,8 @@ export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOpt
         const made = await postgres.query(INSERT, [guid, client.interface, ...which, lifeMs]);
         if (made.rowCount === 0) return 'taken';
         for (const action of actions) {
-          const wish = { action, callbackUrl, auditFieldSet: null, verificationToken };
-          await subscribeIn(postgres, client, wish, keyRing);
+          const wanted = { action, callbackUrl, auditFieldSet: null, verificationToken };
+          await subscribeIn(postgres, client, wanted, keyRing);
         }
         return 'begun';
       }),

@@ -53,7 +53,7 @@ describe('migrate', () => {
     await proxy.cut();
     await expect(migrate({ url: proxy.url, log, waitMs: 100 })).rejects.toThrow(/cannot be reached.*DATABASE_URL/);
     const waiting = migrate({ url: proxy.url, log });
-    await proxy.mend();
+    await proxy.restore();
     expect(await waiting).toEqual(names);
   });
 

@@ -19,7 +19,7 @@ const before = readKeyRing(`${older},${newer}`);
 const during = readKeyRing(`${newer},${older}`);
 const after = readKeyRing(`${newer}`);
 const actor = { who: 'test', origin: 'test', requestId: null };
-const wish = { callbackUrl: 'https://a.test', auditFieldSet: null };
+const wanted = { callbackUrl: 'https://a.test', auditFieldSet: null };
 
 let store: TestDatabase;
 let database: Database;
@@ -44,7 +44,7 @@ async function aClient(keyRing: KeyRing, actions: number) {
   const subscriptions = keepSubscriptions({ database, keyRing });
   const secrets = keepSigningSecrets({ database, keyRing, overlapMs: 60_000 });
   const subscribe = (action: number) =>
-    subscriptions.subscribeOrReplace(client, { ...wish, action: `action.${action}` });
+    subscriptions.subscribeOrReplace(client, { ...wanted, action: `action.${action}` });
   for (let action = 0; action < actions; action += 1) await subscribe(action);
   return {
     accountGuid,

@@ -6,7 +6,7 @@ const OVER = new Unavailable('time', () => Promise.resolve());
 
 /** It releases the room, which is claimed by its own. */
 function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
-  if (claimed === index) return { claimed: undefined, deaths: 0 };
+  if (claimed === index) return { claimed: undefined, crashes: 0 };
   return ranOutOf === index ? { ranOutOf: undefined } : {};
 }
 

@@ -81,10 +81,10 @@ export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): stri
 
 export const messageKey = remembering((message: Message): string => {
   if (isDeliveryBatch(message))
-    return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
+    return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.crashes}`;
   const { delivery, attempt } = attemptOf(message);
-  const { waited, deliveryCount, deaths, failures, cameBefore, mayWait } = message;
-  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}${mayWait ? ' again' : ''}`;
+  const { waited, deliveryCount, crashes, failures, cameBefore, mayWait } = message;
+  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${crashes} ${failures}${cameBefore ? ' before' : ''}${mayWait ? ' again' : ''}`;
 });
 
 /** The copy in its queue again, after a return from that replica. */
@@ -119,14 +119,14 @@ function withSeen({ seen }: Copy, index: number, times: number): number[] {
 export function judged(copy: Copy, index: number): Message {
   const { message, seen, row } = copy;
   if (row !== undefined || message.deliveryCount === 0) return message;
-  return (judgedBy(copy)[index] ??= { ...message, deaths: message.deliveryCount - (seen[index] ?? 0) });
+  return (judgedBy(copy)[index] ??= { ...message, crashes: message.deliveryCount - (seen[index] ?? 0) });
 }
 
 const judgedBy = remembering<Copy, Message[]>(() => []);
 
 /** Whether it may have been in hand when a process died. */
 export function cameAgain({ lane, message }: Copy): boolean {
-  return lane === 'queue' && (message.deliveryCount > 0 || message.cameBefore === true || (message.deaths ?? 0) > 0);
+  return lane === 'queue' && (message.deliveryCount > 0 || message.cameBefore === true || (message.crashes ?? 0) > 0);
 }
 
 type Stored = { copies: Copy[]; records: string[] };

@@ -14,7 +14,7 @@ export type Limits = {
   rejectable: readonly DeliveryName[];
 };
 
-const SUSPECT_DEATHS = 5;
+const SUSPECT_CRASHES = 5;
 
 /** Whether nothing is on the line any more. */
 export function isAtRest({ waiting, rows, unheard, publications, replicas }: World): boolean {
@@ -23,7 +23,7 @@ export function isAtRest({ waiting, rows, unheard, publications, replicas }: Wor
 
 /** The first law that does not hold here, in words; undefined where all do. */
 export function brokenLaw(world: World, limits: Limits): string | undefined {
-  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DEATHS} deaths`;
+  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_CRASHES} crashes`;
   const wrong = world.replicas.find(({ broken }) => broken !== undefined);
   if (wrong !== undefined) return wrong.broken;
   const isResting = isAtRest(world);
@@ -50,7 +50,7 @@ function brokenFor(world: World, delivery: DeliveryName, limits: Limits): string
 
 function isHandlingSuspects({ state }: Replica): boolean {
   const members = [...state.members.values()];
-  return members.some(({ purpose, message }) => purpose === 'handle' && (message.deaths ?? 0) >= SUSPECT_DEATHS);
+  return members.some(({ purpose, message }) => purpose === 'handle' && (message.crashes ?? 0) >= SUSPECT_CRASHES);
 }
 
 /** Returns the counts of a delivery at this moment. */

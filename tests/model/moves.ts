@@ -102,8 +102,8 @@ function answers(place: Place, asked: Asked): Move[] {
     case 'recall': {
       const { members, keys } = asked;
       const known = fingerprintsOf(keys, [...world.remembered, ...replica.own]);
-      const isNews = known.every((fingerprint) => fingerprint === undefined);
-      const label = `${name} ${isNews ? 'does not know' : 'recognises'} ${what}`;
+      const needsNoRecall = known.every((fingerprint) => fingerprint === undefined);
+      const label = `${name} ${needsNoRecall ? 'does not know' : 'recognises'} ${what}`;
       return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', members, known }]) }];
     }
     case 'run':
@@ -146,7 +146,7 @@ function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy):
   const { world, index } = place;
   if (kind === 'give back') return backInQueues(place, [copy]);
   if (copy.row === undefined) return {};
-  return { ...settling(world, copy.row), ...(world.claimed === index ? { deaths: 0 } : {}) };
+  return { ...settling(world, copy.row), ...(world.claimed === index ? { crashes: 0 } : {}) };
 }
 
 /** The effect of a committed put. */

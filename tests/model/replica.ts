@@ -138,18 +138,18 @@ export function take({ replica, index, setting: { rules } }: Taking, copies: rea
   const isNew = replica.isNew && copies.every(({ lane }) => lane === 'queue');
   const after = apply({ ...replica, held, isNew }, [{ kind: 'came', sources }], rules);
   const isTooEarly = taken.some(({ copy, source }) => isBlamedTooEarly(after, source.id, { copy, index }));
-  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few deaths' } : after;
+  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few crashes' } : after;
 }
 
 type Taking = { replica: Replica; index: number; setting: { rules: StepRules<Delivery> } };
 
 /** Least number of crashed processes after which a message is suspected. */
-const LEAST_DEATHS = { alone: 5, several: 3, row: 3 } as const;
+const LEAST_CRASHES = { alone: 5, several: 3, row: 3 } as const;
 
 function isBlamedTooEarly({ state }: Replica, source: number, { copy, index }: { copy: Copy; index: number }): boolean {
-  const { deaths = 0 } = judged(copy, index);
+  const { crashes = 0 } = judged(copy, index);
   const how = copy.row !== undefined ? 'row' : isSeveral(copy.message) ? 'several' : 'alone';
-  if (deaths >= LEAST_DEATHS[how]) return false;
+  if (crashes >= LEAST_CRASHES[how]) return false;
   return [...state.members.values()].some((member) => member.source === source && isBlamed(member));
 }
 

@@ -12,7 +12,7 @@ import type { World } from './world.ts';
  * are not in it.
  */
 export function worldKey(world: World): string {
-  const { waiting, rows, unheard, publications, deaths, remembered, records, replicas } = world;
+  const { waiting, rows, unheard, publications, crashes, remembered, records, replicas } = world;
   const copies = [...waiting, ...replicas.flatMap(({ held }) => [...held.values()])];
   const hasOrder = replicas.length > 1 && copies.some(({ seen }) => seen.length > 0);
   const doing = replicas.map(
@@ -23,7 +23,7 @@ export function worldKey(world: World): string {
     ...unheard.map((row) => `unheard ${rowKey(row)}`),
     ...publications.map((what) => `to send ${sentKey(what)}`),
   ];
-  const claims = [`${deaths} ${world.isRanOut}`];
+  const claims = [`${crashes} ${world.isRanOut}`];
   const keys = [waiting.map(copyKey), inRooms, claims, remembered.map(markKey), records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }

@@ -37,7 +37,7 @@ export type World = {
   isRanOut: boolean;
   ranOutOf?: number | undefined;
   /** Claims in a row that ran out and were followed by another's. */
-  deaths: number;
+  crashes: number;
   /** In the rooms of their destinations until the broker takes them. */
   publications: readonly Publication[];
   /** In Redis. */
@@ -80,7 +80,7 @@ export function start({ deliveries, replicas, isBatched, isBesideSuspect, rules 
     rows: [],
     unheard: [],
     isRanOut: false,
-    deaths: 0,
+    crashes: 0,
     publications: [],
     remembered: [],
     records: [],

@@ -304,7 +304,7 @@ test('while Redis is away callbacks to listeners are answered 503, and come to t
     status: 503,
     text: expect.stringContaining('unavailable'),
   });
-  await proxy.mend();
+  await proxy.restore();
   const called = until('it goes through', async () => {
     const { status } = await callBack(us, { at: alone });
     return status !== 503 && status;

@@ -243,7 +243,7 @@ describe('a replay of nothing says why', () => {
     await subscribed(0);
     const ask = () => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test' });
     expect(await ask()).not.toHaveProperty('explanation');
-    const explanation = expect.stringContaining('Another replay is about to send what came in vain: 1.');
+    const explanation = expect.stringContaining('Another replay is about to send the failed ones: 1.');
     expect(await ask()).toMatchObject({ explanation });
     expect(await counted()).toEqual({ kind: 'counted', total: 0, reasons: [], explanation });
     await send();

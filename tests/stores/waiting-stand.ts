@@ -11,7 +11,7 @@ import {
   type TestDatabase,
 } from '@waybell/subscription-api/testing/database';
 
-export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; deaths: number };
+export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; crashes: number };
 
 /** The rows that wait for one service, and their surroundings: time, subscriptions, erasure requests. */
 export type WaitingStand = AsyncDisposable & {
@@ -80,7 +80,7 @@ export class PostgresStand implements WaitingStand {
 
   async room(room: string): Promise<KnownRoom | undefined> {
     const [found] = await this.sql<KnownRoom>(
-      `select look_at <= now() as "isDue", shut_since is not null as "isShut", changes, deaths from waybell.deliverer_rooms
+      `select look_at <= now() as "isDue", shut_since is not null as "isShut", changes, deaths as crashes from waybell.deliverer_rooms
        where room = $1`,
       [room],
     );
@@ -142,8 +142,8 @@ export function memoryStand(): WaitingStand {
     async room(name) {
       const room = waiting.room(name);
       if (room === undefined) return undefined;
-      const { lookAt, shutSince, changes, deaths } = room;
-      return { isDue: lookAt <= now, isShut: shutSince !== undefined, changes, deaths };
+      const { lookAt, shutSince, changes, crashes } = room;
+      return { isDue: lookAt <= now, isShut: shutSince !== undefined, changes, crashes };
     },
     count: async () => waiting.count,
     async [Symbol.asyncDispose]() {},

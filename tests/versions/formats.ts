@@ -147,7 +147,7 @@ function rowText(): string {
 function readRow(text: string): unknown {
   const { room, madeAt, id, why, body, ...properties } = JSON.parse(text);
   const publication = { ...readProperties(JSON.stringify(properties)), body: asBytes(body) };
-  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { deaths: 0, isOverLimit: false }));
+  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { crashes: 0, isOverLimit: false }));
 }
 const waited = { ...full, waited: { room: ROOM.room, why: 'egress' } };
 

@@ -117,7 +117,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
       last_success_at: { ...orNull(moment), description: 'When its last successful attempt ended; null: none has.' },
       switches: {
         type: 'array',
-        description: 'When a rule switched it off, and when it was subscribed anew, the first one first.',
+        description: 'When a rule switched it off, and when its client subscribed again, the first one first.',
         items: object(['at', 'is_on'], { at: moment, is_on: { type: 'boolean' }, rule }),
       },
     },

@@ -13,8 +13,7 @@ export const missedParameters: readonly JsonNode[] = [
   {
     name: 'since',
     in: 'query',
-    description:
-      'What was given up or dropped, or came in vain, from then on; without it, from 24 hours before `until`.',
+    description: 'What was given up or dropped, or failed, from then on; without it, from 24 hours before `until`.',
     schema: moment,
   },
   { name: 'until', in: 'query', description: 'And before; without it, now.', schema: moment },

@@ -33,7 +33,7 @@ export const subscriptionChange = body({
 });
 
 /** The body of a request to have subscriptions to many actions. */
-export const subscriptionsWish = body(
+export const desiredSubscriptions = body(
   {
     callback_url: callbackUrl,
     actions: {
@@ -92,7 +92,7 @@ function subscriptionsPath(interfaces: readonly Interface[]): JsonNode {
       description:
         'Each action is subscribed, or its subscription changed in place; nothing else is ended. The same request again changes nothing, so that a receiver can make it at each start. The answer has an entry for each action, by name.',
       security,
-      requestBody: { required: true, content: jsonOf(subscriptionsWish) },
+      requestBody: { required: true, content: jsonOf(desiredSubscriptions) },
       responses: {
         200: {
           ...success('What became of each.', both(listOf('PutSubscription'))),

@@ -159,11 +159,11 @@ function isRare(reader: Reader, { statuses, reason, about, endpoint, ...filter }
   return reader === 'operator' && (filter.client !== undefined || filter.action !== undefined);
 }
 
-const IN_VAIN: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
+const NOT_DELIVERED: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
 
 /** Whether the filter matches only deliveries that ended without success: an index finds those. */
 function isInVain({ statuses, reason }: DeliveryFilter): boolean {
-  return statuses === undefined ? reason !== undefined : statuses.every((each) => IN_VAIN.includes(each));
+  return statuses === undefined ? reason !== undefined : statuses.every((each) => NOT_DELIVERED.includes(each));
 }
 
 function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter): boolean {
@@ -172,7 +172,7 @@ function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter)
   if (reason !== undefined && entry.why?.reason !== reason) return false;
   if (guid !== undefined) return entry.at >= since && entry.at < until;
   if (!isInVain(filter)) return true;
-  if (!IN_VAIN.includes(entry.status)) return false;
+  if (!NOT_DELIVERED.includes(entry.status)) return false;
   // Sent again by hand, a delivery may have failed more than once: its place is the last end.
   const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;
   return isAtItsPlace && entry.at >= since && entry.at < until;

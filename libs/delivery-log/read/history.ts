@@ -64,9 +64,9 @@ export async function withAttempts(
   told: AttemptDetail = { withAnswers: false },
 ): Promise<DeliveryEntry[]> {
   const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
-  const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
+  const givenUp = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
   const deactivations = new Map(
-    (await deactivationsBy(postgres, inVain)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
+    (await deactivationsBy(postgres, givenUp)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
   );
   const rejections = await rejectionsOf(
     postgres,

@@ -293,7 +293,7 @@ describe('what came again', () => {
   test.each<[string, Partial<Message>]>([
     ['from its queue', { deliveryCount: 1 }],
     ['in a batch, and then by itself', { cameBefore: true }],
-    ['from a room whose process died', { deaths: 1 }],
+    ['from a room whose process died', { crashes: 1 }],
   ])('%s is told of while any is in hand', async (_, how) => {
     const step = new Running();
     step.take('new');
@@ -313,7 +313,7 @@ describe('what came again', () => {
   test('to the suspects lane, or is new, is not told of', async () => {
     const step = new Running();
     step.take('new');
-    step.take('suspect', 'suspects', { deliveryCount: 1, deaths: 1 });
+    step.take('suspect', 'suspects', { deliveryCount: 1, crashes: 1 });
     expect(await step.said()).not.toContain('what came again is in hand');
   });
 });

@@ -108,10 +108,10 @@ function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalle
 function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
   const member = turn.state.members.get(id);
   if (fate === undefined) return;
-  if (member === undefined || !member.isRunning) return endUnheard(fate);
+  if (member === undefined || !member.isRunning) return endIgnored(fate);
   member.isRunning = false;
   if (isAnothersRow(turn, member)) {
-    endUnheard(fate);
+    endIgnored(fate);
     return close(turn, member);
   }
   if (fate.kind === 'failed') return failed(turn, member, fate.error);
@@ -128,7 +128,7 @@ function isAnothersRow<M>(turn: Turn<M>, member: Member<M>): boolean {
 }
 
 /** Ends the parts of what is not heard: it was given back meanwhile, is another's, or has ended before. */
-function endUnheard(fate: Fate): void {
+function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
 

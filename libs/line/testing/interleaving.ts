@@ -13,7 +13,7 @@ const CHANGES: Input[] = [
   { kind: 'outlasted' },
   { kind: 'closing' },
 ];
-const DOORS = ['queue', 'queue', 'suspects'] as const;
+const LANES = ['queue', 'queue', 'suspects'] as const;
 const KEYS = 4;
 const MOST_TOGETHER = 4;
 /** How many things a message causes. */
@@ -83,8 +83,8 @@ export class Interleaving {
       return `${what} ${source}.${place} ${(draw + place) % KEYS}`;
     });
     this.#sources.push(texts);
-    const deaths = Math.floor(draw / 7) % 4;
-    return { source, texts, lane: DOORS[draw % DOORS.length] ?? 'queue', deliveryCount: deaths, deaths };
+    const crashes = Math.floor(draw / 7) % 4;
+    return { source, texts, lane: LANES[draw % LANES.length] ?? 'queue', deliveryCount: crashes, crashes };
   }
 
   #isCut(source: number): void {

@@ -238,10 +238,10 @@ export class ToldStep {
 
 type ToldRules = Pick<StepRules<string>, 'hasRoom' | 'drainsWhileBlocked'> & { together?: boolean };
 type ComingSource = Coming & { source: number; texts: readonly string[] };
-type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; waited?: WaitedFor };
+type Coming = { lane?: Lane; deliveryCount?: number; crashes?: number; waited?: WaitedFor };
 
 function arrived({ source, texts, lane = 'queue', ...how }: ComingSource): Arrived {
-  const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, deaths: 0, failures: 0, ...how };
+  const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, crashes: 0, failures: 0, ...how };
   const messages = texts.map((text): Message => ({ ...of, body: Buffer.from(text) }));
   return { id: source, lane, messages };
 }

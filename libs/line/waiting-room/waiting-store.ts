@@ -36,7 +36,7 @@ export type ClaimedRoom = {
   /** Rows made before this, in milliseconds since the epoch, are beyond what their account may have waiting. */
   overBefore?: number;
   /** Number of processes that died holding it, one after another, without settling a row. */
-  deaths: number;
+  crashes: number;
 };
 
 /** The rooms to claim. `open`, `shut`: how many endpoints at most; those that changed come first, and in addition. */
@@ -102,7 +102,7 @@ export type WaitingStore = {
   /** Tells which rows are there, and raises their `no`: a process that has taken them cannot settle them any more. */
   retain(keys: readonly RowKey[]): Promise<boolean[]>;
   claim(claim: Claim): Promise<ClaimedRoom[]>;
-  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the deaths. */
+  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the crashes. */
   renew(rooms: readonly { room: string; lives: boolean }[]): Promise<ClaimedRoom[]>;
   /**
    * Reads on after a row. Beginning at the first row costs more the more rows were deleted since the server's oldest transaction

@@ -128,8 +128,8 @@ export class AccessTokens implements Disposable {
     const { guid } = need;
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       const { found, isOursToFetch } = await shared.look(guid);
-      const isNews = found !== undefined && found.token !== known.token && found.token !== known.refused;
-      if (isNews && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {
+      const needsNoRecall = found !== undefined && found.token !== known.token && found.token !== known.refused;
+      if (needsNoRecall && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {
         if (isOursToFetch) void shared.share(guid, undefined);
         return this.#take(known, found);
       }

@@ -10,7 +10,7 @@ import type { ClientCredentials } from '@waybell/notifications/receiver-credenti
 import type { AttemptResult } from '../request/attempt.ts';
 import type { CallTokenUrl, TokenUrlAnswer } from '../request/call-token-url.ts';
 import type { Credentials } from './credentials.ts';
-import { whyNoToken } from './why-no-token.ts';
+import { tokenFailure } from './token-failure.ts';
 
 /** Credentials by which tokens are asked for, and a callback URL that they are for. */
 export type TokenNeed = Pick<Credentials, 'guid' | 'certificate'> & { oauth2: ClientCredentials; callbackUrl: string };
@@ -61,12 +61,12 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
   const { answer } = came;
   if (answer === undefined) throw new Error('the token URL was not called');
   if (!answer.result.isDelivered) {
-    return { kind: answer.result.status === undefined ? 'unanswered' : 'refused', failure: whyNoToken(answer) };
+    return { kind: answer.result.status === undefined ? 'unanswered' : 'refused', failure: tokenFailure(answer) };
   }
   try {
     return issued(await processClientCredentialsResponse(server, client, response));
   } catch (error) {
-    return { kind: 'unusable', failure: whyNoToken(answer, error instanceof Error ? error.message : '') };
+    return { kind: 'unusable', failure: tokenFailure(answer, error instanceof Error ? error.message : '') };
   }
 }
 

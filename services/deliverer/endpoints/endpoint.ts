@@ -24,10 +24,10 @@ export type TooMuch = { askedMs?: number; retryMs?: number | undefined };
  * The delivery that a request is for: from a queue, new (`fresh`) or with attempts behind it (`retry`); one that waited in the
  * endpoint's room; by hand, which never waits there; or a suspect, which never probes an endpoint that hangs.
  */
-export type RequestOrigin = PatientOrigin | 'suspect';
+export type RequestOrigin = WaitingOrigin | 'suspect';
 
 /** Origins whose requests may wait in hand. */
-export type PatientOrigin = 'fresh' | 'retry' | 'waited' | 'by hand';
+export type WaitingOrigin = 'fresh' | 'retry' | 'waited' | 'by hand';
 
 /** Permission to make one request, to be ended once. */
 export type GrantedRequest = {

@@ -3,7 +3,7 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { roomOf, type Hold } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget } from '../find-target.ts';
-import { holdOf } from '../what-is-over.ts';
+import { holdOf } from '../end-without-attempt.ts';
 import type { Receiver } from './receivers.ts';
 
 export const subscriptionOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;

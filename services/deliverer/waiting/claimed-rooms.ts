@@ -157,10 +157,10 @@ export class ClaimedRooms {
     this.#watch?.[Symbol.dispose]();
   }
 
-  #update({ room, changes, overBefore, deaths }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
+  #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
     const own = this.#rooms.get(room);
     if (own === undefined) return undefined;
-    Object.assign(own, { changes, overBefore, deaths, until: Math.max(own.until, askedAt + CLAIM_MS) });
+    Object.assign(own, { changes, overBefore, crashes, until: Math.max(own.until, askedAt + CLAIM_MS) });
     return own;
   }
 

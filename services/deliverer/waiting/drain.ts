@@ -246,7 +246,7 @@ export class Drain {
     }
     for (const { room } of rows) {
       const own = this.rooms.get(room);
-      if (own !== undefined) Object.assign(own, { isUnasked: false, deaths: 0, lives: true });
+      if (own !== undefined) Object.assign(own, { isUnasked: false, crashes: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
   }

@@ -29,7 +29,7 @@ export type TakeWhereRoomOptions = {
 const MOST_OF_ONE = 2 * MOST_ROWS;
 /** Rooms that one statement reads. */
 const MOST_READS = 32;
-/** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
+/** Number of crashes that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
 const LOOK_MS = 1_000;
 const RESTART_MS = 1_000;
@@ -149,7 +149,7 @@ export class TakeWhereRoom {
     if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
     if (isPaused() || rooms.get(own.room) !== own) return;
     if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
-    const how = { deaths: own.deaths >= DEADLY ? own.deaths : 0, isOverLimit: false };
+    const how = { crashes: own.crashes >= DEADLY ? own.crashes : 0, isOverLimit: false };
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
@@ -168,8 +168,8 @@ type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: Row
 type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
 
 /** A room that may still be shut, or that may kill. */
-function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {
-  return isUnasked || deaths >= DEADLY;
+function isOneByOne({ isUnasked, crashes }: OwnRoom): boolean {
+  return isUnasked || crashes >= DEADLY;
 }
 
 /** Spread evenly, as rooms are named by a hash. */

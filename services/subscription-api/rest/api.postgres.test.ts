@@ -469,7 +469,7 @@ describe('a process', () => {
     // A look under way reports the lost connection; the next one, why there is no new one.
     await until('it is seen to be away', () => behind.database.waitingFor().join().includes('ECONNREFUSED'));
     expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
-    await proxy.mend();
+    await proxy.restore();
     await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
     await until('it is seen to be back', () => behind.database.waitingFor().length === 0);
   });
@@ -503,7 +503,7 @@ describe('a process', () => {
     expect(await status()).toBe(503);
     await proxy.cut();
     await until('Postgres is seen to be away', () => isWaitingFor('ECONNREFUSED'));
-    await proxy.mend();
+    await proxy.restore();
     // Before it has looked again as well as after.
     expect(await status()).toBe(503);
     await until('it waits for migrations again', () => isWaitingFor('migrat'));

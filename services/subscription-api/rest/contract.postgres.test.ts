@@ -341,7 +341,7 @@ describe('openapi.json', () => {
     await proxy.cut();
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(503);
-    await proxy.mend();
+    await proxy.restore();
     const missing = unseen(failing);
     const names = asks.map(({ name }) => name);
     expect(missing.filter((answer) => / 50[03] /.test(answer) && names.includes(answer.split(' ')[0] ?? ''))).toEqual(

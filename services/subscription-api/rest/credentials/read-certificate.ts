@@ -119,7 +119,7 @@ function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[])
     createSecureContext({ cert: chain, key });
     return null;
   } catch (error) {
-    return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate issued anew`;
+    return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate reissued`;
   }
 }
 

@@ -73,7 +73,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
       {mayWrite(session) && replayable > 0 && (
         <section className="card stack" aria-label="Replay">
           <h2>Replay</h2>
-          <ReplayForm action="all actions" wishOf={(isIncluded) => wishOf(period, isIncluded)} />
+          <ReplayForm action="all actions" requestOf={(isIncluded) => requestOf(period, isIncluded)} />
         </section>
       )}
     </>
@@ -82,7 +82,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
 
 const ALL_ACTIONS = '*';
 
-const wishOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
+const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   action: ALL_ACTIONS,
   since,
   ...(until !== undefined && { until }),

@@ -18,7 +18,7 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
       <ReplayForm
         action={action}
         asksWhich={hours !== WHILE_OFF}
-        wishOf={(isIncluded) =>
+        requestOf={(isIncluded) =>
           hours === WHILE_OFF
             ? { subscription_guid: guid, missed: true }
             : { action, since: new Date(Date.now() - hours * HOUR_MS).toISOString(), include_suppressed: isIncluded }

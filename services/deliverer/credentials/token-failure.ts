@@ -12,7 +12,7 @@ const TOKENS = /((?:access|refresh|id)_token[\\"']{0,4}\s?[:=>]\s?[\\"']{0,4})[^
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
  * status and address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
-export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
+export function tokenFailure({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
   const { durationMs, reason, tooMuch, isOurs } = result;
   return {
     isDelivered: false,

@@ -5,13 +5,13 @@ import type { Hold } from './endpoints/endpoint.ts';
 import type { DeliveryTarget } from './find-target.ts';
 
 /** `maxAgeMs`: a delivery older than this is exhausted, `expired`, without another attempt. `now`: in milliseconds since 1970. */
-export type OverOptions = { maxAgeMs: number; now: () => number };
+export type EndOptions = { maxAgeMs: number; now: () => number };
 
 /** Returns the end of a delivery that ends without an attempt, whatever its endpoint does. */
-export function whatIsOver(
+export function endWithoutAttempt(
   delivery: Delivery,
   target: DeliveryTarget | undefined,
-  { maxAgeMs, now }: OverOptions,
+  { maxAgeMs, now }: EndOptions,
 ): Attempted | undefined {
   const { waited, createdAt, body } = delivery;
   const reason = waited?.isForgotten ? 'forgotten' : dropReason(target, delivery.byHand);
