@@ -1,10 +1,10 @@
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import type { Queryable } from '@waybell/runtime/postgres';
 
-/** What an account is called, if it has a name. */
+/** Returns an account's name, if it has one. */
 export type NameOf = (account: string) => string | undefined;
 
-/** What these accounts are called. */
+/** Returns a function for the names of these accounts. */
 export async function namesOf(postgres: Queryable, accounts: readonly string[]): Promise<NameOf> {
   const known = await accountsOf(postgres, accounts);
   return (account) => known.get(account)?.name ?? undefined;

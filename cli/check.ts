@@ -60,7 +60,7 @@ function tool(name: string, ...args: string[]): () => Promise<CheckOutcome> {
   };
 }
 
-/** What others find out must not break a check of what did not change: it is told, and `./waybell advisories` fails. */
+/** Lists advisories but never fails the check: others find them without a change here. `./waybell advisories` fails. */
 async function advisories(): Promise<CheckOutcome> {
   const found = await findAdvisories().catch((error: unknown): Findings => ({ kind: 'unknown', why: String(error) }));
   const remark =

@@ -4,7 +4,7 @@ import { requireRunning } from '@waybell/stack/stack-state';
 import { callFailure, trustAlso } from './http/certificates.ts';
 import { proxyHint, useProxy } from './http/use-proxy.ts';
 
-/** What names the API and its caller on a command line. */
+/** Options that name the API and its caller. */
 export type ApiCommandOptions = { api?: string; token?: string; ca?: string };
 
 /** Their help, but for the token's, as commander takes it. */
@@ -76,7 +76,7 @@ export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, ot
   };
 }
 
-/** Where clients reach the API, without a last slash. Throws where nothing says it. */
+/** Returns the address of the clients' API, without a last slash. Throws if nothing names it. */
 export function addressOf({ api }: { api?: string | undefined }, env: NodeJS.ProcessEnv): string {
   const url = URL.parse(api ?? env['API_URL'] ?? addressHere(env));
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
@@ -110,7 +110,7 @@ function unwrapped(answer: unknown): unknown {
 async function problemOf(response: Response, address: string, hint: string): Promise<ApiProblem> {
   const text = await response.text();
   const isProblem = response.headers.get('content-type') === 'application/problem+json';
-  // What the API answers so has a detail for people.
+  // A problem of the API has a detail for people.
   const { detail, type } = isProblem ? (JSON.parse(text) as { detail: string; type: string }) : {};
   return new ApiProblem(
     response.status,

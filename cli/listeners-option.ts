@@ -1,2 +1,2 @@
-/** Of commands that list what clients have. */
+/** For commands that list clients' data. */
 export const LISTENERS_OPTION = ['--listeners', 'those of "./waybell listen", too'] as const;

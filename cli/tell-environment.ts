@@ -12,7 +12,7 @@ export type EnvironmentNames = {
   env: NodeJS.ProcessEnv;
 };
 
-/** What a stack takes from its caller's environment, and what it only seems to take, a line each. */
+/** Lists what a stack takes from its caller's environment, and what it ignores there, a line each. */
 export function tellEnvironment({ settings, servers, env }: EnvironmentNames): string[] {
   const variables = servers.map(({ variable }) => variable);
   const others = [...settings, ...OF_COMMANDS].filter((name) => isSet(name, env) && !variables.includes(name));
@@ -38,7 +38,7 @@ const isSet = (name: string, env: NodeJS.ProcessEnv): boolean => Boolean(env[nam
 
 function withoutPassword(address: string): string {
   const url = URL.parse(address);
-  // What is wrong with it is said later, without showing it.
+  // The fault is reported later, without the text.
   if (url === null) return 'not an address';
   return `${url.protocol}//${url.username}${url.username && '@'}${url.host}${url.pathname}`;
 }

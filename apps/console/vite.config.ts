@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** What a page under development asks: `eval "$(./waybell env)"` names it; for the operators' view, ADMIN_URL's value. */
+/** The API of a page under development: `eval "$(./waybell env)"` names it; for the operators' view, ADMIN_URL's value. */
 const api = process.env['API_URL'] ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -10,7 +10,7 @@ export default defineConfig({
   base: './',
   build: {
     target: 'es2024',
-    // As files: the page's policy allows no inline data but for images.
+    // Files, because the page's policy allows inline data for images only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -8,7 +8,7 @@ const CALLBACKS = {
          join waybell.subscriptions using (interface, action, account_guid) where ended_at is null and is_active`,
 };
 
-/** What comparators read of an event. */
+/** The members of an event that comparators read. */
 export type BareEvent = {
   guid: string;
   interface: string;

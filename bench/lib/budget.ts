@@ -3,7 +3,7 @@ import type { Throughput } from './measure.ts';
 import { median, spread } from './statistics.ts';
 import type { Cell, Table } from './table.ts';
 
-/** What one delivery costs, part by part: medians of the rounds, in µs of CPU. */
+/** Returns the cost of one delivery, part by part: medians of the rounds, in µs of CPU. */
 export function budgetTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
   const parts = [...new Set([...runs.values()].flat().flatMap(({ cpuPerDelivery }) => Object.keys(cpuPerDelivery)))];
   const rows = [...runs].map(([name, rounds]): Cell[] => [

@@ -1,4 +1,4 @@
-/** What each column of the tables says, for `--help`. A table without a unit in its columns has one in its title. */
+/** Explanations of the tables' columns, for `--help`. A table without a unit in its columns has one in its title. */
 export const COLUMNS: Readonly<Record<string, string>> = {
   '': 'the first column, without a name: what was measured: Waybell, or what it is compared with',
   'deliveries/s': 'callbacks answered, per second',

@@ -1,6 +1,6 @@
 /**
- * What one delivery may take, by the names of the figures of `counts`: a tenth more than was measured. Figures that a busy machine
- * changes by more have no budget: how often services that wait wake, and what timers do meanwhile.
+ * Budgets of one delivery, by the names of the figures of `counts`: a tenth more than was measured. Figures that a busy machine
+ * changes by more have no budget: how often waiting services wake, and what timers do meanwhile.
  */
 export const COUNT_BUDGETS: Readonly<Record<string, number>> = {
   'event-router: bytes allocated': 19_700,

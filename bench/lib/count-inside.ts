@@ -30,6 +30,6 @@ export async function countInside<N extends CounterName>(
     );
   await askAll(names);
   await work();
-  // What was begun is what is answered.
+  // Only started services answer.
   return new Map((await askAll([])) as [string, Pick<CountedInside, N>][]);
 }

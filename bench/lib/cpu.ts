@@ -29,7 +29,7 @@ export function cpuOf(parts: Parts): CpuMicros {
   );
 }
 
-/** What was used between two readings. */
+/** Returns the CPU used between two readings. */
 export function cpuBetween(before: CpuMicros, after: CpuMicros): CpuMicros {
   return Object.fromEntries(Object.entries(after).map(([part, micros]) => [part, micros - (before[part] ?? 0)]));
 }

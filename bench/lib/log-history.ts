@@ -20,7 +20,7 @@ const ATTEMPTS_PER_EVENT = 5;
 /** The last retry of a day's last event is still of that day. */
 const USED_MS = DAY_MS - 60_000;
 
-/** So many attempts, or a few more, of the thirty days before today. */
+/** Makes about this many attempts, over the thirty days before today. */
 export function logHistoryOf(attempts: number): LogHistory {
   return { eventsPerDay: Math.ceil(attempts / (DAYS * ATTEMPTS_PER_EVENT)), firstDay: dayOf(Date.now()) - DAYS };
 }
@@ -79,7 +79,7 @@ const SUBSCRIBERS = `
     'client ' || n % ${DELIVERIES_PER_EVENT}, 'order.created', 'https://receiver.example/webhooks/' || n, '', ''
   from generate_series(0, ${SUBSCRIPTIONS - 1}) n`;
 
-/** What each column holds, in SQL, and from what. */
+/** The columns of a table, in SQL, and their source. */
 type Rows = { columns: Record<string, string>; from: string };
 type Day = Rows & { table: string; day: number };
 
@@ -107,7 +107,7 @@ function rowsOf(history: LogHistory, place: number): Record<string, Rows> {
   const vehicles = Math.ceil(orders / (EVENTS_PER_VEHICLE / EVENTS_PER_ORDER));
   const first = place * eventsPerDay;
   const [startMs, everyMs] = [(firstDay + place) * DAY_MS, USED_MS / eventsPerDay];
-  // `offset 0` keeps Postgres from making a guid anew wherever it is used.
+  // `offset 0` keeps Postgres from generating a new guid at each use.
   const events = `
     (select e, md5('event' || e)::uuid as event, md5('order' || e % ${orders})::uuid::text as about,
        md5('vehicle' || e % ${vehicles})::uuid::text as vehicle, md5('account' || e % ${ACCOUNTS})::uuid as account,
@@ -139,11 +139,11 @@ function rowsOf(history: LogHistory, place: number): Record<string, Rows> {
 
 const subscriptionOf = (delivery: string): string => `(${delivery}) % ${SUBSCRIPTIONS}`;
 
-/** As `numberOfKey` makes it of a normalized key. */
+/** Computes in SQL what `numberOfKey` returns for a normalized key. */
 const numberOf = (text: string): string =>
   `('x' || encode(substr(sha256((${text})::bytea), 1, 8), 'hex'))::bit(64)::bigint`;
 
-/** Where a body would be. */
+/** The place of a body that is not there. */
 const STORED = { chunk: 'hashint8extended(e / 600, 0)', place: 'e % 600' };
 
 /** One delivery of each event succeeds at once, the other after retries in 1, 2 and 4 seconds. */

@@ -3,12 +3,12 @@ import type { Dice } from '@waybell/tests/actions/generate/dice';
 import { countsOf, deliveryGuid, DELIVERIES_PER_EVENT, orderGuid, type LogHistory } from './log-history.ts';
 import { connectAs } from './log-writer.ts';
 
-/** As many as a page of the API holds. */
+/** The size of a page of the API. */
 const PAGE = 50;
 
 export type LookupName = 'timeline' | 'delivery';
 
-/** What people ask the log; each resolves with the milliseconds that the answer took. */
+/** Lookups in the log; each resolves with its milliseconds. */
 export type Lookups = AsyncDisposable & Record<LookupName, (dice: Dice) => Promise<number>>;
 
 /** Asks for orders and deliveries by chance. Throws where an answer is not whole. */

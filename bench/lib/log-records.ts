@@ -3,7 +3,7 @@ import { isAttempted, type Delivered, type Failed, type Outcome, type Routed } f
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { accountGuid } from './workload.ts';
 
-/** As the deliverer publishes them. */
+/** The deliverer publishes batches of this size. */
 export const BATCH = 100;
 /** One attempt in so many fails, and opens a connection. */
 const FAILED_ONE_IN = 10;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What a table of the log takes on disk, all its partitions together. */
+/** The size of a table of the log on disk, all its partitions together. */
 export type Size = { table: string; rows: number; heapBytes: number; indexBytes: number };
 
 /** Rows as they were counted when the tables were last analysed. */

@@ -11,12 +11,12 @@ const LIMIT_MS = 60_000;
 
 const log = createLog({ service: 'bench', level: 'error' });
 
-/** As a service connects. */
+/** Connects as a service does. */
 export function connectAs(url: string, role: string): Postgres {
   return connectPostgres({ url, role, poolSize: 5, timeoutMs: LIMIT_MS, log });
 }
 
-/** What delivery-log writes with: without a queue before it, and at once. */
+/** The writer of delivery-log, without a queue before it. */
 export type LogWriter = AsyncDisposable & {
   partitions: Partitions;
   /** Throws where Postgres does not take a record. */

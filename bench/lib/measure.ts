@@ -5,7 +5,7 @@ import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
 import type { Stand } from './stand.ts';
 import type { Workload } from './workload.ts';
 
-/** What a contender did in a while. `perMessage`: deliveries in one message, on the mean, where that is known. */
+/** The throughput of a contender in a period. `perMessage`: mean number of deliveries in a message, if known. */
 export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perMessage?: number };
 
 export type MeasuredRun = { workload: Workload; warmMs: number; measureMs: number };

@@ -51,7 +51,7 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
       const asked = Promise.withResolvers<unknown>();
       waiting.set(last, asked);
       child.send({ id: last, command, argument: argument[0] } satisfies PartCall);
-      // What a command resolves with is what `serve` sent for it.
+      // A command resolves with the value that `serve` sent for it.
       return asked.promise as never;
     },
     stop: () => stopped(child),

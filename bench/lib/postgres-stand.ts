@@ -10,11 +10,11 @@ import { requireProgram } from '@waybell/stack/supervised-process';
 /** A Postgres of its own with the product's tables, and nothing else. */
 export type PostgresStand = AsyncDisposable & {
   url: string;
-  /** As the owner of the tables. */
+  /** A connection of the tables' owner. */
   postgres: pg.Pool;
   /** To ask what it has used. */
   pid(): number;
-  /** Starts it anew, with nothing of its files left in memory: neither its own nor the kernel's. */
+  /** Restarts it with an empty cache: its own and the kernel's. */
   chill(): Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export async function startPostgresStand(): Promise<PostgresStand> {
     async chill() {
       await postgres.query('checkpoint');
       await server.stop();
-      // What was read of a file with this flag is let go, and with a count of 0 that is all of it.
+      // Drops the cached pages of a file; a count of 0 means all of them.
       const forgetFiles = ['-type', 'f', '-exec', 'dd', 'if={}', 'iflag=nocache', 'count=0', 'status=none', ';'];
       execFileSync('find', [join(home, 'postgres', 'data', 'base'), ...forgetFiles]);
       await server.start();

@@ -11,7 +11,7 @@ export type ScenarioReport = {
   name: string;
   workload: string;
   settings: Record<string, unknown>;
-  /** What each round of each contender gave, as measured. */
+  /** The results of each round of each contender, as measured. */
   rounds: Rounds;
   tables: Table[];
   checks: BarCheck[];

@@ -7,7 +7,7 @@ import { evenly, smallActionKeys } from './workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 
-/** Keeps each contender full, in turn, on one stand. Resolves with what was measured, and with what a report says of it. */
+/** Keeps each contender at full load, in turn, on one stand. Resolves with the measurements, and with their description. */
 export async function runFull(contenders: readonly Contender[], { isQuick, rounds, tell }: Effort) {
   const [warmMs, measureMs] = isQuick ? [3_000, 5_000] : [5_000, 8_000];
   const workload = evenly(EVERYBODY);

@@ -15,7 +15,7 @@ const ACCOUNTS = `
   insert into waybell.accounts (guid, interface)
   select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`;
 
-/** As after hours of traffic: each shows a success within the hour, which the next one after that hour will renew. */
+/** The state after hours of traffic: each shows a success within the hour, which the next one after that hour will renew. */
 const SUBSCRIPTIONS = `
   insert into waybell.subscriptions
     (guid, interface, account_guid, action, callback_url, verification_token_sealed, verification_token_key_id,

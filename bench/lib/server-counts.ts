@@ -18,7 +18,7 @@ const POSTGRES = `
   select (pg_current_wal_insert_lsn() - '0/0')::float8 "WAL bytes", (tup_inserted + tup_updated + tup_deleted)::float8 "rows written"
   from pg_stat_database where datname = current_database()`;
 
-/** What the servers, and the kernel for these services, have counted since they began. */
+/** Counts of the servers, and of the kernel for these services, since their start. */
 export async function readCounts(
   { servers }: Stack,
   services: readonly CountedService[],
@@ -48,7 +48,7 @@ function countsOf(
   };
 }
 
-/** Of all publishers and consumers together: `overview` is a term of Erlang. */
+/** Counts over all publishers and consumers together: `overview` is a term of Erlang. */
 function messagesIn(overview: string): ServerCounts {
   return {
     'messages published': numbersIn(overview, /messages_received_total\s*=>\s*(\d+)/g),
@@ -56,7 +56,7 @@ function messagesIn(overview: string): ServerCounts {
   };
 }
 
-/** Those that a script runs count beside the script. */
+/** Commands run by a script count in addition to the script. */
 async function redisCommands(url: string): Promise<number> {
   const redis = new Redis(url);
   const told = await redis.info('commandstats');

@@ -1,4 +1,4 @@
-/** What several rounds gave: the middle one, and between which values they lay. */
+/** The results of several rounds: the median and the range. */
 export type Spread = { median: number; min: number; max: number };
 
 /** The spread of many measurements; all NaN if there were none. */

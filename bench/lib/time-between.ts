@@ -14,7 +14,7 @@ export async function timeBetween(
   for (; performance.now() < deadline; await sleep(LOOK_EVERY_MS)) {
     const now = await figure();
     if (Number.isNaN(beganAt) && now >= from) [beganAt, first] = [performance.now(), now];
-    // As if it had begun just at `from`: a look comes late.
+    // Counts the time until `from` only: the check comes late.
     if (now >= least) return ((performance.now() - beganAt) * (least - from)) / (now - first);
   }
   throw new Error(`${least} were not reached within ${limitMs} ms`);

@@ -7,7 +7,7 @@ import { serve } from '../lib/part.ts';
 export type BareTrackerCommands = typeof commands;
 
 const PREFETCH = 1_000;
-/** As long as what the tracker keeps of a vehicle. */
+/** The length of what the tracker stores about a vehicle. */
 const VALUE = 'x'.repeat(130);
 const KEPT_MS = 604_800_000;
 let handled = 0;

@@ -60,13 +60,13 @@ pg.Client.prototype.query = function counted(this: pg.Client, ...args: never[]) 
   return Reflect.apply(query, this, args);
 };
 
-/** What Postgres was asked, `begin` and `commit` included. */
+/** Counts statements in Postgres, `begin` and `commit` included. */
 function statements() {
   const before = asked;
   return (): number => asked - before;
 }
 
-/** By the URL of each file, how often that function of it ran that ran most often. V8 compiles all anew to count it. */
+/** Returns, by the URL of each file, the calls of its most called function. V8 recompiles everything to count them. */
 async function calls() {
   const session = new Session();
   session.connect();

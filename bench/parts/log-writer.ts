@@ -4,13 +4,13 @@ import { attemptAlone, batchesOf, wholeDelivery } from '../lib/log-records.ts';
 import { logWriterIn, type LogWriter } from '../lib/log-writer.ts';
 import { serve } from '../lib/part.ts';
 
-/** What delivery-log does with batches of records, without a queue before it. */
+/** Runs delivery-log's writer on batches of records, without a queue before it. */
 export type LogWriterCommands = typeof commands;
 
 const MIXES = { attempts: attemptAlone, deliveries: wholeDelivery };
 export type LogMix = keyof typeof MIXES;
 
-/** As they come from the queue. */
+/** Batches in the form in which the queue delivers them. */
 const made = new Map<LogMix, Buffer[]>();
 
 let writer: LogWriter | undefined;

@@ -23,7 +23,7 @@ const commands = {
     pool = new pg.Pool({ connectionString: url, max: MOST_CALLERS });
   },
 
-  /** As fast as so many callers can. Resolves with how many events were committed. */
+  /** Runs this many callers at full speed. Resolves with the number of events committed. */
   async full({ callers, eventsEach, forMs }: Calling): Promise<number> {
     const until = performance.now() + forMs;
     let committed = 0;

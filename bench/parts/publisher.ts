@@ -12,11 +12,11 @@ export type PublisherCommands = typeof commands;
 export type PublishTarget = { url: string; exchange: string } | { url: string; bullmq: true };
 
 export type Pace =
-  /** So many a second, evenly, whatever becomes of them: a contender that falls behind does not slow it down. */
+  /** An even rate, independent of the results: a contender that falls behind does not slow it down. */
   | { kind: 'rate'; perSecond: number }
-  /** As many as are delivered: at most so many are on their way. */
+  /** At most this many are on their way. */
   | { kind: 'full'; onTheWay: number }
-  /** So many, as fast as they are confirmed. */
+  /** A fixed number, as fast as they are confirmed. */
   | { kind: 'all'; events: number };
 
 type Send = (event: UpstreamEvent) => Promise<unknown>;

@@ -15,7 +15,7 @@ import { readStamp } from '../lib/workload.ts';
  */
 export type ReceiverCommands = typeof commands;
 
-/** What came since timing began. Latency in ms. */
+/** Figures since timing began. Latency in ms. */
 export type ReceiverFigures = { latency: Summary; longestSilenceMs: number };
 
 /** Retries after one delay. Lateness in ms beyond it, below 0 if early; infinite for those that did not come. */

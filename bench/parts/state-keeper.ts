@@ -15,7 +15,7 @@ export type StateKeeperCommands = typeof commands;
 
 /** Writes at once: as many messages as the tracker holds. */
 const AT_ONCE = 1_000;
-/** As long as what the tracker keeps of a vehicle. */
+/** The length of what the tracker stores about a vehicle. */
 const VALUE = 'x'.repeat(130);
 const KEPT_MS = 604_800_000;
 const RULES = { distanceM: 1_000, silenceMs: 3_600_000 };
@@ -77,7 +77,7 @@ async function ready(url: string): Promise<Redis> {
   return redis;
 }
 
-/** As long as a shipper's guid and a vehicle's. */
+/** A key as long as a shipper's guid and a vehicle's. */
 function randomKey(place: number): string {
   return String(place).padStart(73, '0');
 }

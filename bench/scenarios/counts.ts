@@ -49,7 +49,8 @@ export const counts: Scenario = {
     const { stack, publisher, postgres } = stand;
     await stand.seed(EVERYBODY, '/ok');
     await stand.seed(CARRIER, '/ok');
-    // None comes by itself in the next minutes, and what it makes Postgres write anew is written while it warms up.
+    // No automatic checkpoint follows in the next minutes, and pages that Postgres has to write in full are written during the
+    // warm-up.
     await postgres.query('checkpoint');
     await publisher.call('connect', { url: stack.servers.url('rabbitmq'), exchange: eventsExchange });
     const counted = { stand, folder, services: COUNTED_SERVICES.map((name) => stack.service(name)) };
@@ -93,7 +94,7 @@ async function deliver(stand: Stand, events: number): Promise<void> {
     throw new Error(`${await came()} requests came of ${events} events, each with one delivery`);
 }
 
-/** What each of these rounds took for a delivery. */
+/** Returns the counts of each of these rounds for a delivery. */
 async function countRounds(
   counted: CountedStand,
   { rounds, tell }: Pick<Effort, 'rounds' | 'tell'>,

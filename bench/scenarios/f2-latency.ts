@@ -13,7 +13,7 @@ import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 const EVENTS_PER_SECOND = 500;
-/** So few that every process finds a core free. */
+/** Few enough that every process finds a core free. */
 const FEW_PER_SECOND = 100;
 
 type Timed = Throughput & { latency: Summary };

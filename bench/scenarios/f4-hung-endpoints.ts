@@ -95,7 +95,7 @@ async function onStand(endpoints: EndpointGroup, measure: (stand: Stand) => Prom
     await stand.publisher.call('start', { workload: { groups }, pace: { kind: 'rate', perSecond } });
     const phases = await measure(stand);
     await stand.publisher.call('stop');
-    // Else it takes the limit of 60 s until the line is empty and stops.
+    // Otherwise it takes the limit of 60 s until the line is empty and stops.
     await stand.receiver.call('hang', false);
     return phases;
   });

@@ -15,7 +15,7 @@ const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 const CLIENTS = { from: 4_000_000, to: 4_001_000, actionKeys: [hotActionKey], account: 4_000_000 };
 const CARRIERS = { from: 2_000_000, to: 2_001_000, actionKeys: ['carrier.order.updated'] };
 
-/** What grows, one thing at a time; each step measured on the same stand. */
+/** Measures growth, one dimension at a time; each step on the same stand. */
 export const growth: Scenario = {
   name: 'growth',
   description: 'subscriptions, origins, backlog, payload and receivers of an event, from few to many',

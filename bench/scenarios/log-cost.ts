@@ -44,7 +44,7 @@ export const logCost: Scenario = {
           figure: differences(runs, waybell.name, withoutLog.name, ({ cpuPerDelivery }) => total(cpuPerDelivery)),
           bar: { atMost: 57 },
         },
-        // Else it would only cost later.
+        // Unwritten records would cost later.
         { what: 'batches of records not yet written at the end', figure: spread(left), bar: { atMost: 100 } },
       ],
     };

@@ -28,8 +28,8 @@ export const positions: Scenario = {
     const reporter = startPart<ReporterCommands>('parts/reporter.ts');
     const amqpUrl = stand.stack.servers.url('rabbitmq');
     await declareBareQueue(amqpUrl);
-    const report = (wish: Partial<Reports> & Pick<Reports, 'exchange' | 'routingKey' | 'count'>) =>
-      reporter.call('report', { amqpUrl, ...FLEET, movedOneIn: MOVED_ONE_IN, ...wish });
+    const report = (wanted: Partial<Reports> & Pick<Reports, 'exchange' | 'routingKey' | 'count'>) =>
+      reporter.call('report', { amqpUrl, ...FLEET, movedOneIn: MOVED_ONE_IN, ...wanted });
     const toTracker = { exchange: eventsExchange, routingKey: 'shipper.vehicle.location_reported' };
     tell('every vehicle reports once: it is switched on, and its first position told');
     await report({ ...toTracker, count: FLEET.vehicles, movedOneIn: 0 });
@@ -113,7 +113,7 @@ async function drained(
 
 type Alone = { perSecond: number };
 
-/** What the state of a vehicle costs, without a queue: reading, deciding, comparing and setting, beside setting alone. */
+/** Measures the state of a vehicle without a queue: reading, deciding, comparing and setting, beside setting alone. */
 async function stateAlone(
   { stack: { servers } }: TrackerStand,
   { count, ...turns }: { count: number; rounds: number; tell: (line: string) => void },

@@ -37,7 +37,7 @@ export const timeline: Scenario = {
   },
 };
 
-/** By then what is asked for is in memory. */
+/** A second run finds its data in memory. */
 const AGAIN = 'the same again';
 
 type LookupTimes = Record<`${LookupName}, ${'cold' | typeof AGAIN | 'others'}`, Summary>;

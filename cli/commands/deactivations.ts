@@ -81,7 +81,7 @@ type Options = { account?: string; subscription?: string; all?: true };
 const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
   where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
 const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
-// A run of failures begins anew with the next: else the rule of the window would apply again at once.
+// The next failure starts a new run: with the old one the rule of the window would apply again at once.
 const DISCARD = `with gone as (delete from waybell.due_deactivations d where ${CHOSEN} returning d.subscription)
   update waybell.subscriptions s set failing_since = null from gone where s.guid = gone.subscription`;
 

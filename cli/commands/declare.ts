@@ -33,7 +33,7 @@ async function declare({ rejectionsFor: user }: { rejectionsFor?: string }): Pro
   report(`declared ${queue}: let ${user} publish to waybell.events and take from there, and from no other queue`);
 }
 
-/** Those that harm what was declared. It is declared all the same, where they cannot be read. */
+/** Reports policies that harm the declared topology. Declaring succeeds even if they cannot be read. */
 async function reportPolicies(address: ServerAddress): Promise<void> {
   try {
     const harmful = await harmfulPoliciesAt(address, process.env);

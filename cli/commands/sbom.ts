@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { runPnpm } from '../dependencies/run-pnpm.ts';
 import { toolchainComponents } from '../dependencies/toolchain.ts';
 
-// As deploy/Dockerfile installs: what runs, and nothing that only builds or tests it.
+// Installs like deploy/Dockerfile: the packages that run, and none that only build or test.
 const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];
 /** Its files hold parts of these, and what builds them is among them. */
 const BUILT = ['--filter', '@waybell/console'];

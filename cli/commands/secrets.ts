@@ -20,7 +20,7 @@ export function secretsCommand(): Command {
 
 function rotateCommand(): Command {
   return new Command('rotate')
-    .description('encrypt every secret anew, under the first key of SECRET_KEYS, and show which keys are still in use')
+    .description('encrypt every secret again, under the first key of SECRET_KEYS, and show which keys are still in use')
     .addHelpText(
       'after',
       '\nEverything may run meanwhile. It may be stopped and started again. Prints each key and how many secrets it holds;' +
@@ -40,7 +40,7 @@ function replaceCommand(): Command {
       '\nFor a key that is lost for good, or a token that somebody overwrote. What was sealed is gone: the clients that are' +
         '\nlisted have to give their receivers the new verification token (the list of their subscriptions) or signing secret' +
         '\n(GET /v1/signing-secrets). What waits for them is then sent with the new ones. A key that is only missing: put it back instead.' +
-        '\nCredentials for a host cannot be made anew: their clients, which are listed too, have to put them in again' +
+        '\nCredentials for a host cannot be replaced here: their clients, which are listed too, have to put them in again' +
         '\n(PUT /v1/credentials/{host}). Until then they stay as they are, and what is due to that host waits.' +
         '\n\nDATABASE_URL and SECRET_KEYS as for rotate.\n\nExample:\n  ./waybell secrets replace --yes\n',
     )
@@ -65,9 +65,9 @@ async function replace({ yes }: { yes?: true }): Promise<void> {
   }
   if (replaced.length + left + lost.length === 0) return report('every secret opens');
   if (replaced.length === 0) return;
-  if (!yes) throw new Error(`${secrets(replaced.length)} would be made anew: add --yes to do it`);
+  if (!yes) throw new Error(`${secrets(replaced.length)} would be replaced: add --yes to do it`);
   report(
-    `made ${secrets(replaced.length)} anew, those of ended subscriptions included: tell the clients that are listed`,
+    `replaced ${secrets(replaced.length)}, those of ended subscriptions included: tell the clients that are listed`,
   );
 }
 

@@ -11,7 +11,7 @@ import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { keep, put, testFailure, type PutAnswer } from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
-import { readWishes, requireApart, type WishedSubscriptions } from '../subscription/read-wishes.ts';
+import { readDesired, requireApart, type DesiredSubscriptions } from '../subscription/read-desired.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
 
 export function subscriptionCommand(): Command {
@@ -100,12 +100,12 @@ async function list({ json, ...options }: ApiCommandOptions & { json?: true }): 
 type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; keep?: true; json?: true };
 
 async function apply(url: string | undefined, actions: string[], options: ApplyChoices): Promise<void> {
-  const wishes = wishesOf(url, actions, options);
+  const entries = desiredOf(url, actions, options);
   const api = clientApi(options, process.env);
-  if (wishes.length > 1) requireApart(wishes, namesOf(await interfaceOf(api)));
+  if (entries.length > 1) requireApart(entries, namesOf(await interfaceOf(api)));
   let areAllOn = true;
-  for (const wish of wishes) {
-    for (const answer of await put(api, wish)) {
+  for (const entry of entries) {
+    for (const answer of await put(api, entry)) {
       print(options.json ? JSON.stringify(answer) : described(answer));
       areAllOn = (await isOn(api, answer, options)) && areAllOn;
     }
@@ -113,13 +113,13 @@ async function apply(url: string | undefined, actions: string[], options: ApplyC
   if (!areAllOn) process.exitCode = 1;
 }
 
-function wishesOf(
+function desiredOf(
   url: string | undefined,
   actions: string[],
   { file, auditField }: ApplyChoices,
-): WishedSubscriptions[] {
+): DesiredSubscriptions[] {
   if (file !== undefined && url === undefined && auditField === undefined)
-    return readWishes(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
+    return readDesired(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
   if (file !== undefined || url === undefined || actions.length === 0)
     throw new Error("say what to subscribe to: a URL and actions, such as 'order.*', or --file alone");
   return [{ callback_url: url, actions, ...(auditField && { audit_field_set: auditField }) }];
@@ -167,7 +167,7 @@ async function change(name: string, options: ApiCommandOptions, { method, path, 
 async function end(name: string, options: ApiCommandOptions): Promise<void> {
   const api = clientApi(options, process.env);
   const { action, guid } = await oneOf(api, name);
-  // As each specification has it.
+  // Each specification has a method of its own.
   if ((await interfaceOf(api)) === 'shipper') await api.ask('POST', `/v1/public/webhooks/${action}/unsubscribe`);
   else await api.ask('DELETE', `/v1/webhooks/${action}/subscriptions/`);
   report(`${action}: ended subscription ${guid}`);

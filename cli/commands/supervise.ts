@@ -4,7 +4,7 @@ import { stackOf } from '@waybell/stack/stack-folder';
 import { supervise } from '@waybell/stack/supervise';
 import { takeLock } from '@waybell/stack/supervisor-lock';
 
-/** What `up --detach` leaves running. Not for people. */
+/** Runs in the background after `up --detach`. Not for people. */
 export function superviseCommand(): Command {
   return new Command('supervise').description('run a stack without a terminal (what "up --detach" starts)').action(run);
 }

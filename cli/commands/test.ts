@@ -114,14 +114,14 @@ function environment(suite: string): NodeJS.ProcessEnv {
   if (TEST_SEED !== '1') {
     const line = `TEST_SEED=${TEST_SEED} TEST_RUNS=${TEST_RUNS}`;
     report(`random tests begin at ${line}`);
-    // What a random run finds can be found again.
+    // A finding of a random run can be found again.
     mkdirSync(join(repository, '.waybell'), { recursive: true });
     appendFileSync(join(repository, '.waybell', 'seeds.log'), `${new Date().toISOString()} ${line}\n`);
   }
   return { ...process.env, TEST_SEED, TEST_RUNS };
 }
 
-/** What runs with everything beside tests that jest runs. Timing is told and gates nothing. */
+/** Runs the tests beside those of jest. Timing is reported and gates nothing. */
 async function withTheRest(counts: TestCounts, signal: AbortSignal): Promise<TestCounts> {
   const sum = { ...counts };
   for (const suite of ['faults', 'mutants']) {

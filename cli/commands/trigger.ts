@@ -34,7 +34,7 @@ export function triggerCommand(): Command {
 type Options = ApiCommandOptions & { set: string[]; everywhere?: true; json?: true };
 type TriggerRecipientView = { subscription_guid: string; is_listener: boolean };
 
-/** As the API answers it. */
+/** The API's answer. */
 type TriggerAnswer = {
   event_guid: string;
   unknown_members: string[];

@@ -73,7 +73,7 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   });
 }
 
-/** What is followed without having been asked for with this command surprises. */
+/** Names the settings that are used although this command did not set them: they would surprise. */
 async function tell(inherited: Inherited): Promise<void> {
   const { settingNames: settings } = await import('../settings.ts');
   for (const line of tellEnvironment({ settings, ...inherited })) report(line);

@@ -72,7 +72,7 @@ async function tellWhy(anything: string | undefined, options: Options): Promise<
   if (found === 'several') process.exitCode = 1;
 }
 
-/** What is asked for by name is that; anything else is found out. */
+/** Returns the kind that an option names; otherwise the question is open. */
 function readQuestion(anything: string | undefined, options: Options): Question {
   const { subject, event, delivery, subscription, account, kind: keyKind, listeners, limit } = options;
   const named: [SearchMatch['kind'], string | undefined][] = [

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 /** Files that hold credentials; `file`, which may be `-` for the standard input, holds JSON as the API takes it. */
 export type CredentialFiles = { file?: string; certificate?: string; key?: string };
 
-/** What is put in, as the API takes it: what the files hold, together. Throws an Error, without what they hold, where that is nothing. */
+/**
+ * Reads credentials, as the API takes them, from all files together. Throws an Error, without the content of the files, if that
+ * is none.
+ */
 export function readCredentials({ file, certificate, key }: CredentialFiles): string {
   if ((certificate === undefined) !== (key === undefined)) throw new Error('give both: --certificate and --key');
   if (file === undefined && certificate === undefined)

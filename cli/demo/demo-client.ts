@@ -17,9 +17,9 @@ export async function makeClient(
 /** Throws, with the API's own words, where subscribing is refused. */
 export async function subscribe(
   client: DemoClient,
-  wish: { interface: InterfaceName; action: string; callbackUrl: string },
+  wanted: { interface: InterfaceName; action: string; callbackUrl: string },
 ): Promise<void> {
-  await call(client, 'POST', subscribePath(wish), { callback_url: wish.callbackUrl });
+  await call(client, 'POST', subscribePath(wanted), { callback_url: wanted.callbackUrl });
 }
 
 export function subscribePath({ interface: interfaceName, action }: { interface: InterfaceName; action: string }) {

@@ -8,7 +8,7 @@ export type DemoReceiver = AsyncDisposable & {
   url: (address: Address) => string;
 };
 
-/** An integrator's server in miniature, on a free port of this machine. Tells of each callback where it came and what it said. */
+/** A small integrator's server on a free port of this machine. Reports each callback with its address and content. */
 export async function startReceiver(onCallback: (address: string, body: string) => void): Promise<DemoReceiver> {
   const failures = new Map<string, number>();
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { heading, outcomeRow, type RowStyle } from './outcome-row.ts';
 
 export type TableOptions = RowStyle & { print: (line: string) => void };
 
-/** Prints what becomes of the demo's events, and of no others, and knows when it is over. */
+/** Prints the results of the demo's events, and of no others, and knows when it is over. */
 export class DemoTable {
   readonly #options: TableOptions;
   readonly #events = new Map<string, DemoEvent>();
@@ -36,7 +36,7 @@ export class DemoTable {
     return [...this.#events].find(([, each]) => each === event)?.[0] ?? '';
   }
 
-  /** Those that have not ended, and when they are due again; 0 where nothing is known of them yet. */
+  /** Returns events that have not ended, and when they are due again; 0 if that is not known yet. */
   underWay(): { event: DemoEvent; retryAt: number }[] {
     return [...this.#events]
       .filter(([guid]) => !this.#ended.has(guid))

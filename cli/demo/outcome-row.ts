@@ -13,7 +13,7 @@ export function heading({ isColoured }: RowStyle): string {
   return isColoured ? `\u001b[1m${columns(HEADINGS)}\u001b[0m` : columns(HEADINGS);
 }
 
-/** One attempt as a line of the demo's table: when, what, to whom, which attempt, its answer, and what comes next. */
+/** Returns one attempt as a line of the demo's table: time, action, receiver, attempt, answer, next step. */
 export function outcomeRow(outcome: Attempted, subscription: string, { isColoured }: RowStyle): string {
   const { at, interface: interfaceName, action, attempt } = outcome;
   const row = columns([

@@ -5,14 +5,14 @@ import { requireRunning } from '@waybell/stack/stack-state';
 import { showDemo } from './show-demo.ts';
 
 /** Shows the demo on a stack that has just become ready, unless unwanted, then its addresses and what to try next. */
-export async function presentStack(folder: StackFolder, wish: { demo: boolean; staysUp: boolean }): Promise<void> {
+export async function presentStack(folder: StackFolder, options: { demo: boolean; staysUp: boolean }): Promise<void> {
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
-  const tryNext = wish.demo ? await demoOn(folder, { ...wish, signal: halt.signal }) : '';
+  const tryNext = options.demo ? await demoOn(folder, { ...options, signal: halt.signal }) : '';
   if (!halt.signal.aborted) console.log([describeStack(folder), tryNext].join('\n').trimEnd());
 }
 
-/** What to try next; nothing where the demo failed, which is said and takes nothing down. */
+/** Returns a text that suggests what to try next; empty if the demo failed, which is reported and stops nothing. */
 async function demoOn(folder: StackFolder, demo: { staysUp: boolean; signal: AbortSignal }): Promise<string> {
   try {
     return await showDemo({

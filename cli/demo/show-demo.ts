@@ -25,7 +25,7 @@ export type DemoOptions = {
   env: NodeJS.ProcessEnv;
   print: (line: string) => void;
   isColoured: boolean;
-  /** Whether the receiver lives on, and tells of each callback, when the demo is over. */
+  /** Whether the receiver continues after the demo, and reports each callback. */
   staysUp: boolean;
   signal: AbortSignal;
 };
@@ -93,7 +93,7 @@ function waitsForLong({ retryAt }: { retryAt: number }): boolean {
   return retryAt - Date.now() > 10_000;
 }
 
-/** Says of the dead carrier subscription what the API says of it, and of what is still to come when. */
+/** Prints the state of the dead carrier subscription, from the API, and what is still due. */
 async function tellEnd({ carrier }: Clients, table: DemoTable, options: DemoOptions): Promise<void> {
   const { print, signal } = options;
   const underWay = table.underWay();
@@ -114,7 +114,7 @@ async function tellEnd({ carrier }: Clients, table: DemoTable, options: DemoOpti
   }
 }
 
-/** What the delivery log has of an event, once all of it is written down. */
+/** Resolves with the delivery log's entry of an event, once it is complete. */
 async function toldBySupport(event: string, { env, signal }: DemoOptions): Promise<string[]> {
   return withDatabase(env, async (postgres) => {
     let entries: EventEntry[] = [];

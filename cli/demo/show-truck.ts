@@ -22,7 +22,7 @@ const REPORT_EVERY_MS = 100;
 const STEP_DEGREES = 0.0015;
 const START = { latitude: 52.52, longitude: 13.405 };
 
-/** What the truck's client hears of it, one line each. */
+/** Collects the callbacks about the truck, one line each. */
 export class HeardOfTruck {
   readonly actions: string[] = [];
   readonly #print: (line: string) => void;

@@ -11,10 +11,10 @@ const ADVISORY = {
   vulnerable_versions: '<999.0.0',
 };
 
-// So long that a test that stands still is not taken for a registry that does not answer.
+// Long enough that a test on a busy machine never looks like a registry that does not answer.
 const PATIENT_MS = 600_000;
 
-/** What is found where the registry gives this answer to everything. */
+/** Returns the findings if the registry gives this answer to everything. */
 async function findAt(status: number, body: unknown) {
   const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
   const { port } = await listen(server, { host: '127.0.0.1', port: 0 });

@@ -1,6 +1,6 @@
 import { runPnpm } from './run-pnpm.ts';
 
-/** What is known against a version that the lock file names. */
+/** An advisory about a version in the lock file. */
 export type Advisory = { package: string; severity: string; title: string; url: string; patched: string };
 
 /** `unknown`: the registry did not say. */
@@ -13,7 +13,7 @@ type AdvisoriesAnswer = {
   >;
 };
 
-// Else pnpm asks a registry that does not answer for minutes.
+// Without this, pnpm asks a registry that does not answer for minutes.
 const ANSWER_LIMIT_MS = 5_000;
 
 /**

@@ -24,7 +24,7 @@ const neverAsked = (): never => {
   throw new Error('there is no process to ask');
 };
 
-/** What registers the figures of which processes. */
+/** Functions that register the metrics, and of which processes. */
 const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'every service', register: (metrics) => watchReadiness(neverAsked, metrics) },
   {

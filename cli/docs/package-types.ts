@@ -51,7 +51,7 @@ async function notificationTypes(): Promise<string> {
   ].join('\n');
 }
 
-/** What a receiver needs to know at run time: the names alone, so that the catalog stays out of the package. */
+/** The names alone, which a receiver needs at run time: the catalog stays out of the package. */
 function actionNames(): string {
   const namesOf = (interfaceName: Interface) => [
     `  ${interfaceName}: [`,
@@ -121,7 +121,7 @@ function publishedSchema(action: Action): JsonSchema {
   return { ...schema, properties: { ...(isRecord(properties) && properties), payload } };
 }
 
-/** A revision tells of each field what it was and what it is. */
+/** A revision has the old and the new value of each field. */
 function withChanges(revision: JsonSchema): JsonSchema {
   const changes = (schema: JsonSchema): JsonSchema =>
     'properties' in schema ? mapSchemas(schema, changes) : { tsType: 'Change' };

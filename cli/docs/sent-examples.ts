@@ -9,7 +9,7 @@ import { readEvent } from '@waybell/events/read-event';
 
 const limits = { maxBytes: 1_048_576, maxDepth: 32 };
 
-/** What the router sends for the example event of each action, in each form that the action has. */
+/** Returns what the router sends for the example event of each action, in each form of the action. */
 export function makeSentExamples(): SentExamples {
   return Object.fromEntries(actions.map((action) => [actionKey(action), examplesOf(action)]));
 }

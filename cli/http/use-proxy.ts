@@ -16,7 +16,7 @@ export function useProxy(env: NodeJS.ProcessEnv, hosts: readonly URL[]): () => v
   });
 }
 
-/** What to look at where a request to `to` failed that may have gone through a proxy; empty where it did not. */
+/** Returns advice for a failed request to `to` that may have gone through a proxy; empty if it did not. */
 export function proxyHint(to: URL, env: NodeJS.ProcessEnv): string {
   const proxy = isLoopback(to) ? undefined : proxyFor(schemeOf(to), env);
   if (proxy === undefined) return '';

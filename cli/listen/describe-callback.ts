@@ -1,6 +1,6 @@
 import type { Callback, Forwarded } from './forward.ts';
 
-/** A callback that was forwarded, as people and programs are told of it. */
+/** A forwarded callback, as it is printed. */
 export type ForwardedCallback = {
   at: string;
   action: string;
@@ -51,7 +51,7 @@ export function describeTold({
 }
 
 function actionIn(body: Buffer): string {
-  // What deliverers send is JSON with an action.
+  // Deliverers send JSON with an action.
   const { action } = JSON.parse(body.toString()) as { action?: unknown };
   return typeof action === 'string' ? action : 'unknown action';
 }

@@ -6,10 +6,10 @@ import { proxyHint } from '../http/use-proxy.ts';
 /** A callback to be made: headers as they were sent to the listener, body to the byte. */
 export type Callback = { headers: Record<string, string>; body: Buffer };
 
-/** What came of it: `status` and `body` are to be answered, `trouble` says why nobody else gave them. */
+/** The result of forwarding: `status` and `body` to answer with; `trouble`: why they are not the local server's. */
 export type Forwarded = { status: number; body: string; tookMs: number; trouble?: string };
 
-/** As much of an answer as the API takes. */
+/** The API's limit of an answer's body. */
 const KEPT_CHARACTERS = 16_384;
 
 /** Makes the request at another URL. Redirects are not followed, as deliverers follow none. Whatever goes wrong is an answer, too. */

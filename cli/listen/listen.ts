@@ -5,7 +5,7 @@ import { toldOf, type ForwardedCallback } from './describe-callback.ts';
 import { forward } from './forward.ts';
 import { readEvents } from './read-events.ts';
 
-/** As the API answers it. */
+/** The API's view of a listener. */
 export type ListenerView = {
   guid: string;
   actions: string[];
@@ -18,7 +18,7 @@ export type ListenerView = {
 export type ListenOptions = {
   api: ClientApi;
   to: URL;
-  /** What is asked of the API, as JSON. */
+  /** The request to the API, as JSON. */
   request: string;
   begun: (listener: ListenerView) => void;
   told: (callback: ForwardedCallback) => void;
@@ -39,7 +39,7 @@ const END_LIMIT_MS = 5_000;
 export async function listen(options: ListenOptions): Promise<void> {
   const { api, request, say, signal } = options;
   while (!signal.aborted) {
-    // What the API has of it is an object of this form.
+    // The API returns an object of this form.
     const listener = (await api.ask('POST', '/v1/listeners', request)) as ListenerView;
     try {
       await follow(listener, options);

@@ -1,6 +1,6 @@
 import type { MissedOfAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 
-/** What a client missed of an action, as a line for a terminal. */
+/** Describes a client's missed events of an action, as a line for a terminal. */
 export function describeMissed(client: string, missed: MissedOfAction): string {
   const { action, exhausted, dropped, suppressed, gone, reasons } = missed;
   const counts = [

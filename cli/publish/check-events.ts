@@ -7,7 +7,7 @@ import type { EventText } from './split-events.ts';
 /** An event ready to be published, and the line that it begins on. */
 export type PublishableEvent = { line: number; publication: Publication };
 
-/** What is wrong with the event that begins on a line, in the router's own words. */
+/** The fault of the event that begins on a line, in the router's words. */
 export type EventFault = { line: number; reason: string; detail: string };
 
 /** A member that the contract with upstream does not know, by action and place, and the lines of the events that have it. */

@@ -1,7 +1,7 @@
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { PublishableEvent } from './check-events.ts';
 
-/** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */
+/** The result of publishing: lines that the broker confirmed, lines it may or may not have, and lines that were never sent. */
 export type PublishReport = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
 
 const AT_ONCE = 100;

@@ -1,4 +1,4 @@
-/** What stands in a file for one event: the line that it begins on, from 1, and its bytes as they are written. */
+/** An event in a file: its first line, counted from 1, and its bytes as they are written. */
 export type EventText = { line: number; bytes: Buffer };
 
 /** A place where the file itself is wrong, between its events. */
@@ -72,7 +72,7 @@ class FileCursor {
     return true;
   }
 
-  /** What begins here, to its end. */
+  /** Takes the value that begins here, to its end. */
   take(where: 'on a line' | 'in an array'): EventText {
     const { line } = this;
     const from = this.#at;

@@ -11,7 +11,7 @@ export function describeShortly(rejected: RejectedFacts): string[] {
   return [columns.join('  '), ...(detail === '' ? [] : [`      ${detail}`])];
 }
 
-/** As a line of JSON has it: by the names of AMQP, where it has some. */
+/** The facts as JSON, with AMQP's names where it has some. */
 export function factsInJson({ note, ...facts }: RejectedFacts): Record<string, string | number> {
   return { ...facts, ...(note !== undefined && { correlationId: note }) };
 }

@@ -10,7 +10,7 @@ export type Changelog = {
   linksAt: string;
 };
 
-/** What the changelog says of that version, without its heading. Throws where it says nothing, or not when it was released. */
+/** Returns the changelog's section of that version, without its heading. Throws if it is missing or has no date. */
 export function versionNotes({ text, linksAt }: Changelog, version: string): string {
   const lines = text.split('\n');
   const begin = lines.findIndex((line) => HEADING.exec(line)?.[1] === version);

@@ -40,7 +40,7 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
     /** Whether a deliverer cannot connect to most receivers; null where none has said. */
     isEgressSuspected: boolean | null;
   };
-  /** Policies of RabbitMQ that harm the line, and what to do; null also where nothing tells of them. */
+  /** Policies of RabbitMQ that harm the line, and their remedy; null if they cannot be read. */
   policies: string[] | null;
   waiting: Record<'endpoints' | 'destinations', WaitingInAll> | null;
   /** Subscriptions that a rule would switch off, held as so many are at once. */

@@ -10,7 +10,7 @@ import { stackAt } from '@waybell/stack/stack-at';
 import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning, type Condition, type ProcessEntry } from '@waybell/stack/stack-state';
 
-/** What a status is of: a stack of this machine, or what the environment names. */
+/** The source of a status: a stack of this machine, or the servers in the environment. */
 export type StatusSource = {
   /** The folder of the stack; null where it is of none. */
   home: string | null;
@@ -19,7 +19,7 @@ export type StatusSource = {
   queues: string[];
   /** Throws, saying why, where none is known. */
   broker(): ServerAddress;
-  /** Throws where it cannot be known; undefined where nothing tells of them. */
+  /** Throws if they cannot be read; undefined if no management API is known. */
   policies(): Promise<HarmfulPolicy[] | undefined>;
   database(): ServerAddress;
   troubles: readonly string[];
@@ -37,7 +37,7 @@ const SETTINGS = {
 /** The servers without which there is nothing to tell. */
 const TOLD = ['AMQP_URL', 'DATABASE_URL'] as const;
 
-/** What the environment names, unless that is the stack's own; else the stack. Throws NotRunning. */
+/** Returns the servers in the environment, unless they are the stack's own; otherwise the stack. Throws NotRunning. */
 export function statusSource(env: NodeJS.ProcessEnv): StatusSource {
   const named = readEnvironment(SETTINGS, env);
   const folder = stackOf(env);

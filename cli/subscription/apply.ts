@@ -1,8 +1,8 @@
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import type { SubscriptionAnswer } from './describe-subscription.ts';
-import type { WishedSubscriptions } from './read-wishes.ts';
+import type { DesiredSubscriptions } from './read-desired.ts';
 
-/** As the API answers for each action. */
+/** The API's answer for each action. */
 export type PutAnswer = {
   action: string;
   result: 'created' | 'changed' | 'unchanged' | 'refused';
@@ -13,9 +13,9 @@ export type PutAnswer = {
 /** The answer to a test, or to a replay. */
 type TestAnswer = { status: string; attempts: { reason?: string }[] };
 
-/** Subscribes to what is wished, changes what differs, and tells of each action. */
-export async function put(api: ClientApi, wish: WishedSubscriptions): Promise<PutAnswer[]> {
-  const { objects } = (await api.ask('PUT', '/v1/subscriptions', JSON.stringify(wish))) as { objects: PutAnswer[] };
+/** Creates or changes subscriptions, and returns the result for each action. */
+export async function put(api: ClientApi, entry: DesiredSubscriptions): Promise<PutAnswer[]> {
+  const { objects } = (await api.ask('PUT', '/v1/subscriptions', JSON.stringify(entry))) as { objects: PutAnswer[] };
   return objects;
 }
 
@@ -59,7 +59,7 @@ async function switchOn(
   return on;
 }
 
-/** What is to be tried again later, by the kind of its problem. */
+/** Kinds of problems that are to be tried again later. */
 const UNTESTED: readonly unknown[] = ['stopped', 'under-way'];
 
 /** Has an example sent to it. Resolves with why that did not arrive; undefined if it did. */

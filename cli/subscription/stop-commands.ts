@@ -21,7 +21,7 @@ export function stopCommand(): Command {
     .requiredOption(...REASON)
     .addHelpText(
       'after',
-      `\nSubscribed anew, it is still stopped. What grows too old meanwhile expires. "./waybell host list" shows all that is stopped.\n${SERVER}`,
+      `\nA new subscription is still stopped. What grows too old meanwhile expires. "./waybell host list" shows all that is stopped.\n${SERVER}`,
     )
     .action(stop);
 }

@@ -4,7 +4,7 @@ import { identify, untilGone } from '@waybell/stack/process-identity';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import type { AnswerHandlers } from './serve-answers.ts';
 
-/** So many tests at a time. */
+/** The number of tests at a time. */
 const PAIRS = 2;
 const VERBS: Record<string, (server: SupervisedProcess) => Promise<void>> = {
   stop: (server) => server.stop(),
@@ -29,7 +29,7 @@ export class BreakableServers implements AsyncDisposable {
   }
 
   answers(): AnswerHandlers {
-    // What borrow.ts sends: the place of the pair, and what is to be done.
+    // borrow.ts sends the place of the pair, and the command.
     const on = (work: (pair: Pair, what: string) => Promise<unknown>) => async (body: unknown) => {
       const [place, what] = body as [number, string];
       const pair = this.#pairs[place];

@@ -12,14 +12,14 @@ export type Choose = {
   graph: Pick<ImportGraph, 'reach'>;
   /** Seconds that a file takes, where that was measured. */
   secondsOf: (path: string) => number | undefined;
-  /** What those that are chosen may take, one after the other, in seconds; the nearest is chosen whatever it takes. */
+  /** Limit for the chosen tests, one after the other, in seconds; the nearest is chosen whatever it takes. */
   limitSeconds?: number;
 };
 
 /** On two cores this is over in less than a minute, with the start of servers. */
 const LIMIT_SECONDS = 75;
 
-/** What a file takes that was never measured here. */
+/** Assumed duration of a file that was never measured here. */
 const USUAL_SECONDS: Record<Needs, number> = {
   nothing: 0.5,
   servers: 4,

@@ -1,12 +1,12 @@
 import { globSync } from 'node:fs';
 import { ImportGraph } from './import-graph.ts';
 
-/** What gates a landing, what runs with everything, and what measures real time. */
+/** `gate` gates a landing, `long` runs with everything, `timing` measures real time. */
 export type Suite = 'gate' | 'long' | 'timing';
 
 /**
- * What a test runs on: nothing, servers that many share, its turn with those to break, a whole system, or that in a network
- * and file system of its own.
+ * The requirements of a test: nothing, servers that many share, a turn with servers that it may break, a whole system, or a
+ * system in a network and file system of its own.
  */
 export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack' | 'a network';
 
@@ -25,7 +25,7 @@ export function findTests(root: string, graph = new ImportGraph(root)): TestFile
   });
 }
 
-/** What `./waybell test` is asked to run: suites by name, parts of paths, or nothing for the gate. */
+/** Selects tests for `./waybell test`: suites by name, parts of paths, or, without either, the gate. */
 export function selectTests(all: TestFile[], words: string[]): TestFile[] {
   const [word] = words;
   if (word === undefined) return all.filter(({ suite }) => suite === 'gate');

@@ -5,19 +5,19 @@ import { dirname, join, matchesGlob, normalize } from 'node:path';
 /** A file of the repository that another depends on, by its path from the root, and how far away that makes it. */
 type Edge = { to: string; distance: number };
 
-/** What is run or read, and not imported, is farther from a test than what is: many tests do so with the same file. */
+/** A file that a test runs or reads is farther from it than an imported one: many tests run or read the same file. */
 export const DISTANCE = { imported: 1, named: 10 };
 
 /** Not one of types alone: a test cannot see those. */
 const IMPORT =
   /(?:^(?:import|export)(?! type\b)[^;']*?\bfrom\s*|\bimport\s*\(?\s*)'(?<target>(?:\.{1,2}\/|@waybell\/)[^']+)'/gm;
-/** Where an import is from: followed above where it counts. */
+/** Matches the source of an import, which is followed above where it counts. */
 const FROM = /\bfrom\s*'[^']+'/g;
 /** A call that makes a path of several parts; `repository` is the root. */
 const JOINED = /\bjoin\(([^()]*)\)/g;
 const QUOTED = /'([^'\s]+)'|`([^`\s]+)`/g;
 
-/** Which file depends on which: by imports, and by the paths that it names, of programs that it runs and files that it reads. */
+/** The dependencies between files: imports, and paths of programs that a file runs or files that it reads. */
 export class ImportGraph {
   readonly #root: string;
   #files: readonly string[] | undefined;
@@ -113,7 +113,7 @@ export class ImportGraph {
     const pattern = normalize(text).replace(/\/$/, '');
     let found = this.#matches.get(pattern);
     if (found === undefined) {
-      // What matches nearly everything names nothing.
+      // A pattern that matches nearly everything names nothing.
       const isVague = /^[.*]/.test(pattern) && !pattern.startsWith('.github');
       if (isVague) found = [];
       else if (/[*{]/.test(pattern)) found = this.#all.filter((file) => matchesGlob(file, pattern));

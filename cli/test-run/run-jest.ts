@@ -22,7 +22,7 @@ export type JestRun = {
 export type JestResult = TestCounts & {
   /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
   crashed: string[];
-  /** What each file has cost of which every test passed. */
+  /** The cost of each file whose tests all passed. */
   costs: TestCost[];
 };
 
@@ -45,11 +45,11 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
     '--json',
     `--outputFile=${resultFile}`,
     '--reporters=default',
-    // What hangs may keep a process from its end.
+    // An open handle may keep a process from its end.
     ...(patienceMs === undefined ? [] : ['--forceExit']),
     `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
-    // Which tests they are is no part of what jest keeps its transformed sources by.
+    // Jest caches its transformed sources independently of the chosen tests.
     '--testMatch=**',
     '--runTestsByPath',
     ...tests.map(({ path }) => join(repository, path)),
@@ -86,7 +86,7 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
   return isUnexplained ? { ...result, failed: 1 } : result;
 }
 
-/** As much of jest's report as is read here. Times are milliseconds. */
+/** The part of jest's report that is read here. Times are milliseconds. */
 type JestReport = {
   numPassedTests: number;
   numFailedTests: number;
@@ -129,7 +129,7 @@ function resultIn(resultFile: string, costsFile: string): JestResult {
 
 type Measured = Pick<TestCost, 'path' | 'cpuSeconds' | 'servers'>;
 
-/** What test-environment.js has written: a line a file; nothing of one whose process ended before it did. */
+/** Reads the lines of test-environment.js, one for each file; none for a file whose process ended too early. */
 function measuredIn(costsFile: string): Map<string, Measured> {
   const lines = existsSync(costsFile) ? readFileSync(costsFile, 'utf8').split('\n').filter(Boolean) : [];
   return new Map(lines.map((line) => JSON.parse(line) as Measured).map((measured) => [measured.path, measured]));

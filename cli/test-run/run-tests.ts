@@ -17,7 +17,7 @@ export type TestRun = {
   signal: AbortSignal;
   /** Stops processes of the run at random while it goes on, and keeps the cores busy. */
   isDisturbed?: boolean;
-  /** As in run-jest.ts. */
+  /** See run-jest.ts. */
   patienceMs?: number | undefined;
 };
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 import budgetsOfFolders from './test-budgets.json' with { type: 'json' };
 
-/** What a test file has cost, all of its tests together. */
+/** The cost of a test file, all of its tests together. */
 export type TestCost = {
   path: string;
   tests: number;
@@ -15,7 +15,7 @@ export type TestCost = {
   servers: number;
 };
 
-/** What the tests of a folder may cost in the gate, in seconds of CPU and of a worker's time. */
+/** The budget of a folder's tests in the gate, in seconds of CPU and of a worker's time. */
 export type TestBudget = { cpuSeconds: number; clockSeconds: number };
 
 /** The costs of a folder, or of the whole run. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 
-/** What is meant. */
+/** The selected rooms. */
 export type WaitingSelection = { kind: 'all' } | { kind: 'account' | 'subscription'; guid: string };
 
 /** `room`: 32 hexadecimal digits. `called`: what people call it. */

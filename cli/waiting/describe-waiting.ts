@@ -45,7 +45,7 @@ function amountOf(count: string, { bytes, oldestAt }: { bytes: number; oldestAt:
   return `${count}, ${sizeOf(bytes)}, oldest since ${timeOf(oldestAt)}`;
 }
 
-/** Of a subscription that is held, no endpoint is asked. */
+/** The endpoint of a held subscription is not called. */
 const isHeld = (room: WaitingEndpoint | WaitingDestination): boolean =>
   'why' in room && room.why.every((why) => why === 'paused' || why === 'stopped');
 

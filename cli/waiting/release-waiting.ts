@@ -1,4 +1,4 @@
-import { whatIsOver } from '@waybell/deliverer/what-is-over';
+import { endWithoutAttempt } from '@waybell/deliverer/end-without-attempt';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
 import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
@@ -103,13 +103,13 @@ async function publishOn(line: Release['line'], publication: Publication): Promi
 }
 
 /**
- * What is to be published of a row: what waits, as it is; of a delivery whose body was deleted, the record of its end. Throws where such
- * a row cannot be read.
+ * Returns the publication for a row: the one that waits, unchanged; for a delivery whose body was deleted, the record of its end.
+ * Throws if such a row cannot be read.
  */
 function leaving(row: TakenRow, now: () => number): Publication {
   if (row.isForgotten !== true) return row.publication;
-  const delivery = readDelivery(asWaited(row, { deaths: 0, isOverLimit: false }));
+  const delivery = readDelivery(asWaited(row, { crashes: 0, isOverLimit: false }));
   if (isRejection(delivery)) throw new Error(`the delivery ${row.id} that waits cannot be read: ${delivery.detail}`);
-  const over = whatIsOver(delivery, undefined, { maxAgeMs: Infinity, now });
+  const over = endWithoutAttempt(delivery, undefined, { maxAgeMs: Infinity, now });
   return publishOutcomes(over === undefined ? [] : [over]);
 }

@@ -15,7 +15,7 @@ const LONGEST_EXCERPT = 200;
 
 const NOT_KEYS = new Set(['revision_guid', 'user_guid']);
 
-/** An event and what became of it, as lines for a terminal. Times are UTC. `now` tells what is late. */
+/** Describes an event and its results, as lines for a terminal. Times are UTC. `now` shows what is late. */
 export function describeEvent(entry: EventEntry, nameOf: NameOf, now = Date.now()): string[] {
   const { event, interface: interfaceName, action, at, keys, verdicts } = entry;
   const about = keys.filter(({ kind }) => !NOT_KEYS.has(kind)).map(({ kind, key }) => `${kind} ${key}`);
@@ -39,7 +39,7 @@ function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameO
   }
 }
 
-/** A delivery and all that came of it, in the order of time, as lines for a terminal. It is told to which subscription it goes now. */
+/** Describes a delivery and its attempts in chronological order, as lines for a terminal, with the current subscription. */
 export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf, now = Date.now()): string[] {
   const { account, client, attempts, why, deactivation } = delivery;
   const subscription = attempts.at(-1)?.subscription ?? delivery.subscription;
@@ -75,10 +75,10 @@ function standingOf({ status, at, attempts, nextAttemptAt = at, why, waiting }: 
   }
 }
 
-/** What is late by more was not just about to be made. Clocks differ by less. */
+/** An attempt that is late by more was not just about to be made. Clocks differ by less. */
 const LATE_MS = 60_000;
 
-/** What to say of an attempt that was due then, and that nothing is known of. */
+/** Describes an attempt that was due then and has no record. */
 function missed(dueAt: number, now: number): string {
   const lateMs = now - dueAt;
   if (lateMs < LATE_MS) return '';

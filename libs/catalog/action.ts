@@ -5,7 +5,7 @@ export type Interface = 'shipper' | 'carrier';
 /** A kind of account that can receive an event; the event names the guid of each. */
 export type Party = 'shipper' | 'broker' | 'carrier';
 
-/** What has to be switched on for an account before an action is listed and can be subscribed to. */
+/** A feature that is switched on for an account before an action is listed there and can be subscribed to. */
 export type Feature = 'insurance' | 'servicepay';
 
 /** A JSON Schema, 2020-12. */
@@ -26,11 +26,9 @@ export type PayloadMember = {
 };
 
 /**
- * What becomes of a payload.
- * - `listed`: the listed members and no others; nothing at all while one of `links` is missing.
- * - `open`: the listed members, then every other one as it came.
- * - `revision`: the listed members (the target guids); in the revision form also who changed what.
- * - `data`: the listed members as `data`, or the whole payload where none are listed.
+ * How a payload becomes the data of a notification. - `listed`: the listed members only; nothing while one of `links` is missing.
+ * - `open`: the listed members, then every other one unchanged. - `revision`: the listed members (the target guids); in the
+ * revision form also who changed what. - `data`: the listed members as `data`, or the whole payload if none are listed.
  */
 export type Payload =
   | { readonly kind: 'listed'; readonly members: readonly PayloadMember[]; readonly links?: readonly string[] }

@@ -24,7 +24,9 @@ export const actions: readonly Action[] = [
   ...damageActions,
 ];
 
-/** What upstream publishes for Waybell alone. Shaped as an action, so that it is read, checked and documented as one. */
+/**
+ * Reports that upstream publishes for Waybell alone. Shaped as actions, so that they are read, checked and documented like them.
+ */
 export const reports: readonly Action[] = [locationReported];
 
 type ActionName = { interface: string; name: string };

@@ -12,5 +12,5 @@ export const orderKeys: KeyMembers = {
   vin: 'vin',
 };
 
-/** The carrier platform numbers its orders; what else it says of one is up to it. */
+/** The carrier platform numbers its orders; any other member of an order is up to the platform. */
 export const carrierOrderKeys: KeyMembers = { ...orderKeys, id: 'order_id', order_id: 'order_id' };

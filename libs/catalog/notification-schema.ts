@@ -64,7 +64,7 @@ const commonMembers = (action: Action): PayloadMember[] => [
   always('error_message', { type: ['string', 'null'] }),
 ];
 
-/** What is announced has all its links. */
+/** An announced object has all its links. */
 const link = (member: PayloadMember): PayloadMember =>
   required({ ...member, schema: { ...member.schema, minLength: 1 } });
 

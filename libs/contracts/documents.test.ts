@@ -18,14 +18,14 @@ import { sentExamples } from './sent-examples.ts';
 const interfaces = ['shipper', 'carrier'] as const;
 const openApi = openApiDocument({ catalog: actions, interfaces, sentExamples, version: '1.0.0' });
 const files = documentFiles({ catalog: actions, interfaces, sentExamples });
-// What is served and lies in docs/, not what it was written from.
+// The documents that are served and lie in docs/, not their sources.
 const asyncApi = JSON.parse(files['asyncapi.json'] ?? '{}') as Record<string, unknown>;
 
 const ajv = addFormats.default(new Ajv2020({ allowUnionTypes: true, strictTypes: false }));
 
 const schemaFile = (name: string): object => JSON.parse(files[`schemas/${name}.json`] ?? 'null') as object;
 
-/** What every `$ref` of a document leads to. */
+/** Resolves every `$ref` of a document. */
 function refsOf(document: unknown): string[] {
   const refs = new Set<string>();
   JSON.stringify(document, (key, value: unknown) => {
@@ -74,7 +74,7 @@ describe.each(
   });
 
   test('names each operation once', () => {
-    // Those of links have parameters by name.
+    // Links have parameters by name.
     const ids = [
       ...text.matchAll(/"operationId":\s*"([^"]+)"(?!,\s*"(?:parameters|requestBody)":\s*\{\s*"\w+":\s*"\$response)/g),
     ].map(([, id]) => id);

@@ -10,7 +10,7 @@ import { paymentProgramActions } from '@waybell/catalog/shipper/payment-program'
 import { revisionActions } from '@waybell/catalog/shipper/revisions';
 import { vehicleLocationActions } from '@waybell/catalog/shipper/vehicle-location';
 
-/** Actions that are told of together; `name` is a file's name. */
+/** Actions that are documented together; `name` is a file's name. */
 export type Family = {
   readonly name: string;
   readonly interface: Interface;

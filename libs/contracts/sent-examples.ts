@@ -6,6 +6,6 @@ export type SentExample = { readonly form: 'plain' | 'revision'; readonly body: 
 /** Examples by `<interface>.<action>`; the five revision actions have an example of either form. */
 export type SentExamples = Readonly<Record<string, readonly SentExample[]>>;
 
-/** What the router makes of each action's example event; `./waybell docs` writes it. */
+/** The router's messages for each action's example event; `./waybell docs` writes them. */
 // The type of an imported JSON file does not know that `form` has two values.
 export const sentExamples = madeExamples as SentExamples;

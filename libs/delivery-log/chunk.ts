@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** What is stored together is similar: the fastest level takes most of it. */
+/** Records stored together are similar: the fastest level removes most of the redundancy. */
 const FASTEST = { [constants.ZSTD_c_compressionLevel]: 1 };
 const LENGTH_BYTES = 4;
 const SMALLEST_PIECE = 1_024;

@@ -83,7 +83,7 @@ async function forgetAttempts(
      select chunk, place, answer is not null as answer from gone`,
     [[...new Set(sent.map(({ delivery }) => delivery))]],
   );
-  // Of its deliveries as well: when those were rejected, what they are about was not put down again.
+  // Deliveries of the event too: a rejected delivery did not store the keys again.
   const kept = await postgres.query<StoredBody>(
     `with gone as (
        select e.event, e.at, e.part, e.chunk, e.place from unnest($1::uuid[]) as forgotten (guid)

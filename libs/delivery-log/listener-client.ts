@@ -21,5 +21,5 @@ export const isOfOwner = (column: string, parameter: string): string =>
 export const isOfListener = (subscription: string): string =>
   `exists (select from waybell.subscriptions l where l.guid = ${subscription} and waybell.is_listener(l.client_id))`;
 
-/** Whether an operator is told of listeners, and not only of clients. */
+/** Whether the reader sees listeners too, and not only clients. */
 export type ToldListeners = { withListeners?: boolean | undefined };

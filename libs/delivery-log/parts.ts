@@ -1,7 +1,7 @@
-/** What rows of the log are made from. */
+/** The parts that rows of the log are made from. */
 import type { Attempted, Rejected, Routed, Suppression } from '@waybell/line/outcomes';
 
-/** What a record says of an event for one account. */
+/** The part of a record about one event and one account. */
 export type EventPart = {
   readonly record: Routed | Rejected;
   /** Undefined if the record names no account. */
@@ -26,7 +26,7 @@ export type ChunkPart = {
   until: number;
   /** The first PREFIX_BYTES of each delivery that its events caused. */
   deliveries: Buffer;
-  /** As `packChunk` writes them. */
+  /** The bytes that `packChunk` wrote. */
   bytes: Buffer;
 };
 

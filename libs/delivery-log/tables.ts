@@ -160,7 +160,7 @@ export const tables = {
       tlsMs: optional('int', answered('tlsMs')),
       firstByteMs: optional('int', answered('firstByteMs')),
       answer: optional('text', answered('body')),
-      // What it was written with; its place there if that has what was sent, or was to be sent.
+      // The chunk that it was written with; `place` there if that chunk holds the body.
       chunk: optional('bigint', ({ chunk }) => chunk),
       place: optional('int', ({ place }) => place),
     },
@@ -176,7 +176,7 @@ export const tables = {
     quoting: ['answer'],
   }),
 
-  /** What came and was sent, of many events and attempts together. Kept for a shorter time: customers would rather see it gone. */
+  /** Bodies published and sent, of many events and attempts together. Kept for a shorter time than the rows, for privacy. */
   chunks: table('chunks')({
     columns: {
       chunk: column('bigint', ({ chunk }) => chunk),
@@ -193,7 +193,7 @@ export const tables = {
   commits: table('commits')({
     columns: {
       number: column('bigint', ({ number }) => number),
-      // Of the commit: they are dropped in their order, as far as clocks agree.
+      // Time of the commit: chunks are dropped in this order, as far as clocks agree.
       at: column('moment', ({ at }) => at),
       chunk: column('bigint', ({ chunk }) => chunk),
       firstAt: column('moment', ({ firstAt }) => firstAt),

@@ -30,7 +30,10 @@ function unpack(message: Packed, maxBytes: number): Decoded {
 
 type Packed = { body: Buffer; contentEncoding?: string | undefined };
 
-/** What the body weighs without its content encoding, by what it says itself; of what would be more than `maxBytes`, nothing is read. */
+/**
+ * Returns the size of the body without its content encoding, in bytes, as its header claims; reads nothing if that exceeds
+ * `maxBytes`.
+ */
 export function unpackedBytes(packed: Packed, maxBytes: number): number {
   const { body, contentEncoding = '' } = packed;
   const isGzip = contentEncoding.trim().toLowerCase() === 'gzip';

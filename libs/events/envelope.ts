@@ -14,7 +14,7 @@ export type Envelope = {
   readonly isPlain: boolean;
   /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;
-  /** What was found of them by now. */
+  /** Unknown members found so far. */
   readonly unknownMembers: UnknownFinder;
   /** The place of a member of the envelope in the published body: `/guid` of a CloudEvent is `/id`. */
   readonly placeOf: (pointer: string) => string;
@@ -41,7 +41,7 @@ const cloudEventPlaces = new Map([
 const CLOUD_EVENT = 'application/cloudevents+json';
 const ANY_CLOUD_EVENT = /^\s*application\/cloudevents/i;
 
-/** What is published as a batch, or as a CloudEvent in another format, is not read: says what to do instead. */
+/** Returns the rejection of a batch, or of a CloudEvent in another format; its text says how to publish instead. */
 export function refuseFormat(contentType: string | undefined): Invalid | undefined {
   if (!isAnyCloudEvent(contentType)) return undefined;
   const type = mediaType(contentType);

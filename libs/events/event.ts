@@ -13,11 +13,11 @@ export type Event = {
   /** Guids of the accounts that receive it, each once. */
   readonly receivers: readonly string[];
   readonly errorMessage: string | null;
-  /** As upstream sent it, members unknown to the action included. */
+  /** The payload as upstream sent it, members unknown to the action included. */
   readonly payload: JsonObject;
   /** The subject of a CloudEvent that has one. */
   readonly subject?: string;
-  /** Those of the envelope and of the payload. */
+  /** Unknown members of the envelope and of the payload. */
   readonly unknownMembers: UnknownMembers;
   /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */
   readonly fingerprint: string;

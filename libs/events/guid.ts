@@ -21,7 +21,7 @@ export function lowerGuid(guid: string): string {
   return CAPITAL.test(guid) ? guid.toLowerCase() : guid;
 }
 
-/** Those that a text names, as they stand there. */
+/** Returns the guids in a text, as they are written there. */
 export function guidsOf(text: string): string[] {
   return text.match(GUID) ?? [];
 }

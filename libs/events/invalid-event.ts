@@ -20,13 +20,16 @@ export type Invalid = {
   readonly reason: InvalidReason;
   /** Names the place as a JSON pointer into the published body, and says what is expected there. */
   readonly detail: string;
-  /** That pointer alone; absent where it is the body, or the message, that is wrong. */
+  /** The pointer to the fault; absent if the body or the message as a whole is at fault. */
   readonly place?: string;
   /** `<interface>.<action>` as it says, where there is no such action. */
   readonly unknown?: string;
 };
 
-/** What is wrong at a place, in words that are fit for a log line. Only the place is cut: however long its names are, what is expected there stays. */
+/**
+ * Describes a fault at a place, safe for a log line. Shortens the place only: the expectation stays whole, however long the names
+ * are.
+ */
 export function invalidAt(reason: InvalidReason, pointer: string, what: string): Invalid {
   const place = printable(pointer);
   return { kind: 'invalid', reason, place, detail: `${place}: ${what}` };

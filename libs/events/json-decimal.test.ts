@@ -49,7 +49,7 @@ describe('isSameNumber', () => {
     );
   });
 
-  // What takes the square of their length has 250 billion steps to go.
+  // A reader of quadratic time would take 250 billion steps.
   test('comes to an end with long numbers', () => {
     const zeros = '0'.repeat(500_000);
     expect(isSameNumber(`1${zeros}1`, `1${zeros}1.0`)).toBe(true);

@@ -7,7 +7,7 @@ const ofExamples = actions.flatMap(({ example, keys }) => keysOf(example as Json
 const ofMembers = actions.flatMap(({ keys }) => Object.values(keys));
 
 /**
- * The kinds of key that the catalog tells of, by name. A guid in a payload that the catalog leaves open is a key by whatever
- * name it has there, so that a key may have yet another kind.
+ * The kinds of key that the catalog names. A guid in a payload that the catalog leaves open is a key too, with its member's name
+ * as kind, so a key may have a kind that is not listed.
  */
 export const keyKinds: readonly string[] = [...new Set(['guid', 'subject', ...ofMembers, ...ofExamples])].toSorted();

@@ -2,11 +2,11 @@ import type { KeyMembers } from '@waybell/catalog/keys';
 import { guidsOf, isGuid, lowerGuid } from './guid.ts';
 import { digitsOf, isArray, isObject, type JsonObject, type JsonValue } from './json.ts';
 
-/** What an event is about, by one of its names: an order by its guid or its number, a vehicle by its VIN. */
+/** A key of the object that an event is about: an order by its guid or number, a vehicle by its VIN. */
 export type EventKey = {
-  /** What it is a key of: `order_guid`, `order_id`, `vin`, `subject`. */
+  /** The kind of the key: `order_guid`, `order_id`, `vin`, `subject`. */
   readonly kind: string;
-  /** As it stands in the event; a guid in lower case. */
+  /** The key as the event has it; a guid in lower case. */
   readonly key: string;
 };
 
@@ -23,8 +23,8 @@ export const KEY_PATTERN = `^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f]{1,${LONGEST_KEY}
 export const normalizedKey = (text: string): string => text.trim().toLowerCase();
 
 /**
- * What an event is about: every guid in its payload, the members that its action names as keys, and the `subject` of a
- * CloudEvent; each once, in the order in which they come.
+ * Returns the keys of an event: every guid in its payload, the members that its action names as keys, and the `subject` of a
+ * CloudEvent; each once, in order of appearance.
  */
 export function keysOf(payload: JsonObject, members: KeyMembers, subject?: string): EventKey[] {
   const found = new Finder(members);

@@ -13,7 +13,7 @@ import { printable } from './json-pointer.ts';
 import { readJson } from './read-json.ts';
 import { readTimestamp } from './timestamp.ts';
 
-/** What of an AMQP message an event is read from; everything else about it is ignored. */
+/** The parts of an AMQP message that an event is read from. */
 export type EventMessage = {
   readonly body: Buffer;
   /** Not compared with the body where it is not known any more. */

@@ -36,12 +36,12 @@ export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
 const NUL = String.raw`\u0000`;
 
 /**
- * What JavaScript's own reader makes of a text from which its own writer makes the very same text again: nothing was
- * lost, no member is there twice, no order changed. Most publishers write so, and this takes a fraction of the time.
- * Undefined where the other reader has to say what the text is, or what is wrong with it.
+ * Parses with JavaScript's own reader if its writer returns the very same text: then nothing was lost, no member is repeated and
+ * no order changed. Most publishers write so, and this takes a fraction of the time. Returns undefined if the lossless reader
+ * must parse the text or explain its fault.
  */
 function parseLossless(text: string, maxDepth: number): JsonValue | undefined {
-  // With white space between names and values it would be in vain.
+  // With white space between names and values the comparison would always fail.
   if (text[text.indexOf(':') + 1] === ' ') return undefined;
   try {
     const value = JSON.parse(text) as JsonValue; // As long as it is written the same, it is what the type says.
@@ -121,7 +121,7 @@ class JsonReader {
     this.enter();
     if (this.skip(CLOSE_BRACE)) return this.leave({});
     do {
-      // What is wrong with a name is wrong in this object, not in the member before.
+      // A faulty name is a fault of this object, not of the member before.
       this.path.length = this.depth - 1;
       if (this.peek() !== QUOTE) this.fail('not_json', 'a member name in double quotes is expected');
       const key = this.readString();

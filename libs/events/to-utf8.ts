@@ -3,9 +3,9 @@ import type { Invalid } from './invalid-event.ts';
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'UTF-32';
 
 /**
- * The bytes of a JSON document in UTF-8, without a byte order mark. UTF-16 is known by its mark or by the zeros in what a
- * document begins with (RFC 4627, 3), whatever a content type says of it; UTF-32 is refused, as is UTF-16 that is broken. Whether
- * anything else is UTF-8 at all, `readJson` says.
+ * Converts a JSON document to UTF-8 without a byte order mark. Recognises UTF-16 by its mark, or by the zeros in the first
+ * characters of a document (RFC 4627, 3), whatever its content type claims. Refuses UTF-32 and broken UTF-16. `readJson` checks
+ * that other bytes are UTF-8.
  */
 export function toUtf8(bytes: Buffer): { kind: 'bytes'; bytes: Buffer } | Invalid {
   const encoding = encodingOf(bytes);
@@ -20,12 +20,12 @@ export function toUtf8(bytes: Buffer): { kind: 'bytes'; bytes: Buffer } | Invali
 }
 
 const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** What a document that is an object or a list may begin with. */
+/** First bytes of a document that is an object or a list. */
 const BEGINNINGS = new Set(Buffer.from('{[ \t\r\n'));
 
 /** Undefined where nothing is to be done about it. */
 function encodingOf(bytes: Buffer): Encoding | undefined {
-  // By place: a pattern would make an iterator.
+  // By index: destructuring would make an iterator.
   const one = bytes[0] ?? 1;
   const two = bytes[1] ?? 1;
   const three = bytes[2] ?? 1;

@@ -65,7 +65,7 @@ class Writer {
     if (this.#path.length === this.#maxDepth)
       throw new Unwritable({ ...this.#at(`nesting goes deeper than ${this.#maxDepth} levels`), reason: 'too_deep' });
     if (Array.isArray(value)) return `[${Array.from(value, (item, index) => this.#writeAt(index, item)).join(',')}]`;
-    // What it holds is no member of it: an empty object would be written.
+    // Its content is in no member: an empty object would be written.
     if (Symbol.iterator in value) return this.#refuse(`must be a value that JSON has, not ${value.constructor.name}`);
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     return `{${members.map(([name, member]) => `${this.#writeAt(name, name)}:${this.#writeAt(name, member)}`).join(',')}}`;

@@ -171,11 +171,11 @@ describe('a batch', () => {
 
   test('that many processes died with is left as it is, and can still be read', () => {
     const came = arrived(twelve(), UNOPENED);
-    const message = { ...came, deaths: UNOPENED };
+    const message = { ...came, crashes: UNOPENED };
     expect(openBatch(message)).toEqual([message]);
     expect(readMembers(message)).toHaveLength(12);
-    const opened = openBatch({ ...came, deaths: UNOPENED - 1 });
-    expect(opened.map(({ deaths }) => deaths)).toEqual(Array(12).fill(UNOPENED - 1));
+    const opened = openBatch({ ...came, crashes: UNOPENED - 1 });
+    expect(opened.map(({ crashes }) => crashes)).toEqual(Array(12).fill(UNOPENED - 1));
   });
 
   test.each([

@@ -26,8 +26,8 @@ const WORTH_COPYING = 4;
 const PROCESS = randomUUID();
 let lastBatch = 0;
 /**
- * From this many deaths on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
- * deaths, but a member that kills may do so again before that is done.
+ * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
+ * crashes, but a member that kills may do so again before that is done.
  */
 export const UNOPENED = 12;
 
@@ -44,7 +44,7 @@ export type Joined<T> = Sent & { members: readonly T[] };
  */
 export function joinDeliveries<T extends Sent>(all: readonly T[]): Joined<T>[] {
   if (all.length === 1) return [{ publication: written(all), members: all }];
-  /** By routing key: the batch that the next to its exchange joins. */
+  /** Open batches by routing key: the next delivery to the same exchange joins them. */
   const open = new Map<string, Batch<T>>();
   const batches: Batch<T>[] = [];
   for (const each of all) {
@@ -157,7 +157,7 @@ export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'not
  * (`UNOPENED`).
  */
 export function openBatch(message: Message): readonly Message[] {
-  if (!isDeliveryBatch(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
+  if (!isDeliveryBatch(message) || (message.crashes ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 
@@ -180,7 +180,7 @@ export function readMembers(message: Message): Message[] | undefined {
   let part = body;
   let partAt = -1;
   for (const each of notes) {
-    // By place: a pattern would make an iterator for each.
+    // By index: destructuring would make an iterator for each.
     const offset = each[2];
     const length = each[3];
     const traceparent = each[4];

@@ -4,9 +4,10 @@ import type { Attempted, DeliveryEnd } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
 
 /**
- * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure but that of a test,
- * and for a success only if `reportsSuccess`. A delivery that waited too long says nothing about its receiver, and one sent by
- * hand does not say whether the subscription fails by itself: such a failure is uncounted. A receiver that is gone is told of at once.
+ * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure except that of a
+ * test, and for a success only if `reportsSuccess`. Two failures are uncounted: a delivery that waited too long says nothing
+ * about its receiver, and one sent by hand does not show that the subscription fails on its own. A receiver that is gone is
+ * reported at once.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
   const told: Outgoing[] = [{ kind: 'outcome', outcome }];
@@ -51,7 +52,7 @@ export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   };
 }
 
-/** Those that are uncounted, and receivers that are gone, have a place of their own, which a version that knows of none passes over. */
+/** Uncounted ends, and receivers that are gone, have a member of their own in the batch, which older versions ignore. */
 export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
   const of = { ends: [] as unknown[], uncounted: [] as unknown[], gone: [] as unknown[] };
   for (const end of ends) of[end.isGone ? 'gone' : end.isUncounted ? 'uncounted' : 'ends'].push(rowOf(end));

@@ -116,8 +116,8 @@ describe('a delivery', () => {
     const { row } = wait({ ...delivery, room: ROOM }, { why: 'hung', afterMs: 4_000 });
     const { subscription, createdAt: madeAt, guid } = delivery;
     expect(row).toMatchObject({ ...ROOM, subscription, madeAt, id: `${guid} 2`, why: 'hung', afterMs: 4_000 });
-    const taken = asWaited({ ...row, no: 7 }, { deaths: 2, isOverLimit: true });
-    expect(taken).toMatchObject({ queue: 'waybell.deliveries.carrier.order.created', deaths: 2 });
+    const taken = asWaited({ ...row, no: 7 }, { crashes: 2, isOverLimit: true });
+    expect(taken).toMatchObject({ queue: 'waybell.deliveries.carrier.order.created', crashes: 2 });
     expect(readDelivery(taken)).toEqual({ ...delivery, waited: { room: ROOM.room, why: 'hung', isOverLimit: true } });
   });
 
@@ -127,12 +127,12 @@ describe('a delivery', () => {
 
   test('that waited and was forgotten is no suspect, however many processes died: it makes no request', () => {
     const { row } = wait(aDelivery({ room: ROOM }), { why: 'full' });
-    const dead = { deaths: 3, isOverLimit: false };
+    const dead = { crashes: 3, isOverLimit: false };
     expect(asWaited({ ...row, no: 1, isForgotten: true }, dead)).toMatchObject({
-      deaths: 0,
+      crashes: 0,
       waited: { isForgotten: true },
     });
-    expect(asWaited({ ...row, no: 1 }, dead).deaths).toBe(3);
+    expect(asWaited({ ...row, no: 1 }, dead).crashes).toBe(3);
   });
 
   test('that no room can take waits in the broker, with the key by which it returns, and may have been taken after all', () => {

@@ -101,7 +101,7 @@ export function asWaited({ room, publication: waited, why, isForgotten }: TakenR
     routingKey,
     body,
     // A delivery that ends without a request kills no process; as a suspect it would be attempted.
-    deaths: isForgotten ? 0 : how.deaths,
+    crashes: isForgotten ? 0 : how.crashes,
     deliveryCount: 0,
     failures: 0,
     waited: {
@@ -114,7 +114,7 @@ export function asWaited({ room, publication: waited, why, isForgotten }: TakenR
   };
 }
 
-type HowTaken = { deaths: number; isOverLimit: boolean };
+type HowTaken = { crashes: number; isOverLimit: boolean };
 
 type To = Pick<Publication, 'exchange' | 'routingKey'>;
 
@@ -161,7 +161,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
 }
 
 type ActionType = Pick<Delivery, 'interface' | 'action'>;
-/** Of the message read last: members of a batch have the same type. */
+/** Type and action of the message read last: members of a batch have the same type. */
 let [lastType, lastRead]: [string, ActionType | undefined] = ['', undefined];
 
 function readType(type = ''): ActionType | undefined {

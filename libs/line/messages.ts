@@ -26,7 +26,7 @@ export type Message = {
   /** How often a consumer returned it to the broker; 0 at the first delivery. */
   deliveryCount: number;
   /** Number of processes known to have died with the message in hand; absent if none did. */
-  deaths?: number;
+  crashes?: number;
   /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
   deliveries?: true;
   /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */
@@ -59,11 +59,11 @@ export type WaitedFor = {
   why: WaitingReason;
   /** Its body was deleted for an erasure request. */
   isForgotten?: boolean;
-  /** Among the oldest of an account that has more waiting than it may. */
+  /** One of the oldest of an account whose waiting deliveries exceed its limit. */
   isOverLimit?: boolean;
 };
 
-/** What a step took at once, such as one AMQP message; it is either acknowledged or given back. */
+/** A unit that a step takes at once, such as one AMQP message; it is either acknowledged or given back. */
 export type Source = {
   /** Unique in this process: from `newSourceId`. */
   id: number;
@@ -104,7 +104,7 @@ export type Publication = {
   mayBeLost?: true;
   /** One delivery: it leaves in a batch, with others to the same queue (`delivery-batch.ts`). */
   deliveries?: true;
-  /** Where to send it if it was kept for longer than its delay. */
+  /** The exchange and key to use if it was kept for longer than its delay. */
   ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
 
@@ -149,7 +149,7 @@ export type Rejection = {
   place?: string;
 };
 
-/** A record of what became of an event or an attempt, for the delivery log. */
+/** A record of an event's or an attempt's result, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
 /** How a delivery ended, for the deactivator. */
@@ -158,17 +158,17 @@ export type Ended = { kind: 'end'; end: DeliveryEnd };
 /** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
 export type RowKey = { room: string; madeAt: number; id: string };
 
-/** What waits in a room (waiting-room/). */
+/** A row of a waiting room (waiting-room/). */
 export type WaitingRow = RowKey & {
   why: WaitingReason;
   /** Not due before this many milliseconds have passed; absent: due at once. */
   afterMs?: number;
-  /** What waits. Of a delivery, its publication to the queue of its action. */
+  /** The publication that waits; for a delivery, its publication to the queue of its action. */
   publication: Publication;
-  /** Of a delivery: whose endpoint the room is, and for which subscription the row is. */
+  /** For a delivery: the account of the room's endpoint, and the subscription of the row. */
   account?: string;
   subscription?: string;
-  /** Of a publication: the room's name, `<exchange> <routing key>`. */
+  /** For a publication: the room's name, `<exchange> <routing key>`. */
   name?: string;
 };
 
@@ -177,14 +177,14 @@ export type Waiting = { kind: 'wait'; row: WaitingRow };
 
 export type Outgoing = Publication | Waiting | Rejection | Recorded | Ended;
 
-/** What became of a message: all that a handler says of it. */
+/** The result of a message, as its handler reports it. */
 export type Fate =
   /** Once all that it causes is safe elsewhere, it is acknowledged. */
   | { kind: 'done'; caused: readonly Outgoing[] | InParts }
   /** A bug or a poisonous message; or, if the error is `Unavailable`, something that this message needs is away. */
   | { kind: 'failed'; error: unknown };
 
-/** Says what became of a message, once. */
+/** Reports the result of a message; called once. */
 export type End = (fate: Fate) => void;
 
 /**

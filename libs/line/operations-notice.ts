@@ -1,4 +1,4 @@
-/** What the platform is told of its clients: rows of `waybell.notices`, as they are published. */
+/** Notices for the platform about its clients: rows of `waybell.notices`, as they are published. */
 export const noticeKinds = [
   'subscription.switched_off',
   'subscription.switched_on',
@@ -32,7 +32,7 @@ export type OperationsNotice = {
   reason: string | null;
   since: string | null;
   delivery_guid: string | null;
-  /** What the receiver answered last. */
+  /** The receiver's last status. */
   status: number | null;
   /** Deliveries that failed or wait. */
   count: number | null;

@@ -50,7 +50,7 @@ class Tossed {
       () => this.#link.becomes('blocked'),
       () => this.#link.becomes('away'),
       () => this.#link.becomes('writable'),
-      // What timers cause in one turn of the event loop.
+      // Effects of timers in one turn of the event loop.
       () => Array.from({ length: 6 }, () => this.#clock.step()),
       () => this.#pass(60),
       () => this.#pass(11_000),
@@ -75,7 +75,7 @@ class Tossed {
 
   async #pass(ms: number): Promise<void> {
     const end = this.#clock.now() + ms;
-    // What was just changed may cause more.
+    // A change may cause further effects.
     await settled();
     while (await goOn({ clock: this.#clock, links: [this.#link], end }));
     this.#clock.skipTo(end);

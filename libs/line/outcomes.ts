@@ -141,7 +141,7 @@ export type DeliveryEnd = {
   status?: number;
   /** It says nothing about its receiver: it was not attempted at its turn, or was sent by hand. */
   isUncounted?: true;
-  /** It says only that the receiver answered 410, to whatever attempt; another tells of the delivery, if that has ended. */
+  /** It says only that the receiver answered 410, to whatever attempt; another end reports the delivery, if that has ended. */
   isGone?: true;
 };
 

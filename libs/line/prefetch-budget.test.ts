@@ -11,26 +11,26 @@ type Traffic = { backlog: number; bytes: number };
 /** Simulated queues under a budget: traffic fills the prefetches, and a part of the held messages is settled in each round. */
 class Queues {
   readonly hold: HeldLimit;
-  readonly states: { prefetches: number[]; owed: number; peak: number; meanBytes: number }[];
+  readonly states: { prefetches: number[]; outstanding: number; peak: number; meanBytes: number }[];
   moveCount = 0;
 
   constructor(count: number, hold: HeldLimit) {
     this.hold = hold;
     const floor = floorOf(hold.messages, count);
-    this.states = Array.from({ length: count }, () => ({ prefetches: [floor], owed: 0, peak: 0, meanBytes: 0 }));
+    this.states = Array.from({ length: count }, () => ({ prefetches: [floor], outstanding: 0, peak: 0, meanBytes: 0 }));
   }
 
   get granted(): number[] {
     return this.states.map(({ prefetches }) => sum(prefetches));
   }
 
-  review(traffic: readonly Traffic[], settledOfOwed = 0.5): void {
+  review(traffic: readonly Traffic[], settledOfOutstanding = 0.5): void {
     const uses = this.states.map((state, index): QueueUse => {
       const { backlog = 0, bytes = 0 } = traffic[index] ?? {};
       const held = Math.min(backlog, sum(state.prefetches));
       state.peak = Math.max(held, Math.floor(state.peak * 0.9));
       if (held > 0) state.meanBytes = bytes;
-      state.owed = Math.floor(state.owed * (1 - settledOfOwed));
+      state.outstanding = Math.floor(state.outstanding * (1 - settledOfOutstanding));
       return { ...state, wasFull: held === sum(state.prefetches) };
     });
     const moves = nextMoves(uses, this.hold);
@@ -39,7 +39,7 @@ class Queues {
       const state = this.states[move.index];
       if (move.kind === 'grow') state?.prefetches.push(move.by);
       else if (state !== undefined)
-        state.owed += Math.min(traffic[move.index]?.backlog ?? 0, state.prefetches.pop() ?? 0);
+        state.outstanding += Math.min(traffic[move.index]?.backlog ?? 0, state.prefetches.pop() ?? 0);
     }
   }
 }
@@ -61,7 +61,9 @@ describe('the budget', () => {
           const queues = new Queues(20, { messages, bytes: 2 ** 24 });
           for (const [traffic, settled] of story) {
             queues.review(traffic, settled);
-            expect(sum(queues.granted) + sum(queues.states.map(({ owed }) => owed))).toBeLessThanOrEqual(messages);
+            expect(sum(queues.granted) + sum(queues.states.map(({ outstanding }) => outstanding))).toBeLessThanOrEqual(
+              messages,
+            );
             expect(Math.min(...queues.granted)).toBeGreaterThanOrEqual(floorOf(messages, 20));
           }
         },

@@ -18,7 +18,7 @@ export type QueueUse = {
   /** Prefetch counts, oldest first. The first is the floor and stays; the newest is cancelled first. */
   prefetches: readonly number[];
   /** Messages held, or still to come, of cancelled prefetches. */
-  owed: number;
+  outstanding: number;
   /** Recent peak of held messages. */
   peak: number;
   /** Whether all prefetches were used up at once. */
@@ -47,8 +47,8 @@ export function floorOf(messages: number, queueCount: number): number {
 }
 
 /**
- * Returns the moves after a review. In whatever order they are applied, prefetched and owed messages stay within `limit.messages`; once
- * sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
+ * Returns the moves after a review. In whatever order they are applied, prefetched and outstanding messages stay within
+ * `limit.messages`; once sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
  */
 export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   const queues = withShares(uses, limit);
@@ -110,7 +110,7 @@ function takenForTheStarved(queues: readonly QueueDemand[]): QueueDemand[] {
 
 /** Grows the smallest first. Room freed by this review's shrinks is used by the next. */
 function growths(queues: readonly QueueDemand[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
-  let room = limit.messages - sum(queues.map(({ granted, owed }) => granted + owed));
+  let room = limit.messages - sum(queues.map(({ granted, outstanding }) => granted + outstanding));
   let roomBytes = limit.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
   const moves: Move[] = [];
   for (const queue of queues.toSorted((a, b) => a.granted - b.granted)) {
@@ -145,8 +145,8 @@ function newest({ prefetches }: QueueDemand): number {
   return prefetches.at(-1) ?? 0;
 }
 
-function bytesGranted({ granted, owed, meanBytes }: QueueDemand): number {
-  return (granted + owed) * meanBytes;
+function bytesGranted({ granted, outstanding, meanBytes }: QueueDemand): number {
+  return (granted + outstanding) * meanBytes;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -26,7 +26,7 @@ beforeEach(async () => {
   await broker.take(rejectedQueue);
 });
 
-/** What a test that failed has held up would hold up the next one as well. */
+/** A detour that a failed test has stopped would stop the next test as well. */
 afterEach(() => broker.detour.flow());
 
 /** Resolves when this many different messages have come out. */
@@ -425,7 +425,7 @@ describe('suspects are not taken', () => {
     const line = await aLine(broker, { tools: { clock, suspectsAfterMs: 5_000 } });
     await putAside(line.name, 'suspect');
     await using running = await line.run();
-    // What is taken before waits for it by the clock.
+    // A message taken earlier waits for the connection by the clock.
     await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, ['other']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['other']);
@@ -621,7 +621,7 @@ describe('disposing of a running step', () => {
     const running = await connected(line);
     await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);
-    // As if the broker was killed: connections end, and others are refused.
+    // Like a killed broker: connections end, and new ones are refused.
     await way[Symbol.asyncDispose]();
     await endedWithin({ clock, limitMs: 5_000 }, running[Symbol.asyncDispose]());
     await until('the rest is back', async () => (await broker.ready(line.input)) > 0);

@@ -46,9 +46,9 @@ export class StepReport<M> {
         // The handler threw. The message goes to the suspects lane, or is rejected.
         return this.#log.error({ err: report.error, ...facts(report.message) }, 'message.failed');
       case 'put aside': {
-        const { deaths = 0 } = report.message;
+        const { crashes = 0 } = report.message;
         this.#metrics.left(name, 'suspected');
-        return this.#log.warn({ ...facts(report.message), deaths }, 'message.suspected');
+        return this.#log.warn({ ...facts(report.message), crashes }, 'message.suspected');
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');

@@ -4,15 +4,16 @@ import { suspectsQueue } from './topology.ts';
 
 export type SuspectsLaneOptions = ConsumeCallbacks & { step: string; clock: Clock; afterStartMs?: number };
 
-/** What killed a process comes again to the one in its place, and kills it within this time. */
+/** A message that crashes its process is redelivered to the next process, and crashes it within this time. */
 const AFTER_START_MS = 5_000;
 /** A consumer is not opened and cancelled for each of many that come again one after the other. */
 const REST_MS = 200;
 const MAY_BE_BLAMED = 'what came again may kill';
 
 /**
- * Takes suspects one at a time, and only while nothing else is likely to kill the process: a suspect that is in hand then is blamed. So
- * it takes none for a while after the start of the process, and none while anything that came again from elsewhere is in hand.
+ * Takes suspects one at a time, and only while nothing else is likely to crash the process, so that a crash is counted against
+ * the right message: none for a while after the start of the process, and none while a redelivered message from elsewhere is in
+ * hand.
  */
 export class SuspectsLane {
   readonly consumer: Consumer;

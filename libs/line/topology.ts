@@ -51,7 +51,7 @@ export const waitingQueue = 'waybell.waiting';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
-/** What the platform is told of its clients' subscriptions, for it to tell them. */
+/** The queue of notices about clients' subscriptions, which the platform passes on to its clients. */
 export const operationsQueue = 'waybell.operations';
 /** Names the rejections queue of one user that publishes events. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
@@ -164,7 +164,9 @@ export function ownNotices(user: string, quorumSize: number): Queue {
 const NOTICES_BYTES = 64 * 2 ** 20;
 const NOTICES_MS = 7 * 86_400_000;
 
-/** What notices tell is stored elsewhere too, so they may be lost: the oldest go when there are too many or when they expire. */
+/**
+ * The content of notices is stored elsewhere too, so they may be lost: the oldest go when there are too many or when they expire.
+ */
 function noticeQueue(name: string, bindings: Binding[], quorumSize: number): Queue {
   return {
     name,

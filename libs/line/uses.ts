@@ -97,7 +97,7 @@ export const USES = {
     asksAfter: [deliveryQueue('*')],
   }),
 
-  /** The platform, which publishes events and is told which were rejected, and what became of subscriptions. */
+  /** The platform: publishes events, and reads notices of rejected events and of subscriptions. */
   upstream: { takesFrom: [rejectionsQueue, operationsQueue], publishesTo: [eventsExchange] },
   /** `./waybell declare`. Binding and dead-lettering also need the permissions to consume and to publish. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },

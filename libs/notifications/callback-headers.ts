@@ -3,7 +3,7 @@ import { signatures, type Signed } from './signature.ts';
 /** One request: what is signed, and what stands beside it in the headers. */
 export type CallbackRequest = Signed & {
   verificationToken: string;
-  /** What it is signed with, `whsec_…`; none: it is not signed. */
+  /** The secrets that sign it, `whsec_…`; empty: it is not signed. */
   signingSecrets: readonly string[];
   /** 1 for the first. */
   attempt: number;
@@ -16,7 +16,7 @@ export type CallbackHeaders = Record<string, string> & {
   traceparent?: string;
 };
 
-/** What goes with the body of a callback, of the deliverer and of the test helper alike. */
+/** Returns the headers of a callback, for the deliverer and the test helper alike. */
 export function callbackHeaders(request: CallbackRequest): CallbackHeaders {
   const { id, timestampS, verificationToken, signingSecrets, attempt, isTest } = request;
   const headers: CallbackHeaders = {

@@ -32,7 +32,7 @@ function notificationOf({ interface: side, action, payload }: Side): Buffer {
   return notification.body;
 }
 
-/** As many members as there are in few bytes. */
+/** Returns the most members that fit into few bytes. */
 function manyMembers(): object {
   const few = Object.fromEntries(SHORT_NAMES.map((name) => [name, 1]));
   const more = Object.fromEntries(SHORT_NAMES.map((name) => [name, few]));

@@ -36,7 +36,7 @@ function writeNamespace(guid: string): void {
   }
 }
 
-/** What a hexadecimal digit, of either case, stands for. */
+/** Returns the value of a hexadecimal digit of either case. */
 function nibble(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return (code & 15) + (code > 57 ? 9 : 0);

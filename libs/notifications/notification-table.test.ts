@@ -65,7 +65,7 @@ function read(row: Row): EventReading {
   return readEvent({ body, routingKey: `${interfaceName}.${name}` }, { maxBytes: 1_048_576, maxDepth: 32 });
 }
 
-/** What became of a row's event, in the words of the table. */
+/** Returns the result of a row's event, in the words of the table. */
 function became(row: Row): string[] {
   const reading = read(row);
   if (reading.kind === 'invalid') return [`rejected ${reading.reason} ${reading.detail}`];

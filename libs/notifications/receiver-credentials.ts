@@ -1,4 +1,4 @@
-/** What callbacks authenticate with at one host: at least one kind. At rest it is sealed, as JSON, bound to the guid of its row. */
+/** Credentials of callbacks at one host: at least one kind. Stored encrypted, as JSON, bound to the guid of its row. */
 export type ReceiverCredentials = {
   /** Up to five, with their names as the client wrote them. */
   headers?: Record<string, string>;
@@ -17,11 +17,11 @@ export type ClientCredentials = {
   scope?: string;
   /** Some authorization servers ask for it, without a standard. */
   audience?: string;
-  /** Where the token request has id and secret: in a header, or in its body (RFC 6749, 2.3.1). */
+  /** The place of id and secret in the token request: a header, or its body (RFC 6749, 2.3.1). */
   secretIn: 'header' | 'body';
 };
 
 export const writeCredentials = (credentials: ReceiverCredentials): string => JSON.stringify(credentials);
 
-/** What `writeCredentials` wrote: nobody else seals. */
+/** Trusts its input: only `writeCredentials` encrypts. */
 export const readCredentials = (written: string): ReceiverCredentials => JSON.parse(written);

@@ -5,9 +5,9 @@ import { digitsOf, isArray, isObject, type JsonObject, type JsonValue, objectOf 
 type Sides = { readonly before: JsonObject | null; readonly after: JsonObject | null };
 
 /**
- * What changed among the wanted fields, in the shape of the order (shipper-webhooks, Order and vehicle revision
- * notifications): each changed leaf is `{old_value, new_value}`, values as received. A leaf is anything but an object;
- * absent is null, and a field that is null on both sides is left out. Null where nothing changed.
+ * Returns the changes among the wanted fields, in the shape of the order (shipper-webhooks, Order and vehicle revision
+ * notifications): each changed leaf is `{old_value, new_value}`, values as received. A leaf is anything but an object; absent is
+ * null, and a field that is null on both sides is left out. Null if nothing changed.
  */
 export function changesAmong(
   nodes: readonly AuditNode[],

@@ -3,7 +3,7 @@
  * including those without a name.
  */
 export function shownUrl(url: URL): string {
-  // Most have none of these: what is there already is not made anew.
+  // Most have none of these: no new string is made for them.
   if (!/[?#@]/.test(url.href)) return url.href;
   const { origin, pathname, search } = url;
   if (search === '') return origin + pathname;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What is signed: the id of the message, when this attempt began in seconds since 1970, and the bytes of the body. */
+/** The signed content: the id of the message, the start of this attempt in seconds since 1970, and the bytes of the body. */
 export type Signed = { id: string; timestampS: number; body: Buffer };
 
 const PREFIX = 'whsec_';

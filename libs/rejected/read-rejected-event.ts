@@ -15,7 +15,7 @@ export type RejectedEvent = {
   /** Upstream's guid in lower case, however it is spelled; undefined if unreadable. */
   guid: string | undefined;
   interface: InterfaceName | undefined;
-  /** As upstream wrote it, without the interface if that is known, and fit for a table; may be empty. */
+  /** The action as upstream wrote it, without the interface if that is known, and fit for a table; may be empty. */
   action: string;
   /** `<interface>.<action>` from the body, else from the routing key, in lower case. */
   named: string;

@@ -1,4 +1,4 @@
-/** What holds of every callback, for what makes them and what tells of them. */
+/** Facts that hold for every callback, for the code that makes callbacks and the documents that describe them. */
 import manifest from './package.json' with { type: 'json' };
 
 /** How requests name their sender. All packages are of one version. */
@@ -7,5 +7,5 @@ export const USER_AGENT = `Waybell/${manifest.version}`;
 /** The oldest version of TLS that is spoken with receivers. */
 export const LEAST_TLS = 'TLSv1.2';
 
-/** So much of a receiver's body is read. */
+/** Limit of a receiver's body that is read, in bytes. */
 export const ANSWER_LIMIT_BYTES = 64 * 1024;

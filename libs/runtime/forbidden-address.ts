@@ -103,7 +103,7 @@ export function isPublicNetwork(cidr: string): boolean {
   if (family === undefined || isForbidden(address, family, ANYWHERE)) return false;
   const forbidden = family === 'ipv4' ? FORBIDDEN_IPV4_NETWORKS : FORBIDDEN_IPV6_NETWORKS;
   const network = networksOf([cidr])[family];
-  // Of two networks that have an address in common one has the other's first.
+  // If two networks overlap, one contains the other's first address.
   return !forbidden.some((each) => network.check(each.split('/')[0] ?? '', family));
 }
 

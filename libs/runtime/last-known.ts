@@ -12,7 +12,7 @@ export type LastKnownOptions<V> = {
   clock: Clock;
   /** Converts an answer that can no longer be confirmed. Default: unchanged. */
   asLastKnown?: (value: V) => V;
-  /** An answer that is the same as before is not remembered anew, which spares V8 garbage of old age. */
+  /** Keeps the remembered answer if the new one is the same, which spares V8 the collection of old objects. */
   isSame?: (one: V, other: V) => boolean;
 };
 

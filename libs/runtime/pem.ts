@@ -42,7 +42,7 @@ const OR_PATH = ', or the absolute path of a file with it';
 /**
  * Returns the PEM in `text`, in lines. Platforms write line ends as `\n`, `\r\n` or spaces, add quotes, encode it in base64, or
  * give an absolute path instead, also as `file:`. Throws if there is none of the kind, or one that cannot be read, and says what
- * to give: later, each connection would fail and blame the server. Errors show nothing of the text but a path.
+ * to give: otherwise each connection would fail later with an error about the server. Errors show nothing of the text but a path.
  */
 function readPem(text: string, kind: PemKind): string {
   const given = text

@@ -20,7 +20,7 @@ export type PostgresOptions = ServerAddress & {
   timeoutMs: number;
   /** A connection without statements is closed after this long. */
   keptIdleMs?: number;
-  /** What Postgres calls the connections, unless the URL says otherwise: see `applicationName`. */
+  /** Name of the connections in Postgres, unless the URL has one: see `applicationName`. */
   name?: string;
   /** Server settings of each of these connections, whatever the database's defaults. Names and values must not contain spaces. */
   settings?: Record<string, string>;
@@ -173,7 +173,7 @@ class CopyQuery extends pg.Query {
 /** Missing in the client's types. */
 type CopyConnection = { stream: Writable; endCopyFrom(): void };
 
-/** As the client's `sendCopyFromChunk`, which would copy the bytes: garbage that V8 counts against all memory. */
+/** Does the same as the client's `sendCopyFromChunk`, which would copy the bytes: garbage that V8 counts against all memory. */
 function sendCopyData(stream: Writable, bytes: Buffer): void {
   if (!stream.writable) return;
   const head = Buffer.from('d\0\0\0\0', 'latin1');

@@ -3,7 +3,7 @@ import type { tracingSettings } from './tracing-settings.ts';
 
 export type TracingSettings = Record<keyof typeof tracingSettings, string>;
 
-/** What OpenTelemetry's samplers do with a trace that begins here, and with one that begins elsewhere. */
+/** OpenTelemetry's samplers: their decision for a trace that begins here, and for one that begins elsewhere. */
 const SAMPLERS = [
   'always_on',
   'always_off',

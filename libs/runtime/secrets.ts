@@ -39,7 +39,7 @@ export type KeyRing = {
    * another error if the secret was made for something else, or with another key of that id.
    */
   open(secret: Sealed<Buffer | string>, boundTo: string): string;
-  /** As `open`, and remembers nothing: for what is large, or opened once. */
+  /** Like `open`, but remembers nothing: for large secrets, or ones that are opened once. */
   openAfresh(secret: Sealed<Buffer | string>, boundTo: string): string;
 };
 

@@ -105,5 +105,5 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** What a step gathers in one turn may cause something that it gathers in the next. */
+/** Effects gathered in one turn may cause effects that are gathered in the next. */
 const TURNS = 3;

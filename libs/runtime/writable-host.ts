@@ -12,9 +12,9 @@ export type HostAddress = { address: string; port: number; name: string };
 
 /**
  * Finds the server of an address that takes writes. Asks all at once, each address of a name by itself, and uses the first that
- * says so: one that hangs delays nothing. Asks anew each time, as another may have taken over; concurrent searches share one.
- * Returns undefined if the address names one host and does not require writes. Rejects if none takes writes, with the reason of
- * each. Each server has `limitMs` to be reached, and as long to answer.
+ * says so: a server that hangs delays nothing. Asks at each call, because another server may have taken over; concurrent calls
+ * share one search. Returns undefined if the address names one host and does not require writes. Rejects if none takes writes,
+ * with the reason of each. Each server has `limitMs` to be reached, and as long to answer.
  */
 export function findWritable(server: ServerAddress): (limitMs: number) => Promise<HostAddress | undefined> {
   const urls = addressesIn(server.url);

@@ -6,9 +6,9 @@ import { requireRunning } from './stack-state.ts';
 
 // The running stack names what the environment does not.
 const optional = str({ default: '' });
-/** What commands read of RabbitMQ. */
+/** Settings for RabbitMQ that commands read. */
 export const AMQP = { AMQP_URL: optional, ...tlsSettings };
-/** What commands read of Postgres. */
+/** Settings for Postgres that commands read. */
 export const DATABASE = { DATABASE_URL: optional, ...tlsSettings };
 
 /** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */

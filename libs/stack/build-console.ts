@@ -23,7 +23,7 @@ function isOutdated(): boolean {
   return globSync(sources, { cwd: folder }).some((path) => newer(join(folder, path)));
 }
 
-/** What it said, where it failed. */
+/** Returns its output if it failed. */
 function run(): Promise<string | undefined> {
   const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
   const child = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {

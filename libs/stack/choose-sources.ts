@@ -12,10 +12,10 @@ export type ServerSource =
   | { from: 'binary'; path: string }
   | { from: 'engine' };
 
-/** What this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */
+/** The servers that this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */
 export type Machine = {
   findBinary(name: ServerName): string | undefined;
-  /** What keeps containers from running here; undefined where they can, empty where no engine is installed. */
+  /** Returns why containers cannot run here; undefined if they can, empty if no engine is installed. */
   engineTrouble(): string | undefined;
   /** Installs the packages of these servers; false where it may not or cannot. */
   install(names: ServerName[]): Promise<boolean>;

@@ -14,7 +14,7 @@ export async function startDetached(
 ): Promise<void> {
   const logFile = logFileOf(folder, 'supervisor');
   const tail = new LogTail(logFile);
-  // What earlier runs said is of no interest now.
+  // Skips the output of earlier runs.
   tail.read();
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(process.execPath, [join(repository, 'cli', 'main.ts'), 'supervise'], {

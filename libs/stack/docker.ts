@@ -26,7 +26,7 @@ export function removeContainersNow(containers: string[]): void {
     spawnSync('docker', ['rm', '--force', '--volumes', ...containers], { stdio: 'ignore', timeout: 20_000 });
 }
 
-/** What keeps containers from running here; undefined where they can, empty where no engine is installed. */
+/** Returns why containers cannot run here; undefined if they can, empty if no engine is installed. */
 export function engineTrouble(): string | undefined {
   const { status, error, stdout, stderr } = spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], {
     encoding: 'utf8',

@@ -3,7 +3,7 @@ import { StartFailed } from './supervised-process.ts';
 
 const SHOWN_LINES = 15;
 
-/** What went wrong, for a person: the message and, where a process did not start, the end of its log. */
+/** Explains a failure to a person: the message and, if a process did not start, the end of its log. */
 export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof StartFailed)) return message;

@@ -4,11 +4,11 @@ import { installPackages } from './install-packages.ts';
 /** The variable that names the binary of a Chromium; tests of pages read it. */
 export const CHROMIUM = 'WAYBELL_CHROMIUM';
 
-/** What Chromium is called on the path, the first that is there being taken, and its package. */
+/** Names of Chromium on the path, the first found is used, and its package. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const PACKAGE = 'chromium';
 
-/** What this machine offers. */
+/** The properties of this machine that matter here. */
 export type BrowserMachine = {
   isExecutable(file: string): boolean;
   findOnPath(name: string): string | undefined;

@@ -94,7 +94,7 @@ export function removeContained({ containedAs: stack }: StackRecord): void {
 
 const containerOf = (stack: string, name: ServerName): string => `waybell-${stack}-${name}`;
 
-/** As docker-compose.yml has it. */
+/** Returns the image that docker-compose.yml uses. */
 function imageOf(name: ServerName): string {
   const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
   const [, image] = new RegExp(String.raw`image: (?:&\w+ )?(${name}:\S+)`).exec(file) ?? [];

@@ -7,7 +7,7 @@ import { stackAt } from './stack-at.ts';
 /** A server in place of one of the stack's own, by the variable that names it. */
 export type InheritedServer = { variable: string; url: string };
 
-/** What the caller's environment says of servers: those to use, and all of it without the stack's own addresses. */
+/** The servers that the caller's environment names, and the environment without the stack's own addresses. */
 export type Inherited = { servers: InheritedServer[]; env: NodeJS.ProcessEnv };
 
 /**

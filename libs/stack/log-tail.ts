@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Reads a growing file line by line, from its beginning or from its last `lines` on. Follows a file that begins anew. */
+/** Reads a growing file line by line, from its beginning or from its last `lines` on. Follows a file that is truncated. */
 export class LogTail {
   readonly #path: string;
   #position = 0;

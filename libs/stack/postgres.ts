@@ -15,7 +15,7 @@ const DATABASE = 'waybell';
 /** Beyond it the server is asked again. */
 const ANSWER_LIMIT_MS = 5_000;
 
-/** What a crash of the machine would cost is nothing to a server that is thrown away; one of the process costs nothing. */
+/** A crash of the machine may lose data, which does not matter for a throwaway server; a crash of the process loses nothing. */
 const THROWAWAY = ['fsync=off', 'full_page_writes=off'];
 
 /** Postgres for one stack, on loopback only, with a password; durable as in production. `binary` is `postgres`. */

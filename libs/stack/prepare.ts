@@ -6,7 +6,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog, type Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 
-// Where the tables are but a part of what is prepared, what it returns or throws tells enough.
+// The return value or the error suffices where the tables are only a part of the preparation.
 const silent = () => createLog({ service: 'migrate', level: 'silent' });
 
 /**
@@ -25,10 +25,7 @@ export async function prepareBroker(address: ServerAddress, env: NodeJS.ProcessE
   return topology.queues.map(({ name }) => name);
 }
 
-/**
- * Declares the queue in which that user of RabbitMQ, and no other, is told of its events that were rejected. Resolves with
- * its name.
- */
+/** Declares the queue for notices of that RabbitMQ user's rejected events. Resolves with its name. */
 export async function prepareNotices(user: string, address: ServerAddress, env: NodeJS.ProcessEnv): Promise<string> {
   const { QUORUM_SIZE } = readEnvironment({ QUORUM_SIZE: declareSettings.QUORUM_SIZE }, env);
   const queue = ownNotices(user, QUORUM_SIZE);

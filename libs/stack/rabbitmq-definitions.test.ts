@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES } from './rabbitmq.ts';
 import { definitions } from './rabbitmq-definitions.ts';
 import { repository } from './stack-folder.ts';
 
-/** As compose is given it: one for each user. */
+/** One for each user, as compose passes them. */
 const passwordFor = (user: string): string =>
   `\${RABBITMQ_${[...user.split('-').slice(1), 'PASSWORD'].join('_').toUpperCase()}:?make it with deploy/passwords.sh}`;
 

@@ -180,7 +180,7 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
 }
 
 type RabbitmqSettings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & {
-  /** Where the node finds them. */
+  /** The folder in which the node finds them. */
   folder: string;
   /** Host and port. */
   listener: string;

@@ -26,7 +26,7 @@ export async function evaluate(node: ProcessSpec, expression: string): Promise<s
   const called = promisify(execFile)(program, ['-r', '-e', '-address', `127.0.0.1:${env['RABBITMQ_DIST_PORT']}`], {
     env,
   });
-  // A node that is not reached is told of by the exit code.
+  // The exit code reports a node that is not reached.
   called.child.stdin?.on('error', () => undefined);
   called.child.stdin?.end(`${expression}.\n`);
   const { stdout } = await called;

@@ -1,4 +1,4 @@
-/** What processes say of themselves. */
+/** Metrics of processes. */
 export type Figures = {
   /** The sum of all that a metric counts; undefined where it is not there. */
   sumOf(metric: string): number | undefined;

@@ -4,7 +4,7 @@ export type RootScript = {
   /** Run by `sh -c`. */
   script: string;
   args: string[];
-  /** What it does, for a person who waits. */
+  /** Describes the command to a person who waits. */
   title: string;
   report: (line: string) => void;
 };

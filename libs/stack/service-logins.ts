@@ -45,7 +45,7 @@ export async function allowLogins({ environment, sources }: Addresses): Promise<
   }
 }
 
-/** As docs/operating/securing.md says: what public may do in any database is revoked. */
+/** Revokes the rights of public in each database, like docs/operating/securing.md. */
 const closed = (database: string, roles: readonly string[]): string => `
   revoke all on database ${database} from public;
   revoke all on schema public from public;

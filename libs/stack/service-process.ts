@@ -95,7 +95,7 @@ function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.
   const { env, addresses, record, managementUrl } = setup;
   const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
   return {
-    // As ./waybell chose it: the caller's settings may be of a stack of their own.
+    // Set by ./waybell: the caller's settings may belong to another stack.
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     ...RECEIVERS_HERE,
     ...MALLOC,

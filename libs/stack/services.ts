@@ -1,4 +1,7 @@
-/** What a service needs of its stack: the servers' addresses, as itself or as an operator, and the keys for secrets at rest. */
+/**
+ * The parts of its stack that a service needs: the servers' addresses, as itself or as an operator, and the keys for secrets at
+ * rest.
+ */
 export const NEEDS = ['AMQP_URL', 'ADMIN_AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'] as const;
 
 export type Need = (typeof NEEDS)[number];

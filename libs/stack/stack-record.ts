@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { freePort, noteOwner } from './free-port.ts';
 import { writePrivately, type StackFolder } from './stack-folder.ts';
 
-/** What a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
+/** The state that a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
 export type StackRecord = {
   secretKeys: string;
   /** Passwords of the administrator of RabbitMQ, the owner of the database, and all users of Redis. */
@@ -56,8 +56,8 @@ export async function claimPorts(folder: StackFolder, record: StackRecord, names
 }
 
 /**
- * What the stack's containers and volumes have in their names: of this record and no other, as a volume takes the passwords
- * that it is first given.
+ * Returns the part of the names of the stack's containers and volumes: unique for this record, because a volume keeps its first
+ * passwords.
  */
 export function containedAs(folder: StackFolder, record: StackRecord): string {
   record.containedAs ??= randomBytes(4).toString('hex');

@@ -19,7 +19,9 @@ export type ProcessEntry = {
   graceMs?: number;
 };
 
-/** What the supervisor writes down on every change, for the other commands and for the next, which must clean up after it. */
+/**
+ * The state that the supervisor writes on every change, for other commands and for the next supervisor, which cleans up after it.
+ */
 export type StackState = {
   supervisor: ProcessIdentity;
   phase: 'starting' | 'ready' | 'stopping';

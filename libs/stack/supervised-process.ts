@@ -21,12 +21,12 @@ export type ProcessSpec = {
   address: string;
   /** URL of `/readyz` and `/metrics`, without the path, where it has them. */
   health?: string;
-  /** What it still waits for; undefined when it is ready. */
+  /** Returns what it still waits for; undefined once it is ready. */
   waitsFor: () => Promise<string | undefined>;
   /** How long it may take to be ready, and to stop, before that counts as a failure. */
   readyMs: number;
   graceMs: number;
-  /** What asks it to stop; SIGTERM where not said. */
+  /** The signal that stops it; SIGTERM by default. */
   stopSignal?: NodeJS.Signals;
 };
 
@@ -52,7 +52,7 @@ export function requireProgram({ name, container }: ProcessSpec): void {
     throw new Error(`this needs ${name} as a program, and it runs in a container here: install ${name} first`);
 }
 
-/** What runs now. Should this process end without stopping it, it is killed: it would run for ever. */
+/** Running processes. If this process ends without stopping them, they are killed: otherwise they would run for ever. */
 const running = new Set<SupervisedProcess>();
 process.once('exit', () => {
   removeContainersNow([...running].flatMap(({ spec }) => spec.container ?? []));

@@ -49,7 +49,7 @@ export function unpackedRabbitmq(version: string) {
   const folder = join(cacheFolder(), `rabbitmq-${version}`);
   const launch = join(folder, 'launch');
   return {
-    // What was unpacked before its last program was needed gets a link to that.
+    // A folder that was unpacked before its last program was needed gets a link to that.
     binary: () => (existsSync(join(launch, 'rabbitmq-queues')) ? join(launch, 'rabbitmq-server') : undefined),
     /** Unpacks it from Debian's packages. Throws where that can never work; false where it failed. */
     async unpack(report: (line: string) => void): Promise<boolean> {

@@ -15,7 +15,7 @@ import { startStack } from './stack.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 
-/** What is said where a connection to that address is made. */
+/** The expected message for a connection to that address. */
 const TRIES = {
   rabbitmq: async (url: string) =>
     onConnection({ url }, async () => 'connected').catch((error: Error) => error.message),

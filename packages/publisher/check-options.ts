@@ -1,7 +1,7 @@
 import { addressesIn } from '@waybell/runtime/addresses-in';
 
 const SCHEMES = new Set(['amqp:', 'amqps:']);
-/** What a timer takes. */
+/** Limit of a timer. */
 const MOST = 2 ** 31 - 1;
 
 /** Returns it where it is one. An address holds a password: it is not shown. */

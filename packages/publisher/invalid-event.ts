@@ -1,6 +1,6 @@
 /** Why an event is refused: each of them, `./waybell` and the notices that upstream gets name by the same word. */
 export interface InvalidEventFacts {
-  /** What kind of fault, such as `payload_invalid`, `unknown_action` or `too_large`. */
+  /** Kind of the fault, such as `payload_invalid`, `unknown_action` or `too_large`. */
   reason: string;
   /** The place and what is expected there, in words. */
   detail: string;

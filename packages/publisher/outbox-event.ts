@@ -9,8 +9,8 @@ export interface OutboxStatement {
 }
 
 /**
- * Fills in and checks the event; throws `InvalidEvent`. Run the statement in the transaction that changes what the event
- * tells of. Its parameter is written `$1`.
+ * Fills in and checks the event; throws `InvalidEvent`. Run the statement in the transaction that makes the change. Its parameter
+ * is written `$1`.
  */
 export function outboxEvent(event: EventInput): OutboxStatement {
   const { guid, body } = writeEvent(event);

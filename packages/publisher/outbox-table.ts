@@ -1,4 +1,4 @@
-/** Where the outbox is. */
+/** The place of the outbox. */
 export interface OutboxPlace {
   /** The schema in which the migration ran. The first with an outbox in the search path unless given. */
   schema?: string | undefined;

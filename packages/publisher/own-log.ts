@@ -1,8 +1,8 @@
 import type { PublisherLog } from './publisher-options.ts';
 
 /**
- * What a publisher or a relay says itself by. A log that throws does not interrupt it. Where none is given, each warning
- * is printed once, so that nobody looks for a broker or a table that is missing.
+ * Returns the log of a publisher or a relay. A log that throws does not interrupt it. Without a given log, each warning is
+ * printed once, so that a missing broker or table is noticed.
  */
 export function ownLog(given: PublisherLog | undefined): PublisherLog {
   if (given === undefined) return { info: () => undefined, warn: printedOnce() };

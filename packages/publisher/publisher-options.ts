@@ -1,4 +1,4 @@
-/** What a publisher or a relay says of itself. A logger of pino is one. */
+/** The log of a publisher or a relay. A logger of pino is one. */
 export interface PublisherLog {
   info: (facts: object, message: string) => void;
   warn: (facts: object, message: string) => void;

@@ -50,7 +50,7 @@ export interface Publisher {
 /** Little is under way at once: what waits is in the room, not in the socket. */
 const UNDER_WAY = { messages: 1_000, bytes: 8 * 2 ** 20 };
 const CLOSE_LIMIT_MS = 10_000;
-/** Those that say why there is no connection, or none that takes anything. */
+/** Messages that explain why there is no working connection. */
 const COMPLAINTS = new Set(['broker.connect-failed', 'broker.disconnected', 'broker.blocked']);
 
 const CLOSED = 'the publisher is closed';
@@ -63,7 +63,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   checkTexts({ name, userId });
   checkNumbers({ heartbeatSeconds, confirmTimeoutMs, bufferBytes });
   const log = ownLog(options.log);
-  /** What the connection last complained of. */
+  /** The connection's last complaint. */
   let complaint = 'it is not connected yet';
   const line = openPublisher({
     url,

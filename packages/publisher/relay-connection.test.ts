@@ -32,7 +32,7 @@ const hearing = () => {
   };
 };
 
-/** As a pooler in transaction mode: each transaction is run by the next of several connections to Postgres. */
+/** Behaves like a pooler in transaction mode: each transaction is run by the next of several connections to Postgres. */
 async function pooled(clients: pg.Client[]): Promise<OutboxConnection> {
   await Promise.all(clients.map((client) => client.connect()));
   let turn = 0;

@@ -7,7 +7,7 @@ const QUERY_LIMIT_MS = 60_000;
 
 type Terms = {
   listens: boolean;
-  /** What it holds while it sleeps, as SQL. */
+  /** The statement that takes its lock while it sleeps. */
   lock: string;
   /** It is to end when what it has begun is done. */
   halt: AbortSignal;
@@ -81,7 +81,7 @@ export class RelayConnection implements OutboxQueries {
     return await limited(this.#connection.query(text, values));
   }
 
-  /** Forgets notifications: what they told of is looked for now. */
+  /** Forgets notifications: their rows are read now. */
   looks(): void {
     this.#isNotified = false;
   }
@@ -112,7 +112,7 @@ export class RelayConnection implements OutboxQueries {
   }
 }
 
-/** What comes after it was halted goes back at once. */
+/** Runs on a connection of the pool; one that arrives after the halt goes back at once. */
 async function unlessHalted(pool: OutboxPool, halt: AbortSignal): Promise<OutboxConnection> {
   const connecting = pool.connect();
   try {

@@ -65,7 +65,7 @@ async function notifications(work: () => Promise<unknown>): Promise<number> {
   listener.on('notification', ({ payload }) => (heard += payload === '' ? 1 : 0));
   await listener.query('listen waybell_outbox');
   await work();
-  // What was committed before is heard before the answer.
+  // A notification that was committed before arrives before the answer.
   await listener.query('select 1');
   await listener.end();
   return heard;

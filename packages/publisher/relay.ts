@@ -57,7 +57,9 @@ const IDLE_PAUSE_MS = 100;
 /** A notification that is lost costs as much time, and nothing else. */
 const SLEEP_MS = 1_000;
 const RETRY_MS = 1_000;
-/** What is not confirmed by then is left to be sent again. Nothing that others delete while a transaction is open can be cleaned up. */
+/**
+ * Events not confirmed by then are sent again later. Rows that others delete while a transaction is open cannot be cleaned up.
+ */
 const HOLD_MS = 5_000;
 const CLOSE_LIMIT_MS = 10_000;
 
@@ -73,7 +75,7 @@ export class OutboxRelay implements Relay {
   readonly #log: PublisherLog;
   readonly #table: string;
   #listens: boolean;
-  /** What Postgres last failed by. */
+  /** The last error of Postgres. */
   #trouble: string | undefined = 'it is not connected to Postgres yet';
   readonly #cut = new AbortController();
   readonly #halt = new AbortController();

@@ -18,7 +18,7 @@ type PendingEvent = {
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** What an event takes beside its bytes. */
+/** Memory of an event beside its bytes. */
 const OVERHEAD_BYTES = 1_024;
 
 type ResendingOptions = {
@@ -35,7 +35,7 @@ export class Resending {
   readonly #budget: Budget;
   readonly #userId: string | undefined;
   readonly #pending = new Set<PendingEvent>();
-  /** Those that wait for a broker that takes anything at all. */
+  /** Events that wait until the broker takes anything at all. */
   readonly #stranded = new Set<PendingEvent>();
   readonly #troubleOfLine: () => string | undefined;
   #trouble: string | undefined;
@@ -60,7 +60,7 @@ export class Resending {
     return this.#pending.size;
   }
 
-  /** What the broker last said to an event that it did not take; undefined once it has taken another. */
+  /** The broker's last error for an event that it did not take; undefined once it has taken another. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -116,7 +116,7 @@ export class Resending {
     }
     pending.leave = this.#budget.takeLater(bytes, () => {
       pending.leave = leave;
-      // Those before it may just give up, and it with them.
+      // Events before it may just give up, and it with them.
       queueMicrotask(() => this.#send(pending));
     });
   }

@@ -15,7 +15,7 @@ export interface WrittenEvent {
   body: Buffer;
 }
 
-/** As Waybell has them unless its operator changes them. */
+/** Waybell's defaults. */
 const LIMITS = { maxBytes: 1_048_576, maxDepth: 32 };
 
 /** Fills in the guid and the time, and checks the event as Waybell will. Throws `InvalidEvent`. */
@@ -28,7 +28,7 @@ export function writeEvent(event: EventInput): WrittenEvent {
   return { guid: checked.event.guid, routingKey: checked.publication.routingKey, body };
 }
 
-/** What is no event stays what it is: the reader says so. */
+/** Leaves anything that is no event unchanged: the reader reports it. */
 function filledIn(event: EventInput): unknown {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
   const { guid = randomUUID(), interface: interfaceName, action, occurred_at = new Date(), ...rest } = event;

@@ -38,7 +38,7 @@ async function standOf(server: Server): Promise<string> {
 
 const listen = (listener: RequestListener) => standOf(createServer(listener).listen(0, '127.0.0.1'));
 
-/** What stands for a route file of Next.js: `export const POST = receiver.fetch`. */
+/** A route file of Next.js: `export const POST = receiver.fetch`. */
 const routeFile = (receiver: Receiver) => ({ POST: receiver.fetch });
 
 const keepRawBody = (request: object, _response: unknown, rawBody: Buffer) => void Object.assign(request, { rawBody });

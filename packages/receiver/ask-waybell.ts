@@ -8,7 +8,7 @@ export type AskOptions = {
   signal: AbortSignal;
 };
 
-/** What became of an action that was asked for. */
+/** The result of an action in the request. */
 export type PutEntry = {
   action: string;
   result: 'created' | 'changed' | 'unchanged' | 'refused';
@@ -22,7 +22,7 @@ export type WantedSubscriptions = {
   audit_field_set?: readonly string[];
 };
 
-/** What a receiver said to a test. */
+/** A receiver's answer to a test. */
 export type Tested = { status: string; reason?: string; meaning?: string };
 
 export type ToldSubscription = KeptSubscription & { verification_token?: string };
@@ -61,7 +61,7 @@ export type AskWaybell = {
   subscription: (guid: string) => Promise<ToldSubscription>;
   test: (guid: string) => Promise<Tested>;
   switchOn: (guid: string) => Promise<ToldSubscription>;
-  /** Of several that ask, one replays it: the others are answered 409. */
+  /** If several ask, one replays it: the others are answered 409. */
   replayMissed: (guid: string, perSecond: number) => Promise<{ total: number }>;
 };
 
@@ -165,7 +165,7 @@ function failureOf({ status, headers }: Response, text: string): ApiFailure {
 /** Its `detail` names everything that is wrong, and where. */
 function problemIn(text: string): ToldProblem {
   try {
-    // What a proxy answers may be anything.
+    // A proxy may answer anything.
     const body = JSON.parse(text) as ToldProblem | null;
     return body ?? {};
   } catch {

@@ -56,7 +56,7 @@ export function requireUsable(checks: Checks | LaterChecks): void {
 
 export const TOLERANCE_S = 300;
 
-/** Of Standard Webhooks 1.0: a secret has 24 to 64 bytes. */
+/** Standard Webhooks 1.0: a secret has 24 to 64 bytes. */
 const LEAST_BYTES = 24;
 
 /** Each of the secrets; a text may have several. */

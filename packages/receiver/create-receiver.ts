@@ -17,7 +17,7 @@ export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
 export type Receiver = {
   /** For `http.createServer`, and for what hands out Node's requests: Express, NestJS, pages of Next.js. */
   node: NodeListener;
-  /** For what hands out the requests of `fetch`: Hono, route handlers of Next.js. It needs `node:crypto`. */
+  /** For frameworks that pass on the requests of `fetch`: Hono, route handlers of Next.js. It needs `node:crypto`. */
   fetch: (request: Request) => Promise<Response>;
   /** A plugin of Fastify: `app.register(receiver.fastify, { prefix: '/waybell' })`. */
   fastify: (scope: FastifyScope) => Promise<void>;
@@ -25,7 +25,7 @@ export type Receiver = {
   lambda: (event: LambdaEvent) => Promise<LambdaAnswer>;
   /** For anything else: from a request to the answer to it. */
   receive: Receive;
-  /** For `keepSubscribed`, which tells of signing secrets and verification tokens as they change. */
+  /** For `keepSubscribed`, which passes signing secrets and verification tokens as they change. */
   follow: Follow;
 };
 

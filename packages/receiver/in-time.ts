@@ -1,4 +1,6 @@
-/** What a promise resolves with, or `late` where that takes longer: nothing ends for that, but nobody waits any more. */
+/**
+ * Resolves with the promise's value, or with `late` if that takes longer: the work goes on, but its result is no longer awaited.
+ */
 export async function inTime<T>(promise: Promise<T>, withinMs: number): Promise<T | 'late'> {
   let timer: NodeJS.Timeout | undefined;
   const isLate = new Promise<'late'>((resolve) => {

@@ -12,7 +12,7 @@ export type KeepSubscribedOptions = {
   api: string | URL | undefined;
   /** An access token with the scopes `webhooks:read` and `webhooks:write`, or a function that is asked before each call. */
   token: string | (() => string | Promise<string>) | undefined;
-  /** Where this receiver is called; the same in all its replicas. */
+  /** The address of this receiver; the same in all its replicas. */
   callbackUrl: string | URL | undefined;
   /** Names of actions, in which `*` is any text: `['order.*', 'damage.created']`. What is subscribed beside them stays. */
   actions: string | readonly string[];

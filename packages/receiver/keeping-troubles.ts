@@ -7,7 +7,7 @@ export type KeepingTroubles = {
   settle: (name: string) => void;
 };
 
-/** What troubles there are. Each is told when it begins, not again while it lasts. */
+/** Tracks troubles. Reports each when it begins, not again while it lasts. */
 export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): KeepingTroubles {
   const standing = new Map<string, KeepingTrouble>();
   return {
@@ -21,14 +21,14 @@ export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): K
   };
 }
 
-/** What was as it should be had another URL or other fields, and was changed back. */
+/** Trouble: a subscription that was right had another URL or other fields, and was changed back. */
 export function contested(action: string): KeepingTrouble {
   const detail =
     'something else changed it since the last look, and it was changed back: a replica with other options?';
   return { reason: 'changed_elsewhere', action, detail };
 }
 
-/** What of a subscription is not as it should be; undefined where all is well. */
+/** Returns the trouble of a subscription; undefined if it is right. */
 export function troubleOf({ action, ...subscription }: KeptSubscription): KeepingTrouble | undefined {
   const { stopped, paused_until: until, suspension, is_active: isActive, deactivation } = subscription;
   if (stopped) {

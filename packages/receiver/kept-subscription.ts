@@ -12,17 +12,17 @@ export type KeptSubscription = {
   /** The account lacks the feature that the action needs. */
   suspension?: { reason: string; feature: string };
   paused_until?: string;
-  /** By an operator, who alone starts it again. */
+  /** Stopped by an operator, who alone starts it again. */
   stopped?: { at: string; reason: string };
   /** While it was off: not replayed yet. */
   missed?: { since: string; until: string };
 };
 
-/** What is not as it should be. */
+/** A trouble of keeping subscriptions. */
 export type KeepingTrouble = {
   /**
-   * Of the API: `unreachable`, `no_rights` (the access token), `too_many_requests` or `not_taken`. Of an action: `refused`, `switched_off`,
-   * `changed_elsewhere`, `test_failed` (so that it stays off for now), `paused`, `stopped` or `suspended`.
+   * For the API: `unreachable`, `no_rights` (the access token), `too_many_requests` or `not_taken`. For an action: `refused`,
+   * `switched_off`, `changed_elsewhere`, `test_failed` (so that it stays off for now), `paused`, `stopped` or `suspended`.
    */
   reason:
     | 'unreachable'
@@ -41,7 +41,7 @@ export type KeepingTrouble = {
   action?: string;
 };
 
-/** What was done. `replayed`: as many as were missed are sent now. */
+/** A change that was made. `replayed`: number of missed deliveries that are sent now. */
 export type KeepingChange = {
   kind: 'subscribed' | 'changed' | 'switched_on' | 'replayed';
   action: string;
@@ -54,6 +54,6 @@ export type KeptState = {
   /** When the API last told how all is; undefined before. */
   lookedAt: Date | undefined;
   subscriptions: readonly KeptSubscription[];
-  /** Those that last. */
+  /** Troubles that last. */
   troubles: readonly KeepingTrouble[];
 };

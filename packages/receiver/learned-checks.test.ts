@@ -7,7 +7,7 @@ import type { Trouble } from './tell-trouble.ts';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const newer = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
-/** What is known, and what is learned at the next look. */
+/** Checks with known values, and values that the next look learns. */
 function knowing(known: { secrets?: string[]; tokens?: string[] }, next: typeof known = known) {
   let current = known;
   const learn = jest.fn(async () => {
@@ -24,7 +24,7 @@ function knowing(known: { secrets?: string[]; tokens?: string[] }, next: typeof 
 
 function aReceiver(learned: LearnedChecks | undefined, checks: Partial<ReceiveOptions<'carrier'>> = {}) {
   const troubles: Trouble[] = [];
-  // What each test gives of the checks is one of their kinds.
+  // Each test passes one kind of checks.
   const options = { interface: 'carrier', handle: () => undefined, ...checks } as ReceiveOptions<'carrier'>;
   const { receive, follow } = receiving({ ...options, onTrouble: (each) => void troubles.push(each) });
   if (learned !== undefined) follow(learned);

@@ -3,7 +3,7 @@ import type { Interface } from './parse-notification.ts';
 import { readNotification, type Received, type ReceivedRequest } from './read-notification.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What a receiver learns while it runs, beside what it was made with: `keepSubscribed` asks the API for it. */
+/** Values that a receiver learns while it runs, in addition to its options: `keepSubscribed` reads them from the API. */
 export type LearnedChecks = {
   /** Signing secrets that are valid now. */
   secrets: () => readonly string[];

@@ -46,7 +46,7 @@ export function parseNotification<I extends Interface>(
 const MARKS = { shipper: 'action_date', carrier: 'occurred_at' } as const;
 const OTHER = { shipper: 'carrier', carrier: 'shipper' } as const;
 
-/** What the compiler says, for code that has none. */
+/** The run-time check for code that is not compiled. */
 export function requireInterface(name: string): void {
   if (!Object.hasOwn(MARKS, name)) throw new TypeError(`"interface" is "shipper" or "carrier", not ${name}`);
 }

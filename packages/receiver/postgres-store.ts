@@ -97,7 +97,7 @@ async function cleanUp(pool: object, client: Queryable): Promise<void> {
   if (performance.now() - (cleanedAt.get(pool) ?? -Infinity) < CLEAN_UP_EVERY_MS) return;
   cleanedAt.set(pool, performance.now());
   const { rows } = await client.query(CLEAN_UP);
-  // Where there is more, the next one goes on.
+  // The next call deletes more rows.
   if (rows.length === CLEANED_AT_ONCE) cleanedAt.delete(pool);
 }
 
@@ -140,11 +140,11 @@ export async function inTransaction<C extends PooledClient>(
     // Postgres answers the commit of an aborted transaction with a rollback, and no error.
     const { command } = await client.query('commit');
     if (command !== 'COMMIT') throw new Error(ABORTED);
-    // The work is done, whatever becomes of this; a connection that is lost is told of by its own event.
+    // The work is done, whether this succeeds or not; a lost connection is reported by its own event.
     await cleanUp(pool, client).catch(() => undefined);
     return isNew;
   } catch (error) {
-    // The first error is the one to tell of; a connection that cannot even roll back is not used again.
+    // The first error is the one to report; a connection that cannot even roll back is not used again.
     await client.query('rollback').catch(onLost);
     throw error;
   } finally {

@@ -2,7 +2,7 @@ import { isSigned, isTokenOf, requireChecks, secretsIn, TOLERANCE_S, tokensIn, t
 import { bytesOf, parseNotification, type Interface, type Parsed } from './parse-notification.ts';
 import { refuse, refuseParsedBody, type Refusal } from './refusal.ts';
 
-/** As Node has them, or as fetch has them; names in either case. */
+/** Headers of Node or of fetch; names in either case. */
 export type HeadersLike =
   | { readonly [name: string]: string | readonly string[] | undefined }
   | { get(name: string): string | null };
@@ -10,13 +10,13 @@ export type HeadersLike =
 /** A request as it came. `body`: its bytes, or a text of them, before any parser; also in base64, as AWS Lambda gets it. */
 export type ReceivedRequest = { headers: HeadersLike; body: unknown };
 
-/** What a request says beside its notification. */
+/** Members of a request beside its notification. */
 export type About = {
   /** `webhook-id`: the same on every attempt, and if the message is sent again. */
   id: string;
   /** 1 for the first request. */
   attempt: number;
-  /** A test: nothing happened that it tells of. */
+  /** A test: no event happened. */
   isTest: boolean;
   /** When this attempt began; undefined where no header says it. */
   sentAt: Date | undefined;
@@ -42,7 +42,7 @@ export async function readNotification<I extends Interface>(
   const id = headerOf(headers, 'webhook-id');
   if (id === undefined)
     return refuse('missing_id', 'there is no header webhook-id: Waybell sends it with every request');
-  // What costs nothing comes first: anybody can send a request, and functions may ask a database.
+  // Cheap checks first: anybody can send a request, and functions may query a database.
   const { tokens } = options;
   const token = headerOf(headers, 'x-service-verification-token') ?? '';
   if (tokens !== undefined && token === '')
@@ -101,7 +101,7 @@ async function whyNotSigned(
 function refuseToken(): Refusal {
   return refuse(
     'token_does_not_match',
-    'the token is none of those known here: on the carrier interface it changes when one subscribes anew',
+    'the token is none of those known here: on the carrier interface it changes with each subscribe',
   );
 }
 

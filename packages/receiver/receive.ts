@@ -14,7 +14,7 @@ import { workOf, type WorkOptions } from './work-of.ts';
 
 export type ReceiveOptions<I extends Interface> = (ReadOptions<I> | ({ interface: I } & LaterChecks)) &
   WorkOptions<I> & {
-    /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
+    /** Remembers handled notifications by `webhook-id`; by default in the memory of this process. */
     store?: Store | undefined;
     /**
      * Gets tests, which nothing else does; they are answered with 200 without it. `'handle'`: they are handled
@@ -90,7 +90,7 @@ export function receiving<I extends Interface>(
     return answer(200, { status: 'test' });
   };
 
-  /** What fails after nobody waits any more is told all the same. */
+  /** Failures after the answer are reported too. */
   const receivePosted = async (request: ReceivedRequest, about: Pick<Failure, 'id' | 'action'>): Promise<Answer> => {
     let reading;
     try {

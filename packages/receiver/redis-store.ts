@@ -8,7 +8,7 @@ export type RedisStoreOptions = StoreTimes & {
    * `(words) => redis.sendCommand(words)`.
    */
   command: (words: [string, ...string[]]) => Promise<unknown>;
-  /** What keys begin with; `waybell:received:` unless given. */
+  /** Prefix of the keys; defaults to `waybell:received:`. */
   prefix?: string;
 };
 

@@ -1,4 +1,4 @@
-/** What timers of Node wait at most: beyond it they fire at once. */
+/** Limit of Node's timers: beyond it they fire at once. */
 const MOST_TIMER_MS = 2 ** 31 - 1;
 
 /** Throws for a number that is not above zero and finite. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Serving } from './serve-node.ts';
 
-/** As much of Fastify as a plugin needs here, so that the package does without it. */
+/** The part of Fastify that a plugin needs here, so that the package does not depend on it. */
 export type FastifyScope = {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(

@@ -15,7 +15,7 @@ export function serveFetch({ receive, refuseRequest, limits }: Serving): (reques
     const { status, headers, body } = isRefused
       ? refuseRequest(read)
       : await receive({ method, headers: given, body: read });
-    // What is left of a body must not be taken for the next request.
+    // The rest of a body must not be taken for the next request.
     const isLeft = request.body !== null && (isRefused || method !== 'POST');
     return new Response(body, { status, headers: { ...headers, ...(isLeft ? { connection: 'close' } : {}) } });
   };

@@ -23,7 +23,7 @@ const capitalised = (name: string) => name.replaceAll(/\b[a-z]/g, (letter) => le
 const severalOf = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [capitalised(name), [value]]));
 
-/** What Lambda is given, by who gives it: https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html and the like. */
+/** Events of Lambda, by their source: https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html and the like. */
 const EVENTS: Record<string, (request: Pick<SignedRequest, 'headers' | 'body'>, isBase64Encoded: boolean) => object> = {
   'API Gateway, format 1.0': ({ headers, body }, isBase64Encoded) => ({
     httpMethod: 'POST',

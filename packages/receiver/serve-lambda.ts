@@ -1,19 +1,19 @@
 import type { Serving } from './serve-node.ts';
 
-/** As much as is needed of an event of AWS Lambda: that of API Gateway in either format, of a function URL, or of a load balancer. */
+/** The needed part of an event of AWS Lambda: from API Gateway in either format, a function URL, or a load balancer. */
 export type LambdaEvent = {
   httpMethod?: string | undefined;
   requestContext?: object | undefined;
   headers?: Readonly<Record<string, string | undefined>> | null | undefined;
   multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
-  /** As text or in base64, whatever `isBase64Encoded` says. */
+  /** Text or base64, depending on `isBase64Encoded`. */
   body?: string | null | undefined;
 };
 
 export type LambdaAnswer = {
   statusCode: number;
   headers: Record<string, string>;
-  /** Where headers came so: a load balancer that gives several values takes no others. */
+  /** Present instead of `headers` if a load balancer passes several values. */
   multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: false;

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody, type BodyLimits } from './read-body.ts';
 import type { Answer, Receive, Refuse } from './receive.ts';
 
-/** What turns requests into answers, and how much of a body is read. */
+/** The functions that answer requests, and the limit of a body. */
 export type Serving = { receive: Receive; refuseRequest: Refuse; limits: BodyLimits };
 
-/** What a framework may have put beside Node's request. */
+/** Members that a framework may have added to Node's request. */
 type ParsedRequest = { body?: unknown; rawBody?: unknown };
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -15,7 +15,7 @@ export function serveNode(serving: Serving): NodeListener {
     const { status, headers, body } = await answerTo(request, serving);
     // A time limit of the framework may have been first.
     if (response.headersSent) return;
-    // What is left of a body that was refused must not be taken for the next request.
+    // The rest of a refused body must not be taken for the next request.
     if (!request.complete) response.setHeader('connection', 'close');
     response.writeHead(status, headers).end(body);
   };

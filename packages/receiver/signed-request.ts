@@ -15,7 +15,7 @@ export type SignedRequestOptions<I extends Interface, A extends string = ActionO
   form?: 'plain' | 'revision';
   /** Members that are other than those of the example. */
   change?: Partial<Extract<NotificationOf<I>, { action: A }>>;
-  /** What it is signed with; none: it is not signed. */
+  /** The secrets that sign it; empty: it is not signed. */
   secret?: string | readonly string[];
   /** The verification token of the subscription. */
   token?: string;

@@ -1,6 +1,7 @@
 /**
- * Remembers which notifications were handled, by `webhook-id`, for all processes that share it. Who begins one has a lease
- * of it, which `renew` makes last while the work does; when its process dies, the lease runs out and the next attempt begins anew.
+ * Remembers which notifications were handled, by `webhook-id`, for all processes that share it. A process that begins one has a
+ * lease of it, which `renew` extends while the work lasts; if the process dies, the lease runs out and the next attempt starts
+ * from the beginning.
  */
 export type Store = {
   /** How long a lease lasts unless renewed, in milliseconds. */
@@ -10,7 +11,7 @@ export type Store = {
   renew(id: string, lease: string): Promise<void>;
   /** Records it, also where the lease is over. Rejects where another process has it and is at work too. */
   finish(id: string, lease: string): Promise<void>;
-  /** The next attempt begins anew. Does nothing where another process has the lease. */
+  /** Lets the next attempt start from the beginning. Does nothing if another process has the lease. */
   fail(id: string, lease: string): Promise<void>;
 };
 

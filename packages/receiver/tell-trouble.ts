@@ -10,7 +10,7 @@ export type Failure = {
   action?: string;
 };
 
-/** What went wrong in a request, for people to look at. */
+/** A problem of a request, for people to look at. */
 export type Trouble = Refusal | Failure;
 
 /** Calls the integrator's hook, whose faults must leave no request without an answer, and must not end the process. */

@@ -5,7 +5,7 @@ import { requireFunctions } from './require-options.ts';
 
 export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
 
-/** What to do about each action. */
+/** Handlers by action. */
 export type Handlers<I extends Interface> = {
   [A in NotificationOf<I>['action']]: (
     notification: Extract<NotificationOf<I>, { action: A }>,
@@ -14,8 +14,8 @@ export type Handlers<I extends Interface> = {
 };
 
 /**
- * What to do about a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has
- * all actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
+ * The work for a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has all
+ * actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
  */
 export type Work<I extends Interface> =
   | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
@@ -28,7 +28,7 @@ export type WorkOptions<I extends Interface> = { interface: I } & Work<I> & {
     onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
   };
 
-/** What the options have done about anything that is received. Throws where they leave open what, or say what is no action. */
+/** Returns the work of the options. Throws if they leave a notification without work, or name an unknown action. */
 export function workOf<I extends Interface>(options: WorkOptions<I>): (received: Received<I>) => unknown {
   const { handle, on, otherwise, enqueue, onUnknownAction = warnOnce() } = options;
   if ([handle, on, enqueue].filter((each) => each !== undefined).length !== 1)

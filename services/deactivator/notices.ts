@@ -5,7 +5,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 const AT_ONCE = 100;
 
-/** What was missed is counted with the first claim: the delivery log knows by then what was suppressed up to a second before. */
+/** Counts missed events at the first claim: by then the delivery log has all suppressions up to a second before. */
 const CLAIM = {
   name: 'claim-notices',
   text: `

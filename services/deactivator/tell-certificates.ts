@@ -4,7 +4,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 
-/** A certificate is told of so long before its end: an authority may take weeks for the next one. */
+/** A notice is published this long before a certificate ends: an authority may take weeks for the next one. */
 const SOON = "interval '30 days'";
 
 const TELL = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };

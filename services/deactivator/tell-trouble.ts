@@ -2,7 +2,7 @@ import type { Log } from '@waybell/runtime/log';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 
-/** An endpoint is told of that deliveries have waited for longer than this for, … */
+/** A notice about an endpoint is published once deliveries have waited there for longer than this, … */
 const LATE = "interval '5 minutes'";
 /** … and again so often, as are deliveries that failed. */
 const EVERY = "interval '1 hour'";

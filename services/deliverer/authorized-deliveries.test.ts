@@ -146,7 +146,7 @@ async function drained(): Promise<Delivery> {
   const { step, caused } = aDeliverer({ admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) });
   const [waits] = await caused();
   if (waits?.kind !== 'wait') throw new Error('it does not wait');
-  const read = step.parse(asWaited({ ...waits.row, no: 0 }, { deaths: 0, isOverLimit: false }));
+  const read = step.parse(asWaited({ ...waits.row, no: 0 }, { crashes: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }

@@ -60,7 +60,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
 /** Returns the delivery as it comes out of its room. */
 function drained([waits]: readonly Outgoing[]): Delivery {
   if (waits?.kind !== 'wait') throw new Error('it does not wait');
-  const read = aStep().step.parse(asWaited({ ...waits.row, no: 0 }, { deaths: 0, isOverLimit: false }));
+  const read = aStep().step.parse(asWaited({ ...waits.row, no: 0 }, { crashes: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }

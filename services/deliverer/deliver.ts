@@ -7,14 +7,14 @@ import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
 import { fail, failAttempt, makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
 import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { dropReason, holdOf, tooOldAt, whatIsOver, type OverOptions } from './what-is-over.ts';
+import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions } from './end-without-attempt.ts';
 
 export type DeliverOptions = AttemptOptions &
-  OverOptions & {
+  EndOptions & {
     findTargets: FindTargets;
     /** Decides whether a request to an endpoint may begin now. */
     admit: Admit;
-    /** What requests authenticate with, where their receiver asks for a token. */
+    /** Access tokens, for receivers that require one. */
     tokens: Pick<AccessTokens, 'atHand' | 'ask'>;
     /** Whether the delivery waits in a room already; then it stays there. */
     retain: (key: RowKey) => Promise<boolean>;
@@ -81,14 +81,15 @@ class DeliveryHandler {
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
   decide({ delivery, target: found, askedAt, end }: LookedUp<KnownTarget>): void {
     const options = this.#options;
-    // What was forgotten ends whatever its target is: elsewhere it would no longer be known that its body is missing.
+    // A delivery whose body was erased ends whatever its target is: elsewhere it would no longer be known that its body is
+    // missing.
     const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
     const now = options.now();
     const room = target && roomFor(delivery, target, now);
     if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
       options.onElsewhere(delivery.waited.room);
-    const over = whatIsOver(delivery, target, options);
+    const over = endWithoutAttempt(delivery, target, options);
     if (over !== undefined) return endWith(end, recordWithEnd(over));
     // Without a target it is over.
     if (target === undefined || room === undefined) return;
@@ -143,7 +144,7 @@ class DeliveryHandler {
     const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
-    if (isSame && target.missingKey === undefined && whatIsOver(delivery, target, this.#options) === undefined) {
+    if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
       const attempting = { delivery, target, askedAt, end, admission };
       const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
       if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...attempting, accessToken });
@@ -171,7 +172,7 @@ function isPresent(target: KnownTarget): target is DeliveryTarget {
 }
 
 /** It is due when the hold ends, or it is too old, whichever is first. */
-function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: OverOptions): Waiting {
+function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: EndOptions): Waiting {
   return wait(delivery, { why, afterMs: Math.min(until, tooOldAt(delivery.createdAt, maxAgeMs)) - now() });
 }
 

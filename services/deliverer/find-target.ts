@@ -9,7 +9,7 @@ export type DeliveryTarget = {
   /** Present if it ended for an answer of 410. */
   isGone?: true;
   isFeatureOn: boolean;
-  /** As of the look-up: a pause may be over since. */
+  /** State at the look-up: a pause may be over since. */
   held?: Hold;
   /** Whether to report successes to the deactivator: it knows of none within the hour, or the subscription fails. */
   reportsSuccess: boolean;
@@ -18,7 +18,7 @@ export type DeliveryTarget = {
   verificationToken: string;
   /** The client's valid signing secrets, `whsec_…`, the newest first; empty if it never requested one. */
   signingSecrets: readonly string[];
-  /** What requests authenticate with at its host; absent for most. */
+  /** Credentials of requests at its host; absent for most. */
   credentials?: Credentials;
   /** The key that this process lacks to decrypt the secrets, which are then empty: the target cannot be called. */
   missingKey?: string;
@@ -66,7 +66,7 @@ const targetsWith = (more: string) => `
 
 const TARGETS = { name: 'delivery-targets', text: targetsWith('') };
 
-/** Of one moment with its target: between two statements credentials may be replaced. */
+/** Read in the same statement as the target: between two statements credentials may be replaced. */
 const TARGETS_WITH_CREDENTIALS = {
   name: 'delivery-targets-with-credentials',
   text: targetsWith(`, (select encode(sealed, 'base64') from waybell.credentials where guid = t.credentials_guid)
@@ -86,7 +86,7 @@ export type FindTargets = (subscriptions: readonly string[]) => Promise<readonly
 export function findTargetsIn(postgres: Postgres, keyRing: KeyRing): FindTargets {
   const opening = { keyRing, credentials: new OpenedCredentials(keyRing) };
   const ask = async (statement: typeof TARGETS, subscriptions: Iterable<string>) => {
-    // As Postgres reads an array: pg would look for what to escape in each guid.
+    // A string in Postgres' array format: pg would search each guid for characters to escape.
     const values = [`{${[...subscriptions].join()}}`];
     return (await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...statement, values }))).rows;
   };

@@ -11,7 +11,7 @@ import type { DeliveryTarget } from './find-target.ts';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { exhausted, factsOf } from './what-is-over.ts';
+import { exhausted, factsOf } from './end-without-attempt.ts';
 
 export type AttemptOptions = {
   callEndpoint: CallEndpoint;
@@ -107,7 +107,7 @@ function causedBy(
   return recordWithEnd(delivered, { reportsSuccess });
 }
 
-/** An attempt without a request is told of its callback URL, too. */
+/** The record of an attempt without a request has its callback URL too. */
 function withUrl(answer: Answer, { callbackUrl }: DeliveryTarget): Answer {
   const url = answer.url === undefined ? URL.parse(callbackUrl) : null;
   return url === null ? answer : { ...answer, url: shownUrl(url) };

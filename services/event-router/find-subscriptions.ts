@@ -39,7 +39,7 @@ const SUBSCRIPTIONS = {
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
   return async (events) => {
     const wanted = new Wanted();
-    // Of each account of each event, in their order.
+    // Places of each account of each event, in order.
     const places: number[] = [];
     for (const { action, receivers } of events)
       for (const account of receivers) places.push(wanted.add(action, account));

@@ -12,8 +12,8 @@ const AGAIN_AFTER_MS = 1_000;
 export type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
 
 /**
- * Rejects a message that the broker could not keep on the line, with the reason: operators decide what becomes of it. Returns a
- * message that the broker moved out of the rejected queue, as by a policy, to it unchanged.
+ * Rejects a message that the broker could not keep on the line, with the reason; an operator then decides. Returns a message that
+ * the broker moved out of the rejected queue, for example because of a policy, to that queue unchanged.
  */
 export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
   return oneByOne(async (message) => {

@@ -57,7 +57,7 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: rejectStray({ ...eventLimits, clock }),
-    // Retries that no queue takes stray too: no publisher is to be told of them.
+    // Unroutable retries stray too: no publisher gets a notice of them.
     reportRejection: (message, rejection) =>
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),

@@ -29,7 +29,7 @@ export function publishAnnouncement(announcement: Announcement): Publication {
     parties: { shipper },
     payload,
   });
-  // As bytes: the package accepts text only for namespaces of the UUID versions it knows.
+  // In bytes: the package accepts text only for namespaces of the UUID versions it knows.
   const guid = v5(content, Buffer.from(cause.replaceAll('-', ''), 'hex'));
   return {
     kind: 'publish',

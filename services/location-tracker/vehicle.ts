@@ -107,7 +107,7 @@ function noted({ activity, track }: Vehicle, noting: Noting): Activity | null {
   return { isActive: true, notedAt: Math.max(seenAt, activity?.notedAt ?? 0), activatedBy: sighting.report };
 }
 
-/** Also due once a sweep may have found the vehicle silent: noting it again finds that out. */
+/** Also due if a sweep may have found the vehicle silent: noting it again shows that. */
 function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
   const everyMs = noteEveryMs(rules);
   return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;

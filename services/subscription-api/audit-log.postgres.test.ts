@@ -18,7 +18,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** What was noted of the account, oldest first. */
+/** Returns the account's notes in the audit log, oldest first. */
 async function notesOf(guid: string): Promise<Record<string, unknown>[]> {
   const sql =
     'select who, origin, request_id, what, subject_guid, details from waybell.audit_log where account_guid = $1';
@@ -231,7 +231,7 @@ describe('readAuditLog', () => {
   });
 });
 
-/** As the deactivator does it for one message of the account's subscription. */
+/** Does what the deactivator does for one message of the account's subscription. */
 async function settle(guid: string, what: { delivered: boolean; offOnExhausted: string[] }): Promise<void> {
   const { rows } = await api.store.postgres.query('select guid from waybell.subscriptions where account_guid = $1', [
     guid,

@@ -10,16 +10,16 @@ export type AuditNote = {
   what: string;
   /** Null where it is of no account: a host. */
   account_guid: string | null;
-  /** As it is called now, if it is. */
+  /** The account's current name, if it has one. */
   account_name: string | null;
   subject_guid: string | null;
   details: Record<string, unknown>;
-  /** Whose token it was done by; null without one that is known. */
+  /** The owner of the token; null if no known token was used. */
   by: { account_guid: string; account_name: string | null; client_id: string } | null;
-  /** Of the subscription, and of the subscription or the token; null of others, and where it is gone. */
+  /** For the subscription, and for the subscription or the token; null for others, and if it is gone. */
   action: string | null;
   client_id: string | null;
-  /** Where its callbacks led to before, if the change is of that. */
+  /** The callback's previous origin, if the change is one of its address. */
   callback_origin_before: string | null;
 };
 

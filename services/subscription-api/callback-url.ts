@@ -44,7 +44,7 @@ function dropRootDot(url: URL): void {
   url.hostname = host.includes('.') || host === 'localhost' ? host : `${host}.`;
 }
 
-// As long as a name in DNS is at most.
+// The limit of a name in DNS.
 const HOST_LIMIT = 253;
 
 /** A host as callback URLs have it, without a port; undefined where the text names none. */
@@ -128,7 +128,7 @@ async function findHostFault(hostname: string, rules: CallbackRules): Promise<st
   return `points to ${host}, which has no public address: ${PUBLIC_ONLY}`;
 }
 
-/** Of a host that is an address. */
+/** Finds the fault of a host that is an address. */
 function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'networks'>): string | null {
   const host = unbracketed(hostname);
   return isIP(host) !== 0 && isForbiddenAddress(host, networks)

@@ -26,7 +26,7 @@ const CLIENTS = `
   ) known
   group by client_id order by client_id`;
 
-/** By their ids. */
+/** Finds clients by their ids. */
 export async function clientsOf(postgres: Queryable, account: string): Promise<AccountClient[]> {
   return (await postgres.query<AccountClient>(CLIENTS, [account])).rows;
 }

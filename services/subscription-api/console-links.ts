@@ -6,16 +6,16 @@ import type { Database } from './database.ts';
 import { Refusal } from './refusal.ts';
 import { hashToken, newToken, readClientName } from './tokens.ts';
 
-/** What a link to the console may let its reader do. */
+/** Scopes that a link to the console may grant. */
 export const LINK_SCOPES = ['webhooks:read', 'webhooks:write'] as const;
 
 export type LinkScope = (typeof LINK_SCOPES)[number];
 
 export type NewConsoleLink = {
   accountGuid: string;
-  /** By default `default`. */
+  /** Defaults to `default`. */
   clientId?: string | undefined;
-  /** By default, to see alone. */
+  /** Defaults to reading only. */
   scopes?: readonly LinkScope[] | undefined;
   /** How long it can be opened: a day at most, by default ten minutes. */
   expiresInMs?: number | undefined;
@@ -24,7 +24,7 @@ export type NewConsoleLink = {
 };
 
 export type ConsoleLink = {
-  /** That of the access token too, once the link was opened. */
+  /** Also the guid of the access token, once the link was opened. */
   guid: string;
   /** Below the address at which clients reach the API. Shown this once. */
   path: string;

@@ -44,7 +44,7 @@ type ConsoleEnvironment = {
   [Name in keyof typeof consoleSettings]: ReturnType<(typeof consoleSettings)[Name]['_parse']>;
 };
 
-/** What the console of either listener is told. Throws InvalidEnvironment where people could not sign in as it says. */
+/** Returns the settings of either listener's console. Throws InvalidEnvironment if nobody could sign in with them. */
 export function readConsole(
   settings: ConsoleEnvironment,
   jwt: Pick<JwtRules, 'issuer' | 'audience'> | undefined,

@@ -149,7 +149,7 @@ async function changeAs<T>(source: DataSource, actor: Actor, work: (postgres: Qu
   const runner = source.createQueryRunner();
   try {
     await runner.startTransaction();
-    // What TypeORM connects with is a client of pg.
+    // TypeORM connects with a client of pg.
     const client = (await runner.connect()) as pg.PoolClient;
     await client.query(SET_ACTOR, [JSON.stringify(actor)]);
     const result = await work(client);

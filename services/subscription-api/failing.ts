@@ -58,7 +58,7 @@ const UNENDED = `
   ) unended
   group by unended.at, event, action, account order by unended.at, event fetch first $5 rows with ties`;
 
-/** Of these deliveries: those that have ended, or that were tests by hand or rejected. */
+/** Filters these deliveries: ended, or tests by hand, or rejected. */
 const ENDED = `
   select wanted.delivery, count(a.kind)::int as attempts,
     coalesce(bool_or(a.kind <> 'failed'), false)

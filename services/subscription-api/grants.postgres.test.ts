@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
-/** What a service that has a waiting room may do there. */
+/** Rights of a service with a waiting room. */
 const waitingOf = (service: string) => ({
   [`${service}_rooms`]:
     'DELETE, INSERT, SELECT, UPDATE (changes, claimed_by, deaths, look_at, over_before, shut_since)',
@@ -10,10 +10,10 @@ const waitingOf = (service: string) => ({
   [`release_${service}_rooms()`]: 'EXECUTE',
 });
 
-/** Which version the tables are of, every service asks. */
+/** Every service reads the version of the tables. */
 const ANY = { 'schema waybell': 'USAGE', schema_version: 'SELECT' };
 
-/** What each role, and public, may do in schema waybell: what is not listed here, it may not. */
+/** Rights of each role, and of public, in schema waybell: nothing else is granted. */
 const GRANTS: Record<string, Record<string, string>> = {
   public: {},
   waybell_router: {
@@ -129,7 +129,7 @@ describe('the roles', () => {
   ])('that is %s is refused "%s"', async (role, statement) => {
     const connection = await store.postgres.connect();
     try {
-      // As a user that logs in by it: the user of the tests could take on any role again.
+      // Logs in as that user: the user of the tests could take on any role again.
       await connection.query(`set session authorization ${role}`);
       await expect(connection.query(statement)).rejects.toThrow(/permission denied|cannot update view/);
     } finally {

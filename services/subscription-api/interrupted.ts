@@ -15,7 +15,7 @@ export type Interrupted = Pick<
   until: number | null;
   /** The rule that switched it off, or why an operator stopped it or its host. */
   reason: string | null;
-  /** Of what was missed since: as many as the delivery log knows, up to 1,000 of a kind; null where everything waits. */
+  /** Missed events since: as many as the delivery log knows, up to 1,000 of a kind; null if everything waits. */
   missed: number | null;
 };
 

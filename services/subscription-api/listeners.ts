@@ -36,7 +36,7 @@ export type Listeners = {
   sweep(): Promise<void>;
 };
 
-/** Until then it is said of one that it has ended. */
+/** A listener is shown as ended until then. */
 const FORGOTTEN_AFTER = "interval '1 day'";
 
 /** Ends those of which this is so, with their subscriptions. */
@@ -80,8 +80,8 @@ export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOpt
         const made = await postgres.query(INSERT, [guid, client.interface, ...which, lifeMs]);
         if (made.rowCount === 0) return 'taken';
         for (const action of actions) {
-          const wish = { action, callbackUrl, auditFieldSet: null, verificationToken };
-          await subscribeIn(postgres, client, wish, keyRing);
+          const wanted = { action, callbackUrl, auditFieldSet: null, verificationToken };
+          await subscribeIn(postgres, client, wanted, keyRing);
         }
         return 'begun';
       }),
@@ -110,7 +110,7 @@ export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOpt
   };
 }
 
-/** What a listener's callbacks carry: the same for each session, as long as its signing secret is. */
+/** The token in a listener's callbacks: the same for each session, as long as its signing secret is the same. */
 export function verificationTokenOf(signingSecret: string): string {
   return createHmac('sha256', signingSecret).update('verification token').digest('base64url');
 }

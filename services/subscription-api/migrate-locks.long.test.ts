@@ -1,6 +1,6 @@
 /**
- * What migrations lock, and for how long, on tables of many rows that are read and written meanwhile. How many:
- * `LOCKS_SUBSCRIPTIONS` and `LOCKS_ATTEMPTS`; what is printed is what docs/operating/upgrading.md tells.
+ * Measures which locks migrations take, and for how long, on tables of many rows that are read and written meanwhile. Sizes:
+ * `LOCKS_SUBSCRIPTIONS` and `LOCKS_ATTEMPTS`; docs/operating/upgrading.md has the printed result.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
@@ -82,7 +82,7 @@ test(
   HOURS_MS,
 );
 
-/** So many attempts, of as many days as the log keeps. */
+/** Adds attempts, over as many days as the log keeps. */
 async function attempt({ postgres }: TestDatabase): Promise<void> {
   for (let day = 0; day < DAYS; day += 1) {
     const date = (of: number) => new Date(Date.UTC(2026, 9, 1 + of)).toISOString().slice(0, 10);

@@ -53,7 +53,7 @@ describe('migrate', () => {
     await proxy.cut();
     await expect(migrate({ url: proxy.url, log, waitMs: 100 })).rejects.toThrow(/cannot be reached.*DATABASE_URL/);
     const waiting = migrate({ url: proxy.url, log });
-    await proxy.mend();
+    await proxy.restore();
     expect(await waiting).toEqual(names);
   });
 
@@ -211,7 +211,7 @@ describe('migrate', () => {
   });
 });
 
-/** As if they had been made by another version. */
+/** Marks the tables as made by another version. */
 async function forgetTables({ postgres }: TestDatabase): Promise<void> {
   await postgres.query(`delete from waybell.repeatables where name = 'libs/delivery-log/tables.ts'`);
 }

@@ -74,7 +74,7 @@ async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: s
   return rows;
 }
 
-/** What the row says, times in seconds from now. */
+/** Returns the row, times in seconds from now. */
 async function healthOf(guid: string) {
   const { rows } = await store.postgres.query('select * from waybell.subscriptions where guid = $1', [guid]);
   const [row] = rows;

@@ -48,7 +48,7 @@ type RunningRow = Omit<RunningService, 'startedAt' | 'lastStartedAt'> &
 /** A connection names itself, and so may name a time that there is not: null. */
 const timeIn = (text: string | null): number | null => Date.parse(text ?? '') || null;
 
-/** Of attempts and rejected events since a time, without tests by hand and listeners. */
+/** Counts of attempts and rejected events since a time, without tests by hand and listeners. */
 export type Lately = { failed: number; attempts: number; rejected: number; lastRejectedAt: number | null };
 
 const LATELY = `

@@ -10,7 +10,7 @@ export type CredentialsClient = { accountGuid: string; clientId: string };
 
 export type CredentialsOwner = CredentialsClient & { actor: Actor };
 
-/** What may be told of a certificate; times are RFC 3339, the fingerprint is SHA-256. */
+/** The public part of a certificate; times are RFC 3339, the fingerprint is SHA-256. */
 export type ShownCertificate = {
   subject: string;
   issuer: string;
@@ -19,7 +19,7 @@ export type ShownCertificate = {
   fingerprint: string;
 };
 
-/** What may be told of credentials. Kinds that are not there are absent. */
+/** The public part of credentials. Absent kinds are left out. */
 export type ShownCredentials = {
   /** Their names. */
   headers?: string[];
@@ -35,13 +35,13 @@ export type ShownCredentials = {
   certificate?: ShownCertificate;
 };
 
-/** Of one host. `subscriptions`: how many current ones of the client have their callbacks go there. */
+/** Credentials for one host. `subscriptions`: number of the client's current ones with callbacks there. */
 export type HostCredentials = { host: string; shown: ShownCredentials; changedAt: Date; subscriptions: number };
 
 export type NewCredentials = { host: string; credentials: ReceiverCredentials; shown: ShownCredentials };
 
 export type CredentialsStore = {
-  /** Those of a client, by host. */
+  /** Lists a client's credentials, by host. */
   list(client: CredentialsClient): Promise<HostCredentials[]>;
   find(client: CredentialsClient, host: string): Promise<HostCredentials | undefined>;
   /** Puts them in the place of those that the client has for the host; undefined where it has none, and for as many others as it may. */

@@ -8,7 +8,7 @@ export type RefusalReason =
   | 'not-subscribed'
   | 'not-stopped';
 
-/** What an operator asked for cannot be done. The message says why and what to do; it is for people. */
+/** An operator's request that cannot be done. The message, for people, says why and what to do. */
 export class Refusal extends Error {
   readonly reason: RefusalReason;
 

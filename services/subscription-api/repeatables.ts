@@ -5,7 +5,7 @@ import { schemaStatements } from '@waybell/delivery-log/schema';
 import { RELEASE } from './last-release.ts';
 import type { SqlQuery } from './sql-query.ts';
 
-/** A part of the database that is made anew whenever it changes: functions, who may call them, and the tables of the delivery log. */
+/** A part of the database that is replaced whenever it changes: functions, their grants, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

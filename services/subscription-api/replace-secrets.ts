@@ -2,7 +2,10 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { openRow, resealRows, SEALED_COLUMNS, type SealedColumns, type SealedRow } from './sealed-rows.ts';
 
-/** A secret that was made anew, and whose it is; `action` is null for a signing secret, `isCurrent` false for one that is over. */
+/**
+ * A secret that was replaced, and its owner; `action` is null for a signing secret, `isCurrent` false for one of an ended
+ * subscription.
+ */
 export type ReplacedSecret = {
   what: ReplaceableColumns['what'];
   account_guid: string;

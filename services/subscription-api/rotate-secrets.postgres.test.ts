@@ -19,7 +19,7 @@ const before = readKeyRing(`${older},${newer}`);
 const during = readKeyRing(`${newer},${older}`);
 const after = readKeyRing(`${newer}`);
 const actor = { who: 'test', origin: 'test', requestId: null };
-const wish = { callbackUrl: 'https://a.test', auditFieldSet: null };
+const wanted = { callbackUrl: 'https://a.test', auditFieldSet: null };
 
 let store: TestDatabase;
 let database: Database;
@@ -44,7 +44,7 @@ async function aClient(keyRing: KeyRing, actions: number) {
   const subscriptions = keepSubscriptions({ database, keyRing });
   const secrets = keepSigningSecrets({ database, keyRing, overlapMs: 60_000 });
   const subscribe = (action: number) =>
-    subscriptions.subscribeOrReplace(client, { ...wish, action: `action.${action}` });
+    subscriptions.subscribeOrReplace(client, { ...wanted, action: `action.${action}` });
   for (let action = 0; action < actions; action += 1) await subscribe(action);
   return {
     accountGuid,
@@ -55,7 +55,7 @@ async function aClient(keyRing: KeyRing, actions: number) {
         credentials: { headers: { host } },
         shown: { headers: ['host'] },
       }),
-    /** What it put in, as these keys open it. */
+    /** Returns its credentials, as these keys open them. */
     async credentials(keys: KeyRing) {
       const { rows } = await store.postgres.query(
         'select * from waybell.credentials where account_guid = $1 order by host',
@@ -65,7 +65,7 @@ async function aClient(keyRing: KeyRing, actions: number) {
     },
     end: (action: number) => subscriptions.end(client, `action.${action}`),
     rotate: () => secrets.rotate(client, { endsEarlier: true }),
-    /** What its receivers know, as these keys open it. */
+    /** Returns its receivers' secrets, as these keys open them. */
     async known(keys: KeyRing) {
       const kept = keepSubscriptions({ database, keyRing: keys });
       const tokens = (await kept.list(client)).map((each) => [each.action, kept.verificationToken(each)]);
@@ -115,7 +115,7 @@ describe('rotateSecrets', () => {
     expect(await client.credentials(after)).toEqual(
       ['a.test', 'b.test', 'c.test'].map((host) => ({ headers: { host } })),
     );
-    // What deliverers know of a guid stays true.
+    // Deliverers' caches by guid stay valid.
     expect(await guids()).toEqual(guidsBefore);
     expect(await rotateSecrets(store.postgres, { keyRing: during })).toMatchObject({ rotated: 0 });
   });
@@ -146,7 +146,7 @@ describe('rotateSecrets', () => {
     const theirs = Buffer.from('written meanwhile');
     let isWritten = false;
     const others: Queryable = {
-      // What is awaited is the same; the overloads of pg cannot be written down here.
+      // The result is the same; the overloads of pg cannot be expressed here.
       query: (async (sql: string, values: unknown[]) => {
         const result = await store.postgres.query(sql, values);
         if (!isWritten)

@@ -16,9 +16,9 @@ export type SecretsRotation = {
 const MAX_PASSES = 3;
 
 /**
- * Encrypts every secret of an older key of the ring anew, under the newest. Everything may run meanwhile, this too:
- * each statement is a batch by itself, and changes a row only if it is what was read. It may be stopped anywhere and
- * started again. Secrets of keys that are not in the ring stay.
+ * Encrypts every secret of an older key of the ring again, under the newest. Everything may run meanwhile, this too: each
+ * statement is a batch by itself, and changes a row only if it is what was read. It may be stopped anywhere and started again.
+ * Secrets of keys that are not in the ring stay.
  */
 export async function rotateSecrets(
   postgres: Queryable,

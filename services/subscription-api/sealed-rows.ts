@@ -41,7 +41,7 @@ export function newVerificationToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** As Standard Webhooks writes it. */
+/** Returns a secret in the form of Standard Webhooks. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
@@ -84,15 +84,15 @@ export async function resealRows<T extends object>(
     const last = rows.at(-1);
     if (last === undefined) return changed;
     after = last.guid;
-    const anew = rows.flatMap((row) => {
+    const renewed = rows.flatMap((row) => {
       const resealed = reseal(row);
       return resealed === undefined ? [] : [{ row, resealed }];
     });
     const result = await postgres.query<T>(`${replace} ${ending}`, [
-      anew.map(({ row }) => row.guid),
-      anew.map(({ row }) => row.sealed),
-      anew.map(({ resealed }) => resealed.sealed),
-      anew.map(({ resealed }) => resealed.keyId),
+      renewed.map(({ row }) => row.guid),
+      renewed.map(({ row }) => row.sealed),
+      renewed.map(({ resealed }) => resealed.sealed),
+      renewed.map(({ resealed }) => resealed.keyId),
     ]);
     changed.push(...result.rows);
   }
@@ -104,11 +104,11 @@ const statements = ({ table, sealed, keyId }: SealedColumns) => ({
     where guid > $1 and ($2::text[] is null or ${keyId} = any ($2)) order by guid limit $3`,
   replace: `
     with changed as (
-      update waybell.${table} t set ${sealed} = n.anew, ${keyId} = n.anew_key_id
-      from (select t.guid as anew_guid, anew, anew_key_id from waybell.${table} t
-            join unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[]) as read (guid, was, anew, anew_key_id)
+      update waybell.${table} t set ${sealed} = n.new_sealed, ${keyId} = n.new_key_id
+      from (select t.guid as new_guid, new_sealed, new_key_id from waybell.${table} t
+            join unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[]) as read (guid, was, new_sealed, new_key_id)
               on t.guid = read.guid
             where t.${sealed} = read.was for no key update of t skip locked) n
-      where t.guid = n.anew_guid returning t.*
+      where t.guid = n.new_guid returning t.*
     )`,
 });

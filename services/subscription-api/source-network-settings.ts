@@ -21,7 +21,7 @@ type Settings = Parameters<typeof requestLimits>[0] & {
   EVENT_MAX_SIZE: number;
 };
 
-/** What an installation's settings say of its callbacks, for those who admit them. `limits`: by interface, in milliseconds. */
+/** An installation's settings of callbacks, for administrators of firewalls. `limits`: by interface, in milliseconds. */
 export type CallbackTerms = {
   networks: readonly string[];
   isHttpAllowed: boolean;

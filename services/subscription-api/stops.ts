@@ -1,4 +1,4 @@
-/** What operators have wait: the deliveries of a subscription, or all to a host. */
+/** Stops by operators: of the deliveries of a subscription, or of all to a host. */
 import { ms } from '@waybell/delivery-log/columns';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import type { Queryable } from '@waybell/runtime/postgres';
@@ -10,7 +10,7 @@ export type StoppedHost = { host: string; at: number; reason: string; subscripti
 
 const LOCK = 'select waybell.lock_stops(account_guid, client_id) from waybell.subscriptions where guid = $1';
 
-/** Those that the client of this one has and had to its action, the one of now first. */
+/** Current and former subscriptions of the same client and action, the current one first. */
 const OF_SAME = `
   from waybell.subscriptions s join waybell.subscriptions named
     using (account_guid, client_id, interface, action) where named.guid = $1`;
@@ -65,7 +65,7 @@ async function onSubscription(
   change: (guid: string) => Promise<void>,
 ): Promise<SubscriptionEntry> {
   const guid = readGuid(text);
-  // Nobody subscribes anew meanwhile.
+  // Nobody subscribes again meanwhile.
   await postgres.query(LOCK, [guid]);
   const { rows } = await postgres.query<{ guid: string }>(LAST, [guid]);
   const subscription = rows[0]?.guid;

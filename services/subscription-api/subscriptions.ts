@@ -28,11 +28,11 @@ export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscript
 
 export type Subscriptions = {
   /** Makes the subscription, or replaces what the current one says, switches it on and ends its pause; its guid and token stay. */
-  subscribeOrReplace(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription>;
+  subscribeOrReplace(client: ChangingClient, wanted: SubscriptionRequest): Promise<ShownSubscription>;
   /** Makes the subscription; undefined where there is a current one, active or deactivated. */
-  subscribeOnce(client: ChangingClient, wish: SubscriptionRequest): Promise<ShownSubscription | undefined>;
+  subscribeOnce(client: ChangingClient, wanted: SubscriptionRequest): Promise<ShownSubscription | undefined>;
   /** Makes each, or changes the current one in place; by action. `isActive`: what was switched off is on again. */
-  put(client: ChangingClient, wishes: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
+  put(client: ChangingClient, wanted: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
   /** Changes a current one, if that changes anything; undefined where there is none. */
   change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<ShownSubscription | undefined>;
   /** Has the deliveries of a current one that is on wait until then, or no longer where it is null; undefined where there is none. */
@@ -56,8 +56,8 @@ const INSERT = `
   with signing_secret as (${ensureSecret(2, 4)})
   insert into waybell.subscriptions as s (interface, account_guid, client_id, guid, action, callback_url, audit_field_set,
     verification_token_sealed, verification_token_key_id)
-  select $1::text, $2::uuid, $3::text, wish.*
-  from json_to_recordset($7) as wish (
+  select $1::text, $2::uuid, $3::text, wanted.*
+  from json_to_recordset($7) as wanted (
     guid uuid, action text, callback_url text, audit_field_set text[], sealed bytea, key_id text)
   on conflict (account_guid, action, interface, client_id) where ended_at is null`;
 
@@ -74,10 +74,10 @@ const HEALTH = [
 ];
 
 /**
- * Resets a subscription `s` that begins anew, if it `isOn` then: earlier failures no longer count. If it was off, what it missed is
- * noted: from a minute before until a minute after, as clocks differ and the delivery log comes later.
+ * Resets a subscription `s` that starts again, if it `isOn` then: earlier failures no longer count. If it was off, notes the
+ * missed period: from a minute before until a minute after, as clocks differ and the delivery log comes later.
  */
-export const begunAnew = (isOn = 'true'): string => `
+export const resetRun = (isOn = 'true'): string => `
     generation = s.generation + 1, changed_at = now(), is_active = ${isOn},
     ${HEALTH.map((name) => `${name} = case when not (${isOn}) then s.${name} end`).join(', ')},
     missed_since = case when s.is_active or not (${isOn}) then s.missed_since
@@ -86,7 +86,7 @@ export const begunAnew = (isOn = 'true'): string => `
     missed_replayed_at = case when s.is_active or not (${isOn}) then s.missed_replayed_at end`;
 
 const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
-    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, paused_until = null, ${begunAnew()}
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, paused_until = null, ${resetRun()}
   returning ${OWN}`;
 
 /** True if it is to be another than it is; `isOn`: whether it is to be on. */
@@ -95,12 +95,12 @@ const differs = (url: string, audited: string, isOn: string): string =>
 
 const PUT_IS_ON = '(s.is_active or $8::boolean)';
 const PUT = `${INSERT} do update set
-    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${begunAnew(PUT_IS_ON)}
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${resetRun(PUT_IS_ON)}
   where ${differs('excluded.callback_url', 'excluded.audit_field_set', PUT_IS_ON)}
   returning s.guid`;
 
 const OF_ACTIONS = 'and s.action = any ($4)';
-/** As an insert and a stop do, before they lock rows: then no other subscription of the client is made meanwhile. */
+/** Takes the lock of an insert and a stop before rows are locked: no other subscription of the client is made meanwhile. */
 const LOCK_CLIENT = 'select waybell.lock_stops($1, $2)';
 /** In the order of the deactivator. */
 const LOCK_CURRENT = `select from waybell.subscriptions s where ${OF_CLIENT} ${OF_ACTIONS} order by s.guid for no key update`;
@@ -110,7 +110,7 @@ const CHANGED_URL = 'coalesce($5, s.callback_url)';
 const CHANGED_AUDIT =
   'case when $6::json is null then s.audit_field_set else (select audit_field_set from json_to_record($6) as (audit_field_set text[])) end';
 const CHANGE = `
-  update waybell.subscriptions s set callback_url = ${CHANGED_URL}, audit_field_set = ${CHANGED_AUDIT}, ${begunAnew(CHANGE_IS_ON)}
+  update waybell.subscriptions s set callback_url = ${CHANGED_URL}, audit_field_set = ${CHANGED_AUDIT}, ${resetRun(CHANGE_IS_ON)}
   where ${OF_CLIENT} and s.guid = $4 and ${differs(CHANGED_URL, CHANGED_AUDIT, CHANGE_IS_ON)}`;
 
 const PAUSE = `
@@ -142,20 +142,20 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
   }
 
   return {
-    async subscribeOrReplace(client, wish) {
+    async subscribeOrReplace(client, wanted) {
       const [subscription] = await change(
         client,
         SUBSCRIBE_OR_REPLACE,
-        insertOf(client, [rowOf(wish, keyRing)], keyRing),
+        insertOf(client, [rowOf(wanted, keyRing)], keyRing),
       );
       if (subscription === undefined) throw new Error('an insert that replaces returned no row');
       return subscription;
     },
-    async subscribeOnce(client, wish) {
-      return (await change(client, SUBSCRIBE_ONCE, insertOf(client, [rowOf(wish, keyRing)], keyRing)))[0];
+    async subscribeOnce(client, wanted) {
+      return (await change(client, SUBSCRIBE_ONCE, insertOf(client, [rowOf(wanted, keyRing)], keyRing)))[0];
     },
-    put(client, wishes, { isActive }) {
-      const rows = wishes.map((wish) => rowOf(wish, keyRing));
+    put(client, wanted, { isActive }) {
+      const rows = wanted.map((each) => rowOf(each, keyRing));
       const made = new Set<string>(rows.map(({ guid }) => guid));
       return database.change(client.actor, async (postgres) => {
         await postgres.query(LOCK_CLIENT, [client.accountGuid, client.clientId]);
@@ -194,17 +194,17 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
 export async function subscribeIn(
   postgres: Queryable,
   client: Client,
-  wish: NewSubscription,
+  wanted: NewSubscription,
   keyRing: KeyRing,
 ): Promise<void> {
-  await postgres.query(SUBSCRIBE_ONCE, insertOf(client, [rowOf(wish, keyRing)], keyRing));
+  await postgres.query(SUBSCRIBE_ONCE, insertOf(client, [rowOf(wanted, keyRing)], keyRing));
 }
 
 type NewSubscription = SubscriptionRequest & { verificationToken?: string };
 type NewSubscriptionRow = ReturnType<typeof rowOf>;
 
-function rowOf(wish: NewSubscription, keyRing: KeyRing) {
-  const { action, callbackUrl, auditFieldSet, verificationToken = newVerificationToken() } = wish;
+function rowOf(wanted: NewSubscription, keyRing: KeyRing) {
+  const { action, callbackUrl, auditFieldSet, verificationToken = newVerificationToken() } = wanted;
   const guid = randomUUID();
   const { sealed, keyId } = keyRing.seal(verificationToken, guid);
   const token = { sealed: `\\x${sealed.toString('hex')}`, key_id: keyId };

@@ -60,7 +60,7 @@ async function end(guids: readonly string[], { delivered = false, ended = 0 } = 
   );
 }
 
-/** What the rules make of it: how many went off, and how many are held. */
+/** Applies the rules; returns how many were switched off, and how many are held. */
 async function judge({ many = 20, few = 4, gather = '0 s' } = {}): Promise<{ off: number; held: number }> {
   const [judged] = await query(`select * from waybell.switch_off('{carrier}', '{}', '1 day', $3::interval, $1, $2)`, [
     many,
@@ -82,7 +82,7 @@ async function areOn(guids: readonly string[]): Promise<boolean> {
   return rows.every((row) => row.is_active);
 }
 
-/** As if all of that had happened so long ago. */
+/** Moves all times into the past. */
 async function pass(seconds: number): Promise<void> {
   await query(
     `update waybell.due_deactivations set due_at = due_at - make_interval(secs => $1), held_at = held_at - make_interval(secs => $1),

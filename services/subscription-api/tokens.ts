@@ -5,7 +5,7 @@ import { findAccount, readGuid, unknownAccount } from './accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 
-/** What a token may do: see subscriptions, change them, and run the service. */
+/** Scopes of a token: see subscriptions, change them, and run the service. */
 export const SCOPES = ['webhooks:read', 'webhooks:write', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -103,7 +103,7 @@ export function isClientName(text: string): boolean {
   return /^[\x21-\x7e]{1,200}$/.test(text);
 }
 
-/** What is kept of a token. */
+/** The stored form of a token. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

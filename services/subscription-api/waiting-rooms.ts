@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
 import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
 
-/** What waits for one endpoint, for one held subscription, or for one destination, and who looks after it. Times are milliseconds since the epoch. */
+/** A waiting room of an endpoint, a held subscription or a destination, and its owner. Times are milliseconds since the epoch. */
 type WaitingRoom = {
   bytes: number;
   /** When its oldest row was made. */
@@ -51,7 +51,7 @@ const OF_ROOM = `
   claimed_by is not null and look_at > now() as "isClaimed",
   case when claimed_by is null or look_at <= now() then ${ms('look_at')} end as "nextTryAt"`;
 
-// Of its own tables: the deliverer alone has rooms of endpoints.
+// Reads the deliverer's tables: it alone has rooms of endpoints.
 const WAITING = 'waybell.deliverer_waiting w where w.room = r.room';
 /** The room's first delivery. No room has deliveries to a listener beside others: its URL is its own. */
 const FIRST = `(select w.subscription from ${WAITING} order by w.made_at limit 1)`;

@@ -43,7 +43,7 @@ function splitKey(key: string): [interfaceName: string, action: string] {
   return [key.slice(0, dot), key.slice(dot + 1)];
 }
 
-/** What became of the event of one seed, and what should have. */
+/** The results of one seed's event, and the expected ones. */
 type Trial = { became: readonly string[]; expected: readonly string[] };
 
 /** Tries one seed after the other; resolves with the first that goes wrong. */
@@ -79,7 +79,7 @@ async function route(message: Published, subscriptions: Audience['subscriptions'
   return [...event, ...outgoing.flatMap(told)].toSorted();
 }
 
-/** What the router did, in the words of `Audience.expected`. */
+/** Returns the router's effects, in the words of `Audience.expected`. */
 function told(outgoing: Outgoing): string[] {
   if (outgoing.kind === 'reject') return [`rejected ${outgoing.reason} ${outgoing.detail}`];
   if (outgoing.kind === 'outcome') {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { axeViolations } from '../testing/axe-violations.ts';
 import { browser, receiver } from './stand.ts';
 
-/** What axe-core finds on a page with that in its body, which allows no script but its own files. */
+/** Returns axe-core's findings on a page with this body, whose policy allows only its own scripts. */
 async function violationsOf(html: string): Promise<string[]> {
   const path = `/${randomUUID()}`;
   const { origin } = new URL(receiver.url(path));

@@ -6,7 +6,7 @@ import { choose, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
 
-/** As long as the page waits, at most, before it looks again at what is under way. */
+/** Longest pause of the page between two looks at deliveries under way. */
 const LOOK_PAUSE_MS = 5_000;
 
 export function clientPages(): void {
@@ -43,7 +43,7 @@ export function clientPages(): void {
       const delivery = page.getByRole('article');
       await delivery.getByText('the receiver, or a proxy before it, failed').first().waitFor();
       expect(await delivery.getByText(/^Attempt \d$/).count()).toBe(4);
-      // What the receiver said is text: none of it is a part of the page.
+      // The receiver's answer is text: none of it is a part of the page.
       await delivery.getByLabel('Response to attempt 4').getByText(HOSTILE_BODY).waitFor();
       expect(await page.locator('img, iframe, a[href^="javascript:"]').count()).toBe(0);
       // This token may only read.

@@ -59,7 +59,7 @@ export function credentials(): void {
       await button(page, 'Add header').click();
       await fillRow(page, 2, ['x-api-key ', SECRET.other]);
       await send(page, 'Replace');
-      // Of two headers by one name an object has one: nothing is sent.
+      // An object has only one of two headers with the same name: nothing is sent.
       expect(await dialog(page).locator('input:invalid').count()).toBe(2);
       await rowOf(page, 2).getByLabel('Name').fill('X-Other-Key');
       await send(page, 'Replace');
@@ -188,7 +188,7 @@ export function credentials(): void {
       await to(page, '/live');
       await untilLive(page);
       await putCredentials(carrier, HOST, { certificate: aClientCertificate('waybell-client', 12.5) });
-      // As each deactivator does every ten seconds.
+      // Each deactivator does this every ten seconds.
       await stack.postgres.query("select waybell.tell_ending_certificates(interval '30 days')");
       const notice = page.locator('.feed-line').filter({ hasText: 'certificate.ending' });
       await notice.getByText(HOST).waitFor();

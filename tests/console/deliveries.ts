@@ -14,12 +14,12 @@ import { anAccount, operatorToken, receiver, subscribed } from './stand.ts';
 import { counting } from './steps.ts';
 
 const PAGE_SIZE = 50;
-/** As many deliveries as one look of the API goes over. */
+/** Number of deliveries that one look of the API reads. */
 const LOOKED_AT = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What people come for, with the steps that it takes them. */
+/** Common tasks of users, and their numbers of steps. */
 export function deliveryTasks(): void {
   describe('the console', () => {
     test('leads in two steps from something failed to why, and to what helps', async () => {

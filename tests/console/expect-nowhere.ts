@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { dialog } from './places.ts';
 
-/** What a page holds as text, and what stands in its fields. */
+/** The text of a page, and the values of its fields. */
 type Kept = {
   document: {
     cookie: string;

@@ -118,7 +118,7 @@ async function parentPage(origin: string, framedUrl: string, before: () => void 
   return opened;
 }
 
-/** As a browser whose reader forbids other sites to keep anything. */
+/** Behaves like a browser that forbids sites in frames to store anything. */
 function withoutStorage(): void {
   for (const name of ['sessionStorage', 'localStorage', 'BroadcastChannel'])
     Object.defineProperty(globalThis, name, {

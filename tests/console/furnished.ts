@@ -6,7 +6,7 @@ import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import { ask } from '../testing/told.ts';
 import { hostile, stack, subscribed, type Account } from './stand.ts';
 
-/** A carrier to whom everything has happened that its pages can tell of. */
+/** A carrier with data for everything that its pages can show. */
 export type Furnished = {
   carrier: Account;
   name: string;
@@ -16,7 +16,7 @@ export type Furnished = {
   delivery: string;
   event: string;
   subscription: string;
-  /** The path that was called in vain. */
+  /** The path whose calls fail. */
   path: string;
   rejected: PublishedEvent;
 };

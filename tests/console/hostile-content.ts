@@ -25,7 +25,7 @@ const LONG = 1_000_000;
 const TURNED = 'invoice\u202Egnp.exe\u2066\u200F';
 const TURNED_SHOWN = 'invoice⟨U+202E⟩gnp.exe⟨U+2066⟩⟨U+200F⟩';
 
-/** What only markup that got through would have put into a page. */
+/** Elements that only foreign markup could have put into a page. */
 const FOREIGN_ELEMENTS =
   'img, iframe, object, embed, base, meta[http-equiv=refresh], form[action], [onerror], a[href^="javascript:"], #main :is(script, style, link)';
 

@@ -10,7 +10,7 @@ import { signedIn } from './signed-in.ts';
 import { stack, subscribed } from './stand.ts';
 import type { Client } from '../testing/test-stack.ts';
 
-/** What is told of the other's credentials. */
+/** Public parts of the other's credentials. */
 const CREDENTIALS = ['the-others-gateway.example.com', 'X-Key-Of-The-Other', 'user-of-the-other'] as const;
 const ANSWER = 'only-the-receiver-of-the-other-says-so';
 
@@ -101,7 +101,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
     await answers.settle();
     // Not what was there while it was loading: the next page is to differ from this one.
     seen = await page.locator('#main').innerText();
-    // What somebody asked for stands in the title, and in what an answer says of it.
+    // The title shows the searched text, and so does the API's answer.
     const hidden = secret.filter((each) => !address.endsWith(each));
     const told = [...answers.take(), await page.content()];
     expect(hidden.filter((each) => told.some((text) => text.includes(each)))).toEqual([]);
@@ -121,7 +121,7 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
   await opened.untilTrouble(/404/);
 }
 
-/** What happens to the other does not come to the reader, whose own does, though it happened later. */
+/** Expects that the reader's feed has its own events, though they happened later, and none of the other's. */
 async function expectOwnFeed({ page }: OpenPage, other: Furnished, reader: Client, hidden: readonly string[]) {
   await untilLive(page);
   const theirs = await other.carrier.hear('order.assigned', { payload: { id: Number(other.order) } });

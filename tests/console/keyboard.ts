@@ -21,7 +21,7 @@ export function keyboard(): void {
       for (const key of keys) await page.keyboard.press(key);
     };
 
-    /** What has the focus: its name as assistive technology has it, near enough. */
+    /** Returns the name of the focused element, approximately as assistive technology has it. */
     const focused = () =>
       page.evaluate(() => {
         const { document } = globalThis as unknown as { document: { activeElement: Focused | null } };

@@ -6,7 +6,7 @@ import { to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, stack, subscribed, type Account } from './stand.ts';
 
-/** As many as the list has room for. */
+/** The number of lines that the list has room for. */
 const SOME = 6;
 
 export function liveFeed(): void {
@@ -49,7 +49,7 @@ export function liveFeed(): void {
       await page.keyboard.press('p');
       await page.getByText(/^Paused/).waitFor();
       const later = await happensTimes(carrier, SOME - 1);
-      // What another page of the client shows has come to this one too.
+      // This page has everything that another page of the client shows.
       await until('the other shows all', async () => (await shown(other.page)).length === SOME);
       expect(await shown(page)).toHaveLength(1);
       await page.keyboard.press('p');

@@ -8,7 +8,7 @@ import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack, type Client } from '../testing/test-stack.ts';
 
-/** What the console goes by. */
+/** The console's settings. */
 export const BRAND = { CONSOLE_NAME: 'Fährlog <Events>', CONSOLE_ACCENT: '#ffd400' };
 
 /** A system whose console leads to an issuer, and a browser: there once tests run. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   issuer.begin(`${apiUrl()}/console/`);
 });
 
-/** What went wrong on a page of a test, and was not expected, fails the test. */
+/** Unexpected errors on a page fail the test. */
 afterEach(async () => {
   rightClocks();
   await browser.closePages();
@@ -46,7 +46,7 @@ export const apiUrl = (): string => stack.stack.addresses['API_URL'] ?? '';
 
 type Known = { name: string; client: Client };
 
-/** A person whom the issuer knows, with an account that has a subscription. */
+/** A user of the issuer, with an account that has a subscription. */
 export async function aPerson({ isRenewed = false } = {}): Promise<Known> {
   const client = await stack.client('carrier');
   await client.subscribe('order.created', receiver.url(`/${randomUUID()}`));
@@ -85,7 +85,7 @@ export async function signedIn({ name }: Known, { isForgotten = false } = {}): P
   return opened;
 }
 
-/** What the page says is wrong, once it says so, where one signs in. */
+/** Resolves with the error that the sign-in page shows. */
 export async function toldWhy(page: Page): Promise<string> {
   const [text] = await Promise.all([
     page.getByRole('alert').textContent(),

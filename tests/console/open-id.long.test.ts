@@ -22,7 +22,7 @@ import {
   toldWhy,
 } from './open-id-stand.ts';
 
-/** What the page keeps by a name of its own, a JWT, or a piece of one. */
+/** Matches the page's own keys, a JWT, or a piece of one. */
 const OURS = /waybell|eyJ/;
 
 describe('signing in to the console at an issuer', () => {
@@ -171,7 +171,7 @@ describe('a page whose issuer renews tokens', () => {
       await until('it was renewed', () => issuer.granted.length >= before + turn);
     }
     expect(issuer.granted.slice(before)).toEqual(['refresh_token 200', 'refresh_token 200']);
-    // What the other tab got, it keeps too.
+    // The other tab keeps its token, too.
     await tab.reload();
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
     await page.getByRole('link', { name: 'Subscriptions' }).click();
@@ -182,7 +182,7 @@ describe('a page whose issuer renews tokens', () => {
     const opened = await signedIn(await aPerson({ isRenewed: true }));
     const { page } = opened;
     await using _away = await issuer.away();
-    // Where a test stands still, this page's clock does so too.
+    // The page's clock may stand still together with the test.
     await laterBy(page, TOKEN_LIFE_S - 30);
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page

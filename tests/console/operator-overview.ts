@@ -44,7 +44,7 @@ export function operatorOverview(): void {
       await row.getByRole('link', { name: '2', exact: true }).click();
       await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
       expect(page.url()).toContain(client.account);
-      // Also those that wait for another attempt than their first.
+      // Includes deliveries that wait for a later attempt.
       expect(page.url()).toContain('status=waiting%2Cretrying');
       await stack.postgres.query('delete from waybell.deliverer_waiting where subscription = $1', [subscription]);
       hung.answer(200);

@@ -28,7 +28,7 @@ export function operatorPages(): void {
       const publish = page.getByRole('button', { name: 'Publish' });
       await page.getByText('/payload/id').first().waitFor();
       await until('it cannot be published', () => publish.isDisabled());
-      // How a browser tells of the answer to a check.
+      // The browser logs the answer to a check so.
       await opened.untilTrouble(/422/);
       await editor.fill((await editor.inputValue()).replace('"seven"', '7'));
       await page.getByText('Valid: it is published').waitFor();

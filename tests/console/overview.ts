@@ -102,6 +102,6 @@ export function overview(): void {
   });
 }
 
-/** By their rows, from above. */
+/** The actions by their rows, from the top. */
 const shownActions = async (page: Page): Promise<string[]> =>
   (await page.getByRole('rowheader').allTextContents()).map((text) => text.split(' ')[0] ?? '');

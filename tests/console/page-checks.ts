@@ -4,7 +4,7 @@ import { axeViolations } from '../testing/axe-violations.ts';
 
 const HEIGHT = 800;
 
-/** As much of a browser's own global as is asked for here. */
+/** The needed part of a browser's global. */
 type PageGlobal = { document: { documentElement: { scrollWidth: number } }; innerWidth: number };
 
 /** Waits until nothing is being loaded any more. */
@@ -12,7 +12,7 @@ export async function untilLoaded(page: Page): Promise<void> {
   await page.locator('.spinner').first().waitFor({ state: 'detached' });
 }
 
-/** By how many pixels the page is wider than its window. */
+/** Returns by how many pixels the page is wider than its window. */
 export async function overhang(page: Page, width: number): Promise<number> {
   await page.setViewportSize({ width, height: HEIGHT });
   return page.evaluate(() => {

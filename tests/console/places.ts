@@ -12,7 +12,7 @@ export type Place = [name: string, go: (page: Page, known: Furnished, opened: Op
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 export const dialog = (page: Page) => page.getByRole('dialog');
 
-/** Leads to an address of the console without loading it anew. */
+/** Opens an address of the console without reloading it. */
 export const to = async (page: Page, address: string): Promise<void> =>
   page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
 

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { problemsWithText } from '../../apps/console/src/parts/problem-texts.ts';
 
-/** What the page cannot cause: it asks by a client made from the document, and follows no listener. */
+/** Problems that the page cannot cause: its client is made from the document, and it follows no listener. */
 const NOT_CAUSED = [
   'invalid-json',
   'malformed-request',
@@ -18,7 +18,7 @@ const NOT_CAUSED = [
   'headers-too-large',
 ];
 
-/** What the page alone knows. */
+/** Problems that only the page knows. */
 const OWN = ['unreachable'];
 
 const publishedKinds = (): string[] =>

@@ -162,7 +162,7 @@ export function screenshots(): void {
   });
 }
 
-/** What a day brings to a client, an hour a bar. */
+/** Logs a client's day, with one bar for each hour. */
 async function logADay({ carrier, subscription }: Furnished): Promise<void> {
   await using log = await openLog();
   const now = wallClockMs();

@@ -11,10 +11,10 @@ export let stack: TestStack;
 export let browser: Browser;
 export let receiver: Receiver;
 
-/** As many retries as the contract of carriers has, without its pauses: a delivery is exhausted in a second. */
+/** The number of retries in the contract of carriers, with short pauses: a delivery is exhausted in a second. */
 const CARRIER_DELAYS_MS = [100, 200, 400];
 
-/** What the operator tells of where callbacks come from. */
+/** The configured networks of callbacks. */
 export const SOURCE_NETWORK = '8.8.8.0/28';
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** What went wrong on a page of a test, and was not expected, fails the test. */
+/** Unexpected errors on a page fail the test. */
 afterEach(async () => browser?.closePages());
 
 afterAll(async () => {

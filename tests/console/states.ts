@@ -10,7 +10,7 @@ import { anAccount, stack } from './stand.ts';
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
 const isTimeline = ({ pathname }: URL) => pathname.startsWith('/v1/timeline/');
 
-/** As the API says it, where a client asks too often. */
+/** The API's answer to too many requests. */
 const tooOften = {
   status: 429,
   headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
@@ -105,7 +105,7 @@ export function states(): void {
       const buttons = async (sign: string | RegExp) => {
         await page.getByText(sign).first().waitFor();
         const names = await page.locator('#main').getByRole('button').allTextContents();
-        // What only sorts a table, or opens, changes nothing.
+        // Buttons that only sort a table, or open a part, change nothing.
         return names.filter((name) => !/^(Copy|Show|[▸▾])|↕$/.test(name));
       };
       expect(await buttons(known.path)).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** What a person does once with the mouse or the keyboard. */
+/** Single actions of a person with the mouse or the keyboard. */
 const INTERACTIONS: ReadonlySet<string> = new Set([
   'click',
   'dblclick',

@@ -55,7 +55,7 @@ export function stops(): void {
       await carrier.subscribe('order.created', url);
       const subscription = await stack.subscriptionAt(url);
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
-      // Else it may go off, for what failed before, while the host is stopped.
+      // Otherwise earlier failures may switch it off while the host is stopped.
       await until('it is switched off', async () => {
         const { is_active: isActive } = await ask<{ is_active: boolean }>(carrier, `/v1/subscriptions/${subscription}`);
         return !isActive;

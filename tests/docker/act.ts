@@ -12,7 +12,7 @@ const PUBLISHES = /\b(docker buildx imagetools create|helm registry login|helm p
 export type Step = { uses?: string; run?: string; env?: Record<string, string> };
 export type Job = { steps: Step[]; needs?: string[]; strategy?: object; container?: unknown };
 
-/** Where a workflow runs: an engine, and a clone whose files it gets. */
+/** The place where a workflow runs: an engine, and a clone with its files. */
 export type Place = { engine: Engine; clone: string };
 
 export type JobRun = {
@@ -20,7 +20,7 @@ export type JobRun = {
   job: string;
   /** The image that stands for the machine, where the job names no container. */
   image: string;
-  /** What is otherwise than in the workflow's file. */
+  /** Changes the job of the workflow's file. */
   change?: (job: Job) => Job;
   /** The tag that is pushed; else the main branch is. */
   tag?: string;

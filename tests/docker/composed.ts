@@ -19,7 +19,7 @@ function commandsOf(page: string, text: string): string[] {
 
 export function composed(): void {
   describe('docker-compose.yml, as the README starts it,', () => {
-    /** What the commands of the README have said, and the variables that they have set. */
+    /** Output and variables of the README's commands. */
     let said = '';
     let published = 1_000;
     const compose = (...args: string[]) => engine.inside('docker', ['compose', ...args], { cwd: clone });

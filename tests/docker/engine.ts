@@ -98,7 +98,7 @@ export class Engine implements AsyncDisposable {
     return (await running).stdout.trim();
   }
 
-  /** What runs the command that follows it in the engine's network: words, none where that is the machine's. */
+  /** Words of the command that enters the engine's network; none if it is the machine's. */
   get entering(): string[] {
     return this.isPrivate ? ['nsenter', `--net=/proc/${this.#first}/ns/net`] : [];
   }
@@ -110,7 +110,7 @@ export class Engine implements AsyncDisposable {
     return Number(children) || pid;
   }
 
-  /** By which any client finds it. */
+  /** Variables by which any client finds it. */
   get environment(): Record<string, string> {
     return {
       DOCKER_CONFIG: this.#folder,
@@ -122,7 +122,7 @@ export class Engine implements AsyncDisposable {
     if (this.#process?.exitCode === null) {
       const containers = (await this.docker('ps', '--all', '--quiet')).split('\n').filter(Boolean);
       if (containers.length > 0) await this.docker('rm', '--force', '--volumes', ...containers);
-      // unshare itself heeds no signal while it waits.
+      // unshare itself ignores signals while it waits.
       process.kill(this.#first, 'SIGTERM');
       await once(this.#process, 'exit');
     }

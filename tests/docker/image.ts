@@ -6,7 +6,7 @@ import { repository } from '@waybell/stack/stack-folder';
 import { services } from '@waybell/stack/services';
 import { engine, folder, REVISION } from './stand.ts';
 
-/** As the engine says it: what a container is started with. */
+/** The engine's description of a container's start. */
 type ImageConfig = {
   User: string;
   Env: string[];

@@ -18,7 +18,7 @@ export function onlyDocker(): void {
     // Past the script, which would fetch a pnpm.
     const WAYBELL = ['node', 'cli/main.ts'];
     const waybell = (...args: string[]) => onMachine(...WAYBELL, ...args);
-    /** What there is in the engine beside the machine. */
+    /** Lists everything that exists in the engine. */
     const containers = async () => namesIn(await engine.docker('ps', '--all', '--format={{.Names}}')).filter(isOurs);
     const volumes = async () => namesIn(await engine.docker('volume', 'ls', '--quiet')).filter(isOurs);
     const statusHere = async () => JSON.parse(await waybell('status', '--json').catch(said)) as Status;
@@ -133,7 +133,7 @@ async function startMachine(): Promise<void> {
   const settings = {
     HOME: '/tmp/home',
     NODE_COMPILE_CACHE: '/tmp/compiled',
-    // As the engine sees it, for the reaper's container.
+    // The engine's path, for the reaper's container.
     TESTCONTAINERS_DOCKER_SOCKET_OVERRIDE: socket,
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
@@ -155,7 +155,7 @@ const isOurs = (name: string): boolean => /^waybell-[0-9a-f]{8}-/.test(name);
 const namesIn = (text: string): string[] => text.split('\n').filter((name) => name !== '');
 
 const said = (error: unknown): string => {
-  // What execFile rejects with.
+  // The form of execFile's error.
   const { stdout = '', message } = error as Error & { stdout?: string };
   return `${stdout}${message}`;
 };

@@ -68,7 +68,7 @@ export async function makeStandIns(engine: Engine): Promise<void> {
 
 /** Builds an image; packages are reached by the engine's own network, as a private one has no other. */
 export async function build(engine: Engine, context: string, ...options: string[]): Promise<void> {
-  // By name: Debian's client takes the builder before it.
+  // Named explicitly: Debian's client takes the builder before it.
   await engine.docker('buildx', 'build', '--network', 'host', ...options, context);
 }
 

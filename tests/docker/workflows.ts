@@ -12,7 +12,7 @@ import { engine, folder, moveEngine } from './stand.ts';
 
 /** Stands for the machines of GitHub. */
 const RUNNER = 'waybell-runner';
-/** What is tested where the whole gate would take too long: it needs a broker. */
+/** A short test in place of the whole gate: it needs a broker. */
 const SHORT = 'libs/line/broker/queue-check.test.ts';
 const TAG = `v${manifest.version}`;
 const clone = join(folder, 'workflows');

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** As large as an event may be. */
+/** Makes an event of the maximum size. */
 function largestEvent(carrier: string): { guid: string; text: string } {
   const event = anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier } });
   const written = (status: string) => JSON.stringify({ ...event, payload: { id: 2, status } });

@@ -16,7 +16,7 @@ const EVENTS_PER_SECOND: Record<Scale, number> = { short: 50, release: 500 };
 /** In the release bench longer than a request to what is dead may take. */
 const WATCHED_MS: Record<Scale, number> = { short: 30_000, release: 90_000 };
 
-/** What was to be seen beside the ends: what was set aside, and how long healthy endpoints heard nothing. */
+/** Observations beside the ends: suspects, and the longest wait of healthy endpoints. */
 export type Watched = { course: Course; suspects: number };
 
 /** Breaks something under load, while four endpoints never answer, and watches for a while how the others fare. */

@@ -18,11 +18,11 @@ export const faultSettings = {
   CARRIER_RETRY_DELAYS: '200ms,400ms,800ms',
   DELIVER_SLOTS: String(SLOTS),
   DELIVER_HELD: String(HELD_NOW),
-  // What is slow with all else on a small machine is not away: that would cost duplicates, and answers of the API.
+  // Slow answers on a busy small machine must not count as outages: that would cost duplicates, and errors of the API.
   ...PATIENT,
 };
 
-/** As shipped, for faults that are about an outage of Postgres. */
+/** The shipped value, for faults about an outage of Postgres. */
 export const shippedDatabaseTimeout = { DATABASE_TIMEOUT: '' };
 
 /** No two attempts at a delivery may be closer than this. */

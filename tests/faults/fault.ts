@@ -14,7 +14,7 @@ export type Fault = StageNeeds & {
   run: (stage: Stage, ledger: Ledger) => Promise<Course>;
 };
 
-/** What it may cost. That everything comes to the end that it is owed holds for every fault. */
+/** The permitted cost of a fault. Every fault requires that everything comes to its expected end. */
 export type Bars = {
   /** Requests that receivers may get again, with the same `webhook-id` and attempt, each time that it happens. */
   duplicates: number;
@@ -38,8 +38,8 @@ export type Course = {
   movingAgainSeconds?: number;
   /** From the end of the load to the last end. */
   atRestSeconds?: number;
-  /** What else is worth knowing, printed below the row. */
+  /** Further observations, printed below the row. */
   notes?: string[];
-  /** What else was to hold and did not. */
+  /** Further broken conditions. */
   problems?: string[];
 };

@@ -17,7 +17,7 @@ export async function raceTheLastFailure(stage: Stage, ledger: Ledger): Promise<
   fail();
 }
 
-/** A client subscribes anew, at another address, while the last attempt for the old one is about to fail: stays on. */
+/** Subscribes again, at another address, while the last attempt for the old one is about to fail: the subscription stays on. */
 export async function subscribeBeforeTheLastFailure(stage: Stage, ledger: Ledger): Promise<void> {
   const { party, lastFailure } = await aboutToFail(stage, ledger, { side: 'shipper', folder: '/renewed' });
   const fail = await lastFailure;

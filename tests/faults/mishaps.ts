@@ -13,9 +13,9 @@ import type { Stage } from './stage.ts';
 /** Something that goes wrong for a while. */
 export type Mishap = {
   name: string;
-  /** What no other mishap may touch while it lasts. */
+  /** Resources that no other mishap may touch while it lasts. */
   takes: readonly string[];
-  /** What no other mishap may take while it lasts. */
+  /** Resources that no other mishap may take while it lasts. */
   needs: readonly string[];
   /** Brings it about; resolves with what ends it. */
   begin: (stage: Stage) => Promise<() => Promise<unknown>>;

@@ -8,9 +8,8 @@ const MOST_NAMED = 3;
 type Row = Pick<Attempted, 'delivery' | 'attempt' | 'kind' | 'at'>;
 
 /**
- * What the delivery log does not tell as the records do: each attempt and each end is to be in it, and once. It may be
- * writing yet when the queues are empty, so it gets some time. Records from before `since`, in milliseconds of the wall
- * clock, may be missing.
+ * Compares the delivery log with the records: each attempt and each end must be in it, once. The log may still be writing when
+ * the queues are empty, so it gets some time. Records from before `since`, in milliseconds of the wall clock, may be missing.
  */
 export async function missingInLog(stack: TestStack, ledger: Ledger, since = 0): Promise<string[]> {
   let amiss: string[] = [];

@@ -65,8 +65,8 @@ export async function movingSubscriber(stage: Stage): Promise<Moving> {
 }
 
 async function changed(stage: Stage, api: RoundRobin, callbackUrl: string): Promise<string[]> {
-  const wish = { callback_url: callbackUrl };
-  const { status, body } = await api.call('POST', `/v1/public/webhooks/${ACTION}/subscribe`, wish);
+  const wanted = { callback_url: callbackUrl };
+  const { status, body } = await api.call('POST', `/v1/public/webhooks/${ACTION}/subscribe`, wanted);
   const problems = status === 200 ? [] : [`a change was answered with ${status}: ${body}`];
   for (const _ of replicasOf(stage, 'subscription-api')) {
     const listed = await api.call('GET', '/v1/public/webhooks');

@@ -10,7 +10,7 @@ export type Planned = { mishap: Mishap; atMs: number; forMs: number };
 const AT_ONCE = 3;
 const PAUSE_MS = { least: 500, most: 4_000 };
 const LASTS_MS = { least: 2_000, most: 15_000 };
-/** What ended needs a while until it can be broken again. */
+/** Time until a part that has recovered can be broken again. */
 const SETTLED_MS = 3_000;
 
 /** Mishaps of which up to three go on at once, in so long: the same ones wherever the dice fall so. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { ProcessSpec } from '@waybell/stack/supervised-process';
 import type { Stage } from './stage.ts';
 
-/** What goes with a restore: the guids of deliveries that were waiting in Postgres when it was stopped. */
+/** Effects of a restore: the guids of deliveries that were waiting in Postgres when it was stopped. */
 type GoneWithIt = { waiting: string[] };
 
 /** Copies the files of Postgres as they are now, while it works; resolves with what stops it and has it begin there again. */

@@ -32,7 +32,7 @@ export async function removeReplica({ stack: { stack } }: Stage, replica: Superv
     : [`${replica.spec.name} was told to stop, and did not end in order`];
 }
 
-/** Those that run, the service itself first. */
+/** Returns the running ones, the service itself first. */
 export function replicasOf({ stack }: Stage, name: string): SupervisedProcess[] {
   return stack.stack.services.filter(({ spec }) => spec.name.replace(/-\d+$/, '') === name);
 }

@@ -28,7 +28,7 @@ if (chosen.length === 0) {
 await using stages = new Stages(scale);
 let ending: Promise<void> | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // What was started must not outlive the bench, however often it is told to end.
+  // Child processes must not outlive the bench, however often it is told to end.
   process.on(signal, () => {
     ending ??= stages.clear().finally(() => process.exit(1));
   });
@@ -44,7 +44,7 @@ for (const fault of chosen) {
     if (proof.problems.length > 0) failures += 1;
   } catch (error) {
     failures += 1;
-    // What it stood on went away under it: that says nothing of it.
+    // Its stage went away: that proves nothing.
     const what = ending === undefined ? `NOT ENDED: ${String(error)}` : 'CUT SHORT by a signal';
     process.stderr.write(`    ${what}\n`);
   }

@@ -42,7 +42,7 @@ export function soakOf({ minutes, round }: SoakOptions) {
   };
 }
 
-/** So long a bench shows how far it is. */
+/** Shows the progress of a bench. */
 export function say(what: string): void {
   process.stderr.write(`    ${new Date().toISOString()} ${what}\n`);
 }

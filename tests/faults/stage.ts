@@ -15,7 +15,7 @@ export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
 export type BuiltStage = Stage & AsyncDisposable;
 export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStage>;
 
-/** What a fault needs of its stage. */
+/** Requirements of a fault for its stage. */
 export type StageNeeds = {
   /** Settings of the services, beside the short schedules that every fault has. */
   settings?: Settings | ((scale: Scale) => Settings);
@@ -26,7 +26,7 @@ export type StageNeeds = {
 /** A class, also one that makes its instances itself. */
 type Class<T> = { readonly name: string; readonly prototype: T; [Symbol.hasInstance](value: unknown): boolean };
 
-/** What a stage has of that class, beside what each has. Throws where it has none. */
+/** Returns the stage's part of that class. Throws if it has none. */
 export function partOf<T>(stage: Stage, kind: Class<T>): T {
   for (const part of Object.values<unknown>(stage)) if (part instanceof kind) return part as T;
   throw new Error(`this stage has no ${kind.name}`);

@@ -1,4 +1,4 @@
-/** What a later version may write, as changes of this one: tried on processes before anybody writes such a version. */
+/** Formats that a later version may write, as changes of this one: tried on processes before such a version exists. */
 import type { Edit } from './other-sources.ts';
 
 const NOTE = 'libs/line/delivery-note.ts';

@@ -11,7 +11,7 @@ import type { Scale, Stage } from './stage.ts';
 type Plan = { eventsPerSecond: number; eventsBefore: number; eventsAfter: number; times: number };
 
 const PLANS: Record<Scale, Plan> = {
-  // What two cores carry beside other tests: more would only wait, and be delivered when the fault is long over.
+  // The capacity of two cores beside other tests: more events would only wait, and be delivered long after the fault.
   short: { eventsPerSecond: 100, eventsBefore: 50, eventsAfter: 100, times: 1 },
   release: { eventsPerSecond: 1_000, eventsBefore: 2_000, eventsAfter: 5_000, times: 1 },
 };
@@ -23,13 +23,13 @@ const LONGEST_PAUSE_MS = 3_000;
 export type Inject = (stage: Stage, ledger: Ledger) => Promise<string[] | void>;
 
 export type UnderLoadOptions = {
-  /** What upstream publishes, where the usual rate is more than a small machine can carry. */
+  /** Rate of events, where the usual rate is more than a small machine can carry. */
   eventsPerSecond?: Partial<Record<Scale, number>>;
   /** How often it is broken in the release bench, each time at a random moment. */
   releaseTimes?: number;
-  /** Ends that are no worse than what the fault has earned, beside those that are owed. */
+  /** Acceptable ends in addition to the expected ones. */
   permits?: (owed: Owed) => readonly Ending[];
-  /** What else must hold once the line is at rest. */
+  /** Further conditions once the line is at rest. */
   check?: (stage: Stage, ledger: Ledger) => Promise<string[]> | string[];
 };
 

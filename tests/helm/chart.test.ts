@@ -51,7 +51,7 @@ const READS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
 
 const own = aSelfSignedCertificate({ name: 'waybell' });
 
-/** What an operator has in Secrets and ConfigMaps. */
+/** Contents of an operator's Secrets and ConfigMaps. */
 const KEPT: Record<string, string> = {
   ADMIN_AMQP_URL: 'amqps://waybell-operator:secret@rabbitmq',
   TLS_KEY: own.key,
@@ -119,7 +119,7 @@ const jobs = parse(readFileSync(join(repository, 'deploy/helm/waybell/values.yam
 const { SHUTDOWN_GRACE } = processSettings;
 const shutdownGraceMs = (env: NodeJS.ProcessEnv) => readEnvironment({ SHUTDOWN_GRACE }, env).SHUTDOWN_GRACE;
 
-/** Of Node.js, and not a setting. */
+/** Variables of Node.js, which are no settings. */
 const extra = (workload: object) => (JSON.stringify(workload).includes('NODE_EXTRA') ? ['NODE_EXTRA_CA_CERTS'] : []);
 
 describe('the ports of the chart', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 
-/** What the chart makes of each of values.ts, to be read. */
+/** The chart's output for each of values.ts, for review. */
 export const goldenFile = (name: string) => join(import.meta.dirname, `${name}.golden.yaml`);
 
 /** A rendering without the release's version, and without the alerts and the dashboard, which lie elsewhere. */

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { repository } from '@waybell/stack/stack-folder';
 import { goProgram } from '../testing/go-program.ts';
 
-/** What building takes on a slow machine: there to end what will never end. */
+/** Limit for building on a slow machine: ends only a build that hangs. */
 export const BUILDING_LIMIT_MS = 3_600_000;
 export const HELM = 'helm.sh/helm/v4/cmd/helm@v4.3.1';
 export const CHART = join(repository, 'deploy/helm/waybell');

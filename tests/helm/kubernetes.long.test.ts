@@ -8,7 +8,7 @@ import { moduleSource } from '../testing/module-source.ts';
 import { VALUES } from './values.ts';
 
 const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-/** What the chart has objects of, and Kubernetes does not know by itself. */
+/** Kinds of the chart's objects that Kubernetes does not have by itself. */
 const CUSTOM = [
   ['github.com/kedacore/keda/v2', 'v2.21.0', 'config/crd/bases/keda.sh_scaledobjects'],
   ...['servicemonitors', 'prometheusrules'].map((name) => [
@@ -47,7 +47,7 @@ async function accepted(asked: Promise<{ status: number; body: string }>): Promi
 const create = (path: string, object: object) =>
   accepted(kubernetes.ask(`${path}?fieldValidation=Strict`, { method: 'POST', body: JSON.stringify(object) }));
 
-/** Where objects of this kind are made. */
+/** Returns the address at which objects of this kind are created. */
 async function collectionOf({ apiVersion, kind }: KubernetesObject): Promise<string> {
   const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const { resources } = await accepted(kubernetes.ask(group));

@@ -74,7 +74,7 @@ networkPolicy:
 /** Values of the chart, as a person would write them: nothing but what has to be, and all that there is. */
 export const VALUES = { minimal, everything };
 
-/** Values that the chart refuses, and what it says of each. */
+/** Values that the chart refuses, and the error of each. */
 export const REFUSED: [values: string, said: string][] = [
   ['replicas: 3', `at '': additional properties 'replicas' not allowed`],
   ['settings: { LOG_LEVL: debug }', `at '/settings': additional properties 'LOG_LEVL' not allowed`],

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const shipper = { interface: 'shipper', action: 'order.paid' } as const;
 const failing: Receiver = () => ({ status: 500 });
 
-/** What the record tells of, from this attempt on, as if asked for a second ago. */
+/** Sends a record's delivery again, from this attempt on, as if requested a second ago. */
 function resend(line: MemoryLine, record: Attempted | undefined, fromAttempt: number): Delivery {
   if (record?.body === undefined) throw new Error('nothing is known of what was to be sent');
   const { delivery: guid, subscription, generation, event, interface: interfaceName, action, body } = record;

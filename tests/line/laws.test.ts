@@ -9,7 +9,7 @@ type Laws = Record<string, (happened: Happened) => void>;
 
 const inOrder = (lines: Iterable<string>) => [...new Set(lines)].toSorted();
 
-/** As `expect` would say it, which is too slow for so many. */
+/** Does what `expect` does, which is too slow for so many. */
 function same(told: unknown, expected: unknown): void {
   if (JSON.stringify(told) !== JSON.stringify(expected)) expect(told).toEqual(expected);
 }
@@ -39,7 +39,7 @@ const always: Laws = {
       const owed = owedBy(told, happened.line.subscriptions.rows);
       const linesOf = (some: typeof owed) =>
         some.map(({ row, delivery, suppressed }) => `${row.guid} ${suppressed ?? delivery}`);
-      // Those that went off at some time may have been off by then.
+      // Subscriptions that were switched off at some time may have been off by then.
       const certain = linesOf(owed.filter(({ row }) => row.offAt === undefined));
       const nobody = `${told.event.parties[told.event.interface]} no_subscription`;
       const { lines } = verdictOn(told, happened);

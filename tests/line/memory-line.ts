@@ -42,7 +42,7 @@ export type LineOptions = {
   /** Whether a process dies instead of doing that; a new one is there at once. */
   diesAt?: (effect: SideEffect, service: string) => boolean;
   refuses?: Fate['refuses'];
-  /** Else an error that is logged ends the run: it is a bug. */
+  /** False: an error that is logged ends the run as a bug. */
   isLoggingErrors?: boolean;
   /** Whether Postgres is away when it is asked. */
   isAway?: () => boolean;
@@ -53,7 +53,7 @@ export type LineOptions = {
 };
 
 const metrics = createMetrics('test');
-/** Where what is told of the line ends, for others to take. */
+/** Queues for other consumers, where messages of the line end. */
 const RESTING = new Set([logQueue, rejectedQueue, rejectionsQueue]);
 const NOON = Date.UTC(2026, 10, 20, 12);
 /** More than anything takes that comes to an end. */
@@ -98,17 +98,17 @@ export class MemoryLine {
     this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body, headers });
   }
 
-  /** What the delivery log would write. */
+  /** Records for the delivery log. */
   get outcomes(): Outcome[] {
     return this.broker.kept(logQueue).flatMap(({ publication: { body } }) => readOutcomes(body));
   }
 
-  /** What operators see. */
+  /** Messages in the rejected queue. */
   get rejections(): RejectedMessage[] {
     return this.broker.kept(rejectedQueue).map((each) => readRejected(asConsumed(each)));
   }
 
-  /** What upstream was told. */
+  /** Notices for upstream. */
   get notices(): { guid: string | null }[] {
     return this.broker.kept(rejectionsQueue).map(({ publication: { body } }) => JSON.parse(body.toString()));
   }

@@ -1,7 +1,7 @@
 import type { Once } from '@waybell/line/once';
 import type { MemoryLink } from '@waybell/line/testing/memory-link';
 
-/** What the processes of a line have handed over, kept in memory: a process may die before it remembers. */
+/** Marks of the processes of a line, in memory: a process may die before it remembers. */
 export class MemoryOnce {
   readonly #now: () => number;
   readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
@@ -10,7 +10,7 @@ export class MemoryOnce {
     this.#now = now;
   }
 
-  /** As the process of that link sees it. */
+  /** Returns the marks as the process of that link sees them. */
   of(link: MemoryLink): Once {
     return {
       recall: async (keys) => keys.map((key) => this.#recalled(key)),

@@ -22,13 +22,13 @@ export type Row = {
   offAt?: number;
 };
 
-/** What its deliveries are signed with. */
+/** Returns the signing secret of its deliveries. */
 export const secretOf = (account: string): string => `whsec_${Buffer.from(account).toString('base64')}`;
 
-/** In the place of the tables: what the steps ask and say of subscriptions. */
+/** Replaces the tables: the steps' queries and changes of subscriptions. */
 export class MemorySubscriptions {
   readonly rows: Row[] = [];
-  /** What a rule switched off, in this order. */
+  /** Subscriptions that a rule switched off, in this order. */
   readonly deactivations: Deactivated[] = [];
   offOnExhausted: readonly InterfaceName[] = [];
 

@@ -3,10 +3,10 @@ import { messageGuidOf } from '../actions/oracle/message-guid.ts';
 import type { Row } from './memory-subscriptions.ts';
 import { LINKS, type Happened, type Told } from './story.ts';
 
-/** What an event owes to a subscription to it: a delivery, or the reason why there is none. */
+/** The expectation of an event for a subscription: a delivery, or the reason why there is none. */
 export type Owed = { row: Row; delivery: string; body: string; suppressed?: string };
 
-// As the specifications say, by hand: nothing here asks the product what it should have done.
+// Written by hand from the specifications, without asking the product.
 const ATTEMPTS = { carrier: 4, shipper: 6 };
 export const DELAYS_MS = { carrier: [1_000, 2_000, 4_000], shipper: [60_000, 60_000, 60_000, 60_000, 60_000] };
 
@@ -34,7 +34,7 @@ function bodyOf({ event: { interface: interfaceName, action, payload } }: Told, 
   return `{"action":"${action}","action_date":"2026-11-20T09:30:00.123+0000","error_message":null,${own}}`;
 }
 
-/** What the answers of its receiver make of a delivery: a line for each attempt. */
+/** Returns the expected attempts for the answers of its receiver, a line for each. */
 export function attemptsOwed({ row }: Owed, { answersOf }: Happened): string[] {
   const lines: string[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS[row.interface]; attempt += 1) {
@@ -54,7 +54,7 @@ export function attemptTold(record: Attempted): string {
 
 const isRepeat = ({ suppressed }: Routed) => suppressed.some(({ reason }) => reason === 'duplicate');
 
-/** What the router said of an event, and whether it said that it knows it already. */
+/** Returns the router's result for an event, and whether it recognised a repeat. */
 export function verdictOn({ event }: Told, { routed }: Happened) {
   const records = routed.filter((record) => record.event === event.guid);
   const first = records.filter((record) => !isRepeat(record));

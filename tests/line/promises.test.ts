@@ -177,9 +177,9 @@ describe('a delivery whose retry no queue takes', () => {
 
 describe('a crash of the deliverer', () => {
   test('before the retry was remembered costs one request more, and joins the delivery again', async () => {
-    let deaths = 0;
+    let crashes = 0;
     const diesAt: LineOptions['diesAt'] = ({ what }, service) =>
-      service === 'deliverer' && what === 'remember' && deaths++ === 0;
+      service === 'deliverer' && what === 'remember' && crashes++ === 0;
     const { line, event } = aLine({ receiver: failing, diesAt });
     line.publish(event());
     await line.run();

@@ -41,7 +41,7 @@ export const story = fc.record({
 });
 type Story = typeof story extends fc.Arbitrary<infer S> ? S : never;
 
-/** What may happen to processes: nothing, death but between handing over and remembering, or death anywhere. */
+/** Possible crashes: none, only outside of handing over and remembering, or anywhere. */
 export type Mortality = 'none' | 'none forgets' | 'any';
 
 export type Told = { event: PublishedEvent; twist: Story['events'][number]['twist'] };
@@ -106,22 +106,22 @@ function eventOf({ where: { action, account }, twist: how }: Story['events'][num
   });
 }
 
-/** A batch that was in hand at three deaths is taken apart, a message at five set aside: a process dies twice at most. */
-const MOST_DEATHS = 2;
+/** A batch that was in hand at three crashes is taken apart, a message at five set aside: a process dies twice at most. */
+const MOST_CRASHES = 2;
 
 function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullable<LineOptions['diesAt']> {
   const plan = [...deathsAfter];
-  const deaths = new Map<string, number>();
+  const crashes = new Map<string, number>();
   const handedOver = new Set<string>();
   return (effect, service) => {
-    // What is acknowledged ought to be remembered by then.
+    // An acknowledged message must be remembered.
     if (effect.what === 'acknowledge') for (const { messageId = '' } of effect.messages) handedOver.delete(messageId);
     const [next = Infinity] = plan;
-    const died = deaths.get(service) ?? 0;
-    const mayDie = died < MOST_DEATHS && (mortality === 'any' || handedOver.size === 0);
+    const died = crashes.get(service) ?? 0;
+    const mayDie = died < MOST_CRASHES && (mortality === 'any' || handedOver.size === 0);
     if (next <= 0 && mayDie) {
       plan.shift();
-      deaths.set(service, died + 1);
+      crashes.set(service, died + 1);
       return true;
     }
     plan[0] = next - 1;

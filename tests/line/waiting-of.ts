@@ -8,7 +8,7 @@ type Shared = {
   ask: <T>(look: () => T) => T;
 };
 
-/** What a process asks every second, and none asks while nothing waits: it would fill days. */
+/** A query of every second, not simulated while nothing waits: it would fill days. */
 const ASKED_ALWAYS = new Set<string>(['claim', 'shutRooms', 'lookAfterHeld', 'flushSums']);
 let processes = 0;
 

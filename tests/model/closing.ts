@@ -6,7 +6,7 @@ const OVER = new Unavailable('time', () => Promise.resolve());
 
 /** It releases the room, which is claimed by its own. */
 function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
-  if (claimed === index) return { claimed: undefined, deaths: 0 };
+  if (claimed === index) return { claimed: undefined, crashes: 0 };
   return ranOutOf === index ? { ranOutOf: undefined } : {};
 }
 
@@ -16,7 +16,7 @@ export function closingMoves(place: Place): Move[] {
   const { state } = replica;
   const ends = () => ({ ...renewed(place), ...leftBy(place) });
   const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
-  // What they come to may still be heard.
+  // Their results may still arrive.
   const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);
   return [
     ...(running.length === 0 ? [] : [{ label: `${name} ends what is at work`, to: cut }]),

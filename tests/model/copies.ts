@@ -12,11 +12,11 @@ import { remembering } from './remembering.ts';
 export type Copy = {
   lane: Lane;
   message: Message;
-  /** What it was taken from, where that is a room; it stays there until it is settled. */
+  /** Its row, if it was taken from a room; the row stays there until it is settled. */
   row?: WaitingRow;
   /** It is in a room because it is under way; late where it is not postponed any more, and its process does not know. */
   lease?: 'in time' | 'late';
-  /** By replica: how often it returned from there, as far as that replica knows. */
+  /** Known returns from there, by replica. */
   seen: readonly number[];
 };
 
@@ -44,7 +44,7 @@ export const attemptOf = remembering((message: Message): { delivery: DeliveryNam
 
 export const isSeveral = (message: Message): boolean => countMembers(message) > 1;
 
-/** What a process takes it for. */
+/** Returns the messages that a process reads from it. */
 export function messagesOf(message: Message): readonly Message[] {
   return isDeliveryBatch(message) ? opened(message) : [message];
 }
@@ -81,25 +81,25 @@ export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): stri
 
 export const messageKey = remembering((message: Message): string => {
   if (isDeliveryBatch(message))
-    return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
+    return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.crashes}`;
   const { delivery, attempt } = attemptOf(message);
-  const { waited, deliveryCount, deaths, failures, cameBefore, mayWait } = message;
-  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}${mayWait ? ' again' : ''}`;
+  const { waited, deliveryCount, crashes, failures, cameBefore, mayWait } = message;
+  return `${delivery}${attempt} ${waited?.why ?? ''} ${deliveryCount} ${crashes} ${failures}${cameBefore ? ' before' : ''}${mayWait ? ' again' : ''}`;
 });
 
-/** As it is in its queue again, if it returned from that replica. */
+/** The copy in its queue again, after a return from that replica. */
 export function takenBack(copy: Copy, index: number): Copy {
   return (seenAgain(copy)[index] ??= { ...returned(copy), seen: withSeen(copy, index, (copy.seen[index] ?? 0) + 1) });
 }
 
 const seenAgain = remembering<Copy, Copy[]>(() => []);
 
-/** As it is in its queue again once the process is dead that had it. */
+/** The copy in its queue again, after the crash of its process. */
 export const returned = remembering(({ lane, message, seen }: Copy): Copy => {
   return { lane, message: { ...message, deliveryCount: message.deliveryCount + 1 }, seen };
 });
 
-/** As it is once another process is in the place of that replica. */
+/** The copy after another process has replaced that replica. */
 export function unseen(copy: Copy, index: number): Copy {
   if ((copy.seen[index] ?? 0) === 0) return copy;
   return (forgotten(copy)[index] ??= { ...copy, seen: withSeen(copy, index, 0) });
@@ -115,23 +115,23 @@ function withSeen({ seen }: Copy, index: number, times: number): number[] {
   return all.some((each) => each > 0) ? all : [];
 }
 
-/** As that replica takes it. */
+/** The message as that replica takes it. */
 export function judged(copy: Copy, index: number): Message {
   const { message, seen, row } = copy;
   if (row !== undefined || message.deliveryCount === 0) return message;
-  return (judgedBy(copy)[index] ??= { ...message, deaths: message.deliveryCount - (seen[index] ?? 0) });
+  return (judgedBy(copy)[index] ??= { ...message, crashes: message.deliveryCount - (seen[index] ?? 0) });
 }
 
 const judgedBy = remembering<Copy, Message[]>(() => []);
 
 /** Whether it may have been in hand when a process died. */
 export function cameAgain({ lane, message }: Copy): boolean {
-  return lane === 'queue' && (message.deliveryCount > 0 || message.cameBefore === true || (message.deaths ?? 0) > 0);
+  return lane === 'queue' && (message.deliveryCount > 0 || message.cameBefore === true || (message.crashes ?? 0) > 0);
 }
 
 type Stored = { copies: Copy[]; records: string[] };
 
-/** What there is in queues because of a publication: a copy, or, for good, what is on record. */
+/** The effect of a publication on queues: a copy, or a permanent record. */
 export const storedOf = remembering((publication: Publication): Stored => {
   const { exchange, type = '', body } = publication;
   const bringing = (lane: Lane, to = publication) => ({
@@ -173,7 +173,7 @@ function ofOtherStep(message: Message): string[] {
 
 const inRejectedQueue = ({ messageId }: Message) => `${nameOfGuid(messageId)} in the rejected queue`;
 
-/** What laws rest on in a record: that there is one of the attempt, and whether it is an end, and a rejection. */
+/** The parts of a record that laws depend on: the attempt, and whether it is an end, and a rejection. */
 function toldBy(outcome: Outcome): string[] {
   if (outcome.kind === 'routed' || outcome.kind === 'deactivated') return [];
   const delivery = nameOfGuid(outcome.delivery);
@@ -182,12 +182,12 @@ function toldBy(outcome: Outcome): string[] {
   return outcome.kind === 'failed' ? [attempt] : [attempt, `${delivery} ended`];
 }
 
-/** As the broker brings it, read as the line reads it. */
+/** Returns the message as the broker brings it and the line reads it. */
 function arrived(publication: Publication): Message {
   const sent = asSent(publication);
   const { exchange, routingKey, body: content } = sent;
   const fields = { exchange, routingKey, redelivered: false };
-  // As much of it as the line reads.
+  // The properties that the line reads.
   const consumed = { content, fields, properties: publishOptions(sent) };
   return readMessage('', consumed as unknown as Parameters<typeof readMessage>[1]);
 }

@@ -18,7 +18,7 @@ import { copyOf, openRow } from './rows.ts';
  */
 export type AnswerKind = keyof typeof ANSWERS;
 
-/** What handling an attempt costs and causes, perhaps in parts. */
+/** Cost and effects of handling an attempt, perhaps in parts. */
 export type Handled = { requests: number; caused: Outgoing[] | { parts: Outgoing[][] } };
 
 /** The deliverer's step as it is in the product, all of whose handling has been done beforehand. */
@@ -103,7 +103,7 @@ function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoi
   });
 }
 
-/** As the only one of a batch. */
+/** Handles it as the only one of a batch. */
 async function causedBy({ handle: handler }: Step<Delivery>, delivery: Delivery): Promise<Outgoing[]> {
   const begin = await handler([delivery]);
   const fate = await new Promise<Fate>((resolve) => begin(0, resolve));
@@ -121,7 +121,7 @@ async function handle(delivery: Delivery, config: Config, around: Surroundings):
   return { caused: await causedBy(step, delivery), requests };
 }
 
-/** As what it caused may come, set aside or taken back meanwhile. */
+/** Returns the forms in which its effects may arrive, set aside or taken back meanwhile. */
 function messagesOf(outgoing: Outgoing): Message[] {
   if (outgoing.kind === 'publish')
     return [outgoing, withDelayElapsed(outgoing).publication].flatMap((publication) =>

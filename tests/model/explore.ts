@@ -50,8 +50,8 @@ function nextOf(world: World, moves: Move[], setting: Setting): Move[] {
 }
 
 /**
- * What was visited. A world is no news where the same was reached with no more faults and no fewer requests: all that
- * can happen from it can happen from there, and breaks at least the same laws.
+ * Visited worlds. A world is skipped if the same one was reached with no more faults and no fewer requests: everything that can
+ * follow it can follow that one, and breaks at least the same laws.
  */
 class Seen {
   readonly #best = new Map<string, Counted[]>();

@@ -24,7 +24,7 @@ import {
 } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
-/** What may go wrong next, one fault each. */
+/** Returns the faults that may happen next, one each. */
 export function faultMoves(world: World, setting: Setting): Move[] {
   const faults = [
     ...placesIn(world, setting).flatMap((place) => [

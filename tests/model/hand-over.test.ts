@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { EVERY_FAULT, EVERY_FAULT_OF_ROOMS, exploreRow, type Row } from './row.ts';
 
-/** What is modelled, and what this shows and does not: docs/decisions/0001-hand-over.md. That it can fail: `./waybell test mutants`. */
+/** Scope and limits of the model: docs/decisions/0001-hand-over.md. `./waybell test mutants` shows that it can fail. */
 
 const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_ROOMS] as const;
 const NO_FAULT = { faults: 0, kinds: [] } as const;
 /** Two deliveries in one message. */
 const BATCH = { deliveries: 2, isBatched: true, answers: ['delivered'] } as const;
 const SLOW = { ...BATCH, isSlow: true } as const;
-/** What causes deliveries in parts. */
+/** A message that causes deliveries in parts. */
 const EVENT = { isRouted: true, retries: 2 } as const;
 const KILLER = { faults: 10, answers: ['delivered'], rejectable: ['A'] } as const;
 const SUSPECT = { isBesideSuspect: true, answers: ['delivered'] } as const;
-/** What has no room at its endpoint waits, however often, or arrives. */
+/** A delivery without room at its endpoint waits, however often, or arrives. */
 const WAITING = { answers: ['delivered', 'full'] } as const;
 
 describe('whatever the interleaving, nothing is lost, retried beyond its schedule or stuck, and requests are bounded', () => {

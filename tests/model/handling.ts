@@ -10,10 +10,10 @@ import type { Setting } from './setting.ts';
 import { isLate, isWaiting, knowing, retaining } from './rooms.ts';
 import { asking, hearing, type Move, type Place, type World } from './world.ts';
 
-/** Of a batch that runs, one that has not ended. */
+/** A member of a running batch that has not ended. */
 export type Running = { member: number; message: Delivery };
 
-/** One of these, and what is said of it. Fates are made anew each time, as those in parts change. */
+/** A running member, and its possible fate. Each fate is made separately, because fates in parts change. */
 type Ending = Running & { answer: AnswerKind; what: string; requests: number; isOver: boolean; fate: () => Fate };
 
 export function handlingMoves(place: Place): Move[] {
@@ -35,7 +35,7 @@ export function unheardOf(place: Place, running: Running, { isRetained }: { isRe
   );
 }
 
-/** What was taken back is not begun. */
+/** A member that was taken back is not begun. */
 function notBegun(place: Place): Move[] {
   const { inFlight, state } = place.replica;
   return inFlight.flatMap((asked) => {
@@ -59,7 +59,7 @@ export function runningIn({ members, messages }: Asked<'run'>): Running[] {
   });
 }
 
-/** What is known of each of these. */
+/** Returns the fingerprint known for each key. */
 export function fingerprintsOf(keys: readonly string[], marks: readonly Mark[]): (string | undefined)[] {
   return keys.map((key) => marks.find((mark) => mark.key === key)?.fingerprint);
 }

@@ -3,18 +3,18 @@ import { isIdle, type Replica } from './replica.ts';
 import { copyOf } from './rows.ts';
 import type { World } from './world.ts';
 
-/** What must hold of one delivery, whatever happens. */
+/** Limits for one delivery that hold whatever happens. */
 export type Limits = {
   retries: number;
   /** At most, with all faults there may be. */
   requests: number;
   /** Copies of one attempt on the line at the same time. */
   copies: number;
-  /** Those that there is reason to reject. */
+  /** Deliveries that may be rejected. */
   rejectable: readonly DeliveryName[];
 };
 
-const SUSPECT_DEATHS = 5;
+const SUSPECT_CRASHES = 5;
 
 /** Whether nothing is on the line any more. */
 export function isAtRest({ waiting, rows, unheard, publications, replicas }: World): boolean {
@@ -23,7 +23,7 @@ export function isAtRest({ waiting, rows, unheard, publications, replicas }: Wor
 
 /** The first law that does not hold here, in words; undefined where all do. */
 export function brokenLaw(world: World, limits: Limits): string | undefined {
-  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DEATHS} deaths`;
+  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_CRASHES} crashes`;
   const wrong = world.replicas.find(({ broken }) => broken !== undefined);
   if (wrong !== undefined) return wrong.broken;
   const isResting = isAtRest(world);
@@ -50,10 +50,10 @@ function brokenFor(world: World, delivery: DeliveryName, limits: Limits): string
 
 function isHandlingSuspects({ state }: Replica): boolean {
   const members = [...state.members.values()];
-  return members.some(({ purpose, message }) => purpose === 'handle' && (message.deaths ?? 0) >= SUSPECT_DEATHS);
+  return members.some(({ purpose, message }) => purpose === 'handle' && (message.crashes ?? 0) >= SUSPECT_CRASHES);
 }
 
-/** What is counted of a delivery at this moment. */
+/** Returns the counts of a delivery at this moment. */
 export function figures(
   world: World,
   delivery: DeliveryName,
@@ -82,7 +82,7 @@ function incomplete(world: World, delivery: DeliveryName): string | undefined {
   return isRejected === isSetAside ? undefined : 'rejected by half';
 }
 
-/** What there is on record. */
+/** Returns the records of a delivery. */
 function toldOf({ records, publications }: World, delivery: DeliveryName) {
   const all = new Set([...records, ...publications.flatMap((publication) => storedOf(publication).records)]);
   const told = [...all].filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));

@@ -7,12 +7,12 @@ import { cutOff, apply, type Asked } from './replica.ts';
 import { answered, replaced } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
-/** What a replica does about them, unasked. */
+/** Moves of a replica about leases, without a request. */
 export function leaseMoves(place: Place): Move[] {
   return [...slow(place), ...late(place)];
 }
 
-/** What is at work in a batch has been so for long. */
+/** Running members of a batch become slow. */
 function slow({ setting, replica, ...place }: Place): Move[] {
   if (!setting.isSlow) return [];
   const rules = setting.rules;
@@ -27,7 +27,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
   });
 }
 
-/** What it cannot postpone any more is another's, or will be. */
+/** A lease that can no longer be postponed belongs to another process, now or soon. */
 function late(place: Place): Move[] {
   const { replica, world, name, setting } = place;
   const isOver = ({ row, lease }: Copy) =>

@@ -51,7 +51,7 @@ function takenTogether(place: Place): Move[] {
 
 function taken(place: Place, copies: readonly Copy[]): Move {
   const { world, name } = place;
-  // Of those that are alike, as many as are taken.
+  // Of equal copies, takes as many as fit.
   const waiting = [...world.waiting];
   for (const copy of copies) waiting.splice(waiting.indexOf(copy), 1);
   const what = copies.map((copy) => `${nameOf(copy)} from the ${copy.lane}`).join(' and ');
@@ -61,7 +61,7 @@ function taken(place: Place, copies: readonly Copy[]): Move {
   };
 }
 
-/** What was away is back, or has been away for too long. */
+/** A dependency is back, or has been away for too long. */
 function outageMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
   const next = { none: [], short: ['back', 'outlasted'], long: ['back'] } as const;
@@ -102,8 +102,8 @@ function answers(place: Place, asked: Asked): Move[] {
     case 'recall': {
       const { members, keys } = asked;
       const known = fingerprintsOf(keys, [...world.remembered, ...replica.own]);
-      const isNews = known.every((fingerprint) => fingerprint === undefined);
-      const label = `${name} ${isNews ? 'does not know' : 'recognises'} ${what}`;
+      const needsNoRecall = known.every((fingerprint) => fingerprint === undefined);
+      const label = `${name} ${needsNoRecall ? 'does not know' : 'recognises'} ${what}`;
       return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', members, known }]) }];
     }
     case 'run':
@@ -146,10 +146,10 @@ function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy):
   const { world, index } = place;
   if (kind === 'give back') return backInQueues(place, [copy]);
   if (copy.row === undefined) return {};
-  return { ...settling(world, copy.row), ...(world.claimed === index ? { deaths: 0 } : {}) };
+  return { ...settling(world, copy.row), ...(world.claimed === index ? { crashes: 0 } : {}) };
 }
 
-/** What a put changes once it is committed. */
+/** The effect of a committed put. */
 export function inRoom(world: World, what: Asked<'put'>['what']): Partial<World> {
   if (what.kind === 'wait') return putting(world, what.row);
   return { publications: [...world.publications, waitedAs(what)] };

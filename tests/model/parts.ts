@@ -1,4 +1,4 @@
-/** What a message causes in parts. */
+/** Effects of a message in parts. */
 import type { Delivery } from '@waybell/line/delivery';
 import type { Input, State } from '@waybell/line/hand-over/state';
 import type { InParts, Outgoing } from '@waybell/line/messages';
@@ -48,7 +48,7 @@ export function withParts(state: State<Delivery>, all: readonly Parts[]): Parts[
   return [...copies.values()];
 }
 
-/** Those of these that a message still has. */
+/** Returns those parts whose message is still held. */
 export function partsOf({ members }: State<Delivery>, all: readonly Parts[]): readonly Parts[] {
   if (all.length === 0) return all;
   const had = hadBy(members);

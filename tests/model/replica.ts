@@ -15,18 +15,18 @@ import { misusedParts, type Parts, partsIn, partsOf, withParts } from './parts.t
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
 export type Replica = {
   state: State<Delivery>;
-  /** What the broker takes to be in its hands, and rows that it took, by source. */
+  /** Copies that the broker counts as held, and rows that it took, by source. */
   held: ReadonlyMap<number, Copy>;
   inFlight: readonly Asked[];
-  /** What it remembered itself. */
+  /** Marks that it remembered itself. */
   own: readonly Mark[];
   /** Sources with a member that was handled. */
   done: ReadonlySet<number>;
-  /** What its messages cause in parts, until no more of it is wanted. */
+  /** Parts of its messages' effects, until no more are wanted. */
   parts: readonly Parts[];
   /** It has taken no suspect yet. */
   isNew: boolean;
-  /** What it did, and no hand-over may do. */
+  /** An action that breaks a law of the hand-over. */
   broken?: string | undefined;
 };
 
@@ -83,7 +83,7 @@ function isOfRecords({ sendings }: State<Delivery>, sending: number): boolean {
 
 type Before = Pick<Replica, 'state' | 'held' | 'inFlight' | 'done'>;
 
-/** What an effect asks for that it may not, given what was asked for before. */
+/** Returns the law that an effect breaks, given the requests before it. */
 function wrongIn(effect: Asked, before: Before): string | undefined {
   if ('members' in effect) return wrongOf(effect, before);
   if (effect.kind !== 'acknowledge' && effect.kind !== 'give back') return undefined;
@@ -117,7 +117,9 @@ export function sourcesOf(effect: Effect<Delivery>): readonly number[] {
   return effect.kind === 'give back' ? [effect.source] : [];
 }
 
-/** What needs an answer here, or changes what the broker has. What is acknowledged together may be lost one by one. */
+/**
+ * Returns effects that need an answer here, or change the broker's state. Acknowledgements in one effect may be lost one by one.
+ */
 function askedBy(effect: Effect<Delivery>): readonly Asked[] {
   if (effect.kind === 'acknowledge') return effect.sources.map((source) => ({ kind: effect.kind, sources: [source] }));
   return isAsked(effect) ? [effect] : [];
@@ -136,18 +138,18 @@ export function take({ replica, index, setting: { rules } }: Taking, copies: rea
   const isNew = replica.isNew && copies.every(({ lane }) => lane === 'queue');
   const after = apply({ ...replica, held, isNew }, [{ kind: 'came', sources }], rules);
   const isTooEarly = taken.some(({ copy, source }) => isBlamedTooEarly(after, source.id, { copy, index }));
-  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few deaths' } : after;
+  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few crashes' } : after;
 }
 
 type Taking = { replica: Replica; index: number; setting: { rules: StepRules<Delivery> } };
 
-/** So many processes may have died with it at least that a message is blamed for. */
-const LEAST_DEATHS = { alone: 5, several: 3, row: 3 } as const;
+/** Least number of crashed processes after which a message is suspected. */
+const LEAST_CRASHES = { alone: 5, several: 3, row: 3 } as const;
 
 function isBlamedTooEarly({ state }: Replica, source: number, { copy, index }: { copy: Copy; index: number }): boolean {
-  const { deaths = 0 } = judged(copy, index);
+  const { crashes = 0 } = judged(copy, index);
   const how = copy.row !== undefined ? 'row' : isSeveral(copy.message) ? 'several' : 'alone';
-  if (deaths >= LEAST_DEATHS[how]) return false;
+  if (crashes >= LEAST_CRASHES[how]) return false;
   return [...state.members.values()].some((member) => member.source === source && isBlamed(member));
 }
 
@@ -159,7 +161,7 @@ export function without(replica: Replica, source: number): Replica {
   return { ...replica, held: new Map([...replica.held].filter(([id]) => id !== source)) };
 }
 
-/** Those of what it held were taken back, and nothing more is heard of them. */
+/** The sources were taken back, and have no further effects. */
 export function cutOff(
   replica: Replica,
   isCut: (copy: Copy, source: number) => boolean,
@@ -175,12 +177,12 @@ export function cutOff(
   );
 }
 
-/** What else there is needs no answer here: it tells people, or lets go of what the broker has. */
+/** True unless the effect needs no answer: a report, or forgetting a source. */
 function isAsked(effect: Effect<Delivery>): effect is Asked {
   return ASKED.some((kind) => kind === effect.kind);
 }
 
-/** What `step` changes, copied; messages and what they cause never change. */
+/** Copies the state that `step` changes; messages and their effects never change. */
 function copied(state: State<Delivery>): State<Delivery> {
   return {
     ...state,

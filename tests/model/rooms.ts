@@ -1,9 +1,9 @@
-/** What waits in the room of the endpoint: rows that are put, taken and settled, and the claim on the room. */
+/** Rows in the room of the endpoint, which are put, taken and settled, and the claim on the room. */
 import { rowKeyOf, type Delivery } from '@waybell/line/delivery';
 import type { WaitingRow } from '@waybell/line/messages';
 import { nameOf, type Copy } from './copies.ts';
 import { cutOff, take } from './replica.ts';
-import { copyOf, COUNTED_DEATHS, ROOM } from './rows.ts';
+import { copyOf, COUNTED_CRASHES, ROOM } from './rows.ts';
 import { replaced } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
@@ -62,20 +62,20 @@ export function roomMoves(place: Place): Move[] {
   const inHand = new Set([...replica.held.values()].map(({ row }) => row?.id));
   const taken = world.rows.flatMap(({ what, isDue }) => {
     if (!isTaking || !isDue || inHand.has(what.id)) return [];
-    const copy = copyOf(what, world.deaths);
+    const copy = copyOf(what, world.crashes);
     const to = () => replaced(place, take(place, [copy]));
     return [{ label: `${name} takes ${nameOf(copy)} from the room`, to }];
   });
   if ([...replica.held.values()].some(isClaimedRow)) return taken;
-  const to = () => ({ ...world, claimed: undefined, deaths: 0 });
+  const to = () => ({ ...world, claimed: undefined, crashes: 0 });
   return [...taken, { label: `${name} releases the room`, to, isRelease: true }];
 }
 
 /** One that comes back to what it had is not dead. */
 function claiming({ world, index }: Place): Partial<World> {
   const isAnothers = world.isRanOut && world.ranOutOf !== index;
-  const deaths = isAnothers ? Math.min(world.deaths + 1, COUNTED_DEATHS) : world.deaths;
-  return { claimed: index, deaths, isRanOut: false, ranOutOf: undefined };
+  const crashes = isAnothers ? Math.min(world.crashes + 1, COUNTED_CRASHES) : world.crashes;
+  return { claimed: index, crashes, isRanOut: false, ranOutOf: undefined };
 }
 
 /** A row is due when nobody has postponed it; a statement whose answer was not awaited is carried out. */

@@ -11,9 +11,9 @@ export type Row = {
   replicas?: number;
   isBatched?: boolean;
   isSlow?: boolean;
-  /** What handles messages is a router, of events in two parts. */
+  /** A router handles messages: events in two parts. */
   isRouted?: boolean;
-  /** What the broker does not take may wait in a room. */
+  /** Publications may wait in a room if the broker does not take them. */
   hasRoom?: boolean;
   isBesideSuspect?: boolean;
   killers?: readonly DeliveryName[];

@@ -8,7 +8,7 @@ import { remembering } from './remembering.ts';
 export type RoomRow = { what: WaitingRow; isDue: boolean };
 
 /** Beyond this nothing depends on how many processes died holding the room. */
-export const COUNTED_DEATHS = 3;
+export const COUNTED_CRASHES = 3;
 export const ROOM = { room: '0'.repeat(32), account: '' };
 
 /** The row of an attempt that is under way. It is due when its request must be over. */
@@ -21,15 +21,15 @@ export function isCurrent(rows: readonly RoomRow[], taken: WaitingRow): boolean 
 }
 
 /** A row in hand, as it is taken after so many died holding the room. The row stays where it is. */
-export function copyOf(what: WaitingRow, deaths: number): Copy {
-  const copy = copiesOf(what)[deaths < COUNTED_DEATHS ? 0 : 1];
+export function copyOf(what: WaitingRow, crashes: number): Copy {
+  const copy = copiesOf(what)[crashes < COUNTED_CRASHES ? 0 : 1];
   if (copy === undefined) throw new Error('a row is taken in one of two ways');
   return copy;
 }
 
 const copiesOf = remembering((what: WaitingRow): Copy[] =>
-  [0, COUNTED_DEATHS].map((deaths) => {
-    const message = asWaited({ ...what, no: 0 }, { deaths, isOverLimit: false });
+  [0, COUNTED_CRASHES].map((crashes) => {
+    const message = asWaited({ ...what, no: 0 }, { crashes, isOverLimit: false });
     return { ...NEW_COPY, lane: 'queue', message, row: what };
   }),
 );

@@ -3,7 +3,7 @@ import type { StepRules } from '@waybell/line/hand-over/state';
 import type { DeliveryName } from './copies.ts';
 import type { AnswerKind, Deliverer } from './deliverer.ts';
 
-/** What happens in a model: the replicas, and what may go wrong how often. */
+/** The parameters of a model: the replicas, and the faults with their numbers. */
 export type Setting = {
   deliverer: Deliverer;
   rules: StepRules<Delivery>;
@@ -15,11 +15,11 @@ export type Setting = {
   isSlow: boolean;
   /** The last delivery is a suspect at the start. */
   isBesideSuspect: boolean;
-  /** Those that may kill. */
+  /** Deliveries that may crash a process. */
   killers: readonly DeliveryName[];
   /** How attempts may end. */
   answers: readonly AnswerKind[];
-  /** What may go wrong, and how often all of it together. */
+  /** Kinds of faults, and their number altogether. */
   faultKinds: readonly FaultKind[];
   faultLimit: number;
 };
@@ -27,7 +27,7 @@ export type Setting = {
 export type FaultKind =
   /** A replica dies, between any two of its moves, and a new one is there at once. */
   | 'crash'
-  /** So does one that handles what may kill, and of that. */
+  /** A handler of such a delivery crashes too, and counts against it. */
   | 'kills'
   /** A replica's connection for consuming breaks: the broker takes back what it held. */
   | 'cut'
@@ -49,11 +49,11 @@ export type FaultKind =
   | 'expired twice'
   /** The claim on the room is over, and whose it was does not know yet. */
   | 'claim lost'
-  /** What is under way is due in the room, and its process does not know yet. */
+  /** A row under way is due in the room, and its process does not know yet. */
   | 'late'
   /** One statement fails. */
   | 'postgres away'
-  /** What was to be put there is there, at once or later, and no replica was told. */
+  /** A row was put, at once or later, and no replica got the answer. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

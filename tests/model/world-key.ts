@@ -12,7 +12,7 @@ import type { World } from './world.ts';
  * are not in it.
  */
 export function worldKey(world: World): string {
-  const { waiting, rows, unheard, publications, deaths, remembered, records, replicas } = world;
+  const { waiting, rows, unheard, publications, crashes, remembered, records, replicas } = world;
   const copies = [...waiting, ...replicas.flatMap(({ held }) => [...held.values()])];
   const hasOrder = replicas.length > 1 && copies.some(({ seen }) => seen.length > 0);
   const doing = replicas.map(
@@ -23,7 +23,7 @@ export function worldKey(world: World): string {
     ...unheard.map((row) => `unheard ${rowKey(row)}`),
     ...publications.map((what) => `to send ${sentKey(what)}`),
   ];
-  const claims = [`${deaths} ${world.isRanOut}`];
+  const claims = [`${crashes} ${world.isRanOut}`];
   const keys = [waiting.map(copyKey), inRooms, claims, remembered.map(markKey), records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }
@@ -90,7 +90,7 @@ function lateKey(asked: Asked): string {
 
 const byWork = (one: { work: string }, other: { work: string }) => (one.work < other.work ? -1 : 1);
 
-/** What there is of each. */
+/** Parts of each. */
 class Works {
   readonly #all = new Map<number, string>();
 
@@ -115,7 +115,7 @@ function sentKey(what: Sending['what']): string {
   return [...copies.map(copyKey), ...records].join('&');
 }
 
-/** What is done with in it differs only where it came with several. */
+/** The size matters only if it came with several. */
 function sourceKey({ size, open, back, isPartlyDone }: HeldSource): string {
   const isOne = size === 1 && !isPartlyDone;
   return isOne ? '' : `${size - open} ${back.map(messageKey).toSorted().join()} ${isPartlyDone}`;

@@ -37,12 +37,12 @@ export type World = {
   isRanOut: boolean;
   ranOutOf?: number | undefined;
   /** Claims in a row that ran out and were followed by another's. */
-  deaths: number;
+  crashes: number;
   /** In the rooms of their destinations until the broker takes them. */
   publications: readonly Publication[];
   /** In Redis. */
   remembered: readonly Mark[];
-  /** What is safely recorded. */
+  /** Safe records. */
   records: readonly string[];
   /** Made so far, by delivery. */
   requests: Readonly<Record<string, number>>;
@@ -80,7 +80,7 @@ export function start({ deliveries, replicas, isBatched, isBesideSuspect, rules 
     rows: [],
     unheard: [],
     isRanOut: false,
-    deaths: 0,
+    crashes: 0,
     publications: [],
     remembered: [],
     records: [],
@@ -103,7 +103,7 @@ export function replaced({ world, index }: Place, replica: Replica, change: Part
   return { ...world, replicas: world.replicas.with(index, replica), ...change };
 }
 
-/** What the replica asked for is done; it hears what came of that, and whatever else is different. */
+/** A request of the replica is done; the replica gets these inputs, and the world the other changes. */
 export function answered(place: Place, done: Asked, inputs: readonly Input[], change: Partial<World> = {}): World {
   const { replica } = place;
   const inFlight = replica.inFlight.filter((asked) => asked !== done);
@@ -130,7 +130,7 @@ export function withMarks(known: readonly Mark[], more: readonly Mark[]): readon
   return [...known.filter(({ key }) => !keys.has(key)), ...more];
 }
 
-/** What a publication changes once it is safe in its queues. */
+/** Returns the changes of a publication that is safe in its queues. */
 export function storing({ waiting, records }: World, publication: Publication): Partial<World> {
   const stored = storedOf(publication);
   if (stored.records.length === 0) return { waiting: [...waiting, ...stored.copies] };

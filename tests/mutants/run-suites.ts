@@ -32,7 +32,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     `--outputFile=${outputFile}`,
     '--runInBand',
     `--testTimeout=${TEST_LIMIT_MS}`,
-    // What hangs may keep the process from its end.
+    // An open handle may keep the process from its end.
     '--forceExit',
     '--testMatch=**',
     '--runTestsByPath',
@@ -52,7 +52,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   return { failed, unloaded, said };
 }
 
-/** Resolves with what it says on stderr, whatever becomes of it; nothing that it has started is left. */
+/** Resolves with the text on stderr, also after a failure; no child process is left. */
 async function run(args: string[], { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd,

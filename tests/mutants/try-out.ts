@@ -4,7 +4,7 @@ import { lendMigrated } from './lend-migrated.ts';
 import { breakWith, type Mutant } from './read-mutants.ts';
 import { runSuites } from './run-suites.ts';
 
-/** What the tables are made of: those of the run were made before it was broken. */
+/** Sources of the tables: those of the run were made before the mutant. */
 const MAKES_TABLES = /\/migrations\/|\.sql$|^libs\/delivery-log\/(?:schema|tables|columns)\.ts$/;
 
 export type Verdict = { isSeen: boolean; how: string };

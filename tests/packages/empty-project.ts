@@ -8,7 +8,7 @@ import { repository } from '@waybell/stack/stack-folder';
 
 const run = promisify(execFile);
 
-/** As a user's is who wants to be told everything: the types of what is installed are checked as well. */
+/** The strictest options of a user: the types of packages are checked as well. */
 const compilerOptions = {
   target: 'es2023',
   module: 'nodenext',
@@ -20,7 +20,10 @@ const compilerOptions = {
   skipLibCheck: false,
 };
 
-/** Packs a package of this repository as it would be published, built anew, by one test at a time. Resolves with the path of the archive. */
+/**
+ * Builds and packs a package of this repository as it would be published, for one test at a time. Resolves with the path of the
+ * archive.
+ */
 export async function pack(name: string, into: string): Promise<string> {
   const args = ['--filter', `@waybell/${name}`, 'pack', '--json', '--pack-destination', into];
   const manifest = join('packages', name, 'package.json');
@@ -62,7 +65,7 @@ export class EmptyProject implements AsyncDisposable {
     );
   }
 
-  /** What a compiled file printed. Rejects where it failed, with what it said. */
+  /** Runs a compiled file and returns its output. Rejects with the output if it fails. */
   async run(file: string, node = process.execPath, env: NodeJS.ProcessEnv = {}): Promise<string> {
     const { PATH } = process.env;
     const { stdout } = await run(node, [join('out', file)], { cwd: this.folder, env: { PATH, ...env } });

@@ -1,6 +1,6 @@
 import { asked, LARGE_BODY, saying, type HostileReceivers } from './hostile-receiver.ts';
 
-// An empty SETTINGS frame: what a server says first that speaks HTTP/2 and nothing else.
+// An empty SETTINGS frame: the first frame of a server that speaks HTTP/2 only.
 const HTTP2_SETTINGS = '\0\0\0\x04\0\0\0\0\0';
 
 const OK = 'HTTP/1.1 200 OK';
@@ -10,8 +10,8 @@ const headers = (count: number, bytes: number) =>
   Array.from({ length: count }, (_, each) => `x-${each}: ${'y'.repeat(bytes)}\r\n`).join('');
 
 /**
- * Receivers that do not speak HTTP, or with a lisp. What curl (7.88), Go (1.26) and Python (3.11) take is taken, and so is what some
- * of them take and RFC 9112 lets a client. Once a 2xx status is understood, nothing after it counts.
+ * Receivers that do not speak HTTP, or speak it badly. Answers that curl (7.88), Go (1.26) and Python (3.11) accept are accepted,
+ * and so are those that some of them accept and RFC 9112 permits. Once a 2xx status is understood, nothing after it counts.
  */
 export const garblingReceivers: HostileReceivers = {
   ...saying('invalid_response', {

@@ -110,7 +110,7 @@ function atListener(text: string): string {
   return url.href;
 }
 
-/** What was seen so far: connections begun to whatever address, those that arrived, and what the proxy was asked for. */
+/** Observations so far: connections begun to any address, those that arrived, and requests to the proxy. */
 const seen = () => ({ begun: connections.begun(), arrived, asked: proxy.asked.length });
 
 /** How attempts at it, and requests for a token, end, directly and through a proxy, and whether anything was seen of them. */

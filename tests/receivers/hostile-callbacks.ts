@@ -1,9 +1,9 @@
 /** Callback URLs, by the way in which they try to lead to where callbacks never go. */
 type Group = {
   form: string;
-  /** What a subscribe answers; null where it is taken. */
+  /** The error of a subscribe; null if it succeeds. */
   answer: string | null;
-  /** What the names mean, if anything. */
+  /** The addresses of the names, if any. */
   names?: string[];
   urls: string[];
 };

@@ -11,7 +11,7 @@ export type HostileReceiver = {
   end: End;
   /** The end of a second request, where it differs. */
   secondEnd?: End;
-  /** What it takes to show the misbehaviour, where any small carrier delivery does not. */
+  /** The request that shows the misbehaviour, if a small carrier delivery does not. */
   request?: Partial<Pick<Delivery, 'interface' | 'body'>>;
   start: () => Promise<Started>;
 };

@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
 
   test('has each of its services watched by the example of Prometheus, by all addresses of its name', () => {
     const example = readFileSync(join(repository, 'deploy/prometheus/prometheus.yml'), 'utf8');
-    // What else is wrong with it Prometheus itself would say.
+    // Prometheus itself would report other faults.
     const { scrape_configs: jobs } = parse(example) as {
       scrape_configs: { job_name: string; dns_sd_configs?: { names: string[] }[] }[];
     };

@@ -8,10 +8,10 @@ import { scenarios } from '../../bench/scenarios/scenarios.ts';
 import { allFaults } from '../faults/all-faults.ts';
 import { readMutants } from '../mutants/read-mutants.ts';
 
-/** As much of a command of commander as is read here. */
+/** The needed part of a command of commander. */
 type Command = { name: () => string; options: { long?: string }[]; commands: Command[] };
 
-/** Of these a release says what was true at its time. */
+/** A release's section describes the commands of its time. */
 const HISTORY = 'CHANGELOG.md';
 const pages = execFileSync('git', ['ls-files', '-z', '*.md', '*.yml', '*.yaml'], { cwd: repository, encoding: 'utf8' })
   .split('\0')
@@ -35,15 +35,15 @@ function codeIn(markdown: string): string[] {
     );
 }
 
-/** What stands in brackets may be left out. */
+/** Words in brackets are optional. */
 const wordsOf = (command: string): string[] =>
   [...command.replaceAll(/\[[^\]]*\]/g, '').matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, plain = '']) => quoted ?? plain,
   );
 
-/** What is wrong with it; undefined where nothing is. */
+/** Returns the fault of a command; undefined if it has none. */
 async function faultOf([name = '', ...given]: readonly string[]): Promise<string | undefined> {
-  // Else an option of the program itself, or a placeholder.
+  // Otherwise an option of the program itself, or a placeholder.
   const command = /^[a-z]/.test(name) ? await commandOf(name) : undefined;
   if (command === undefined) return /^[a-z]/.test(name) ? 'no such command' : undefined;
   const [below = ''] = given;

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { lastRelease, migrationsHere } from '../versions/release.ts';
 
-/** What locks a table for long, or takes away what the version before still uses (docs/decisions/0012-versions.md). */
+/** Statements that lock a table for long, or remove what the previous version still uses (docs/decisions/0012-versions.md). */
 const FORBIDDEN: [string, RegExp][] = [
   ['drops a table, a view, a column or a function', /\bdrop\s+(table|view|column|function|schema|type|constraint)\b/],
   ['renames', /\brename\s+(to|column|constraint)\b/],
@@ -23,7 +23,7 @@ const FORBIDDEN: [string, RegExp][] = [
   ['locks a table', /\block\s+table\b/],
 ];
 
-/** What it does on the way up, without what functions do later, and the tables that it creates itself: those are empty. */
+/** Returns the way up, without the bodies of functions and without the tables that it creates itself: those are empty. */
 function wayUp(source: string): string {
   const down = source.indexOf('async down(');
   const end = source.indexOf('\n  }\n', down);

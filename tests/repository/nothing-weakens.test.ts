@@ -16,7 +16,7 @@ type Weakness = { what: string; sign: RegExp; except: RegExp };
 const TESTS = /^tests\/|\.test\.ts$|\/testing\//;
 const NOWHERE = /^$/;
 
-/** What has a certificate go unchecked, or an old protocol spoken; and the files where it may stand nonetheless. */
+/** Settings that disable the check of a certificate, or permit an old protocol; and the files that may have them. */
 const weaknesses: Weakness[] = [
   // The exception has receivers that ask for certificates of clients and require none.
   {

@@ -8,7 +8,7 @@ import { checkSync } from 'recheck';
 type Pattern = { source: string; flags: string };
 
 const TESTS = /^tests\/|\.test\.ts$|\/testing\//;
-/** What reads nothing but this repository. */
+/** Files that read nothing but this repository. */
 const OWN_TEXT = 'cli/{docs,test-run}/**';
 /** All that runs on text from outside. */
 const sources = globSync('{cli,libs,services}/**/*.ts', { cwd: repository, exclude: ['**/node_modules/**', OWN_TEXT] });

@@ -2,7 +2,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 export type Expression = { text: string; metrics: string[]; labels: string[] };
 
-/** What a PromQL expression names. Throws where it is not one. */
+/** Reads the names in a PromQL expression. Throws if it is none. */
 export function readExpression(text: string): Expression {
   // Grafana's own variable stands for a duration.
   const promql = text.replaceAll('$__rate_interval', '5m');

@@ -27,7 +27,7 @@ const followedBy = (name: string) => followed.filter(({ page }) => page.name ===
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
-/** Where links of a page lead that lead nowhere. */
+/** Returns the links of a page that lead nowhere. */
 function brokenLinks(path: string): string[] {
   const links = [...read(path).matchAll(/\]\((?<to>(?!https?:)[^)\s]+)\)/g)].map((link) => link.groups?.['to'] ?? '');
   return links.filter((link) => {

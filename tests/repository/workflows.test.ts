@@ -20,7 +20,7 @@ const workflows = files.map((file) => ({ file, ...(parse(read(file)) as Workflow
 const jobs = workflows.flatMap(({ file, ...workflow }) =>
   Object.entries(workflow.jobs).map(([name, job]) => ({ name: `${name} of ${file}`, ...job })),
 );
-// As text: a command may stand in a matrix.
+// Searches the text: a command may stand in a matrix.
 const texts = files.map(read);
 
 const found = (pattern: RegExp) => [

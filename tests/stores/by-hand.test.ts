@@ -81,12 +81,12 @@ async function inOneTransaction<T>(work: (postgres: Queryable) => Promise<T>): P
 }
 
 const again = (delivery: string) => askForResend(stand.store.postgres, { delivery, client, by: 'token of a test' });
-const inVain = () =>
+const notDelivered = () =>
   delivered(aFailed({ body: '{"n":1}' }), anExhausted({ attempt: 4, at: START + 7_000, body: '{"n":1}' }));
 
 describe('a resend', () => {
   test('goes on with the next attempt, with guid and body as they were', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     expect(await again(delivery)).toEqual({ kind: 'asked', delivery, subscription, fromAttempt: 5 });
     expect(await send()).toMatchObject([
       {
@@ -107,7 +107,7 @@ describe('a resend', () => {
   });
 
   test('goes to the subscription that has taken the place of the one that was ended', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     await end(subscription);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'unsubscribed' });
     subscription = await subscribe();
@@ -124,7 +124,7 @@ describe('a resend', () => {
   });
 
   test('is refused while another is on its way, and not afterwards', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     const asked = await Promise.all([again(delivery), again(delivery)]);
     expect(asked.map(({ kind }) => kind).toSorted()).toEqual(['asked', 'refused']);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
@@ -137,7 +137,7 @@ describe('a resend', () => {
   });
 
   test('is refused to others', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     const theirs = { ...client, client: 'another' };
     expect(await askForResend(stand.store.postgres, { delivery, client: theirs, by: '' })).toEqual({
       kind: 'refused',
@@ -146,14 +146,14 @@ describe('a resend', () => {
   });
 
   test('is published again where its process died before that was noted, as the same attempt', async () => {
-    await again(await inVain());
+    await again(await notDelivered());
     const dying = sendingsIn(stand.postgres, { claimMs: 0 });
     const [claimed] = await dying.claim();
     expect(await send()).toMatchObject([{ guid: claimed?.delivery, attempt: 5 }]);
   });
 
   test('that no queue takes stays due', async () => {
-    await again(await inVain());
+    await again(await notDelivered());
     const impatient = sendingsIn(stand.postgres, { claimMs: 0 });
     const publish = () => Promise.reject(new Error('the claim ran out'));
     expect(await sendBy(impatient, publish)).toBe(false);
@@ -178,7 +178,7 @@ describe('a replay', () => {
   const ask = (what = {}) => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test', ...what });
 
   test('sends all again that was given up or dropped, and nothing else', async () => {
-    const [exhausted, dropped] = [await inVain(), await delivered(aDropped())];
+    const [exhausted, dropped] = [await notDelivered(), await delivered(aDropped())];
     await delivered(aDelivered({ body: '{}' }));
     await delivered(aFailed({ body: '{}' }));
     // Given up by one of two chains, and delivered by the other.
@@ -196,7 +196,7 @@ describe('a replay', () => {
   });
 
   test('takes what an ended subscription did not get to the one that is there now', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     const ended = subscription;
     await end(ended);
     subscription = await subscribe();
@@ -205,7 +205,7 @@ describe('a replay', () => {
   });
 
   test('takes the oldest where there are too many, and the next one the rest', async () => {
-    const [first, second, third] = [await inVain(), await inVain(), await inVain()];
+    const [first, second, third] = [await notDelivered(), await notDelivered(), await notDelivered()];
     await stand.rows(
       `update delivery_log.attempts set at = at - case delivery when $1 then 2 else 1 end * interval '1 minute'
        where delivery in ($1, $2)`,
@@ -220,7 +220,7 @@ describe('a replay', () => {
   });
 
   test('leaves alone what another replay, asked for long ago, has only just sent', async () => {
-    const delivery = await inVain();
+    const delivery = await notDelivered();
     await ask();
     await stand.rows("update delivery_log.sendings set requested_at = now() - interval '2 days'");
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
@@ -230,7 +230,7 @@ describe('a replay', () => {
   });
 
   test('goes out as fast as it is due, however much one claim takes', async () => {
-    await inVain();
+    await notDelivered();
     const asked = await ask();
     await stand.rows(
       `insert into delivery_log.sendings
@@ -245,7 +245,7 @@ describe('a replay', () => {
   });
 
   test('keeps to its rate, tells how far it is, and can be cancelled', async () => {
-    for (let count = 0; count < 5; count += 1) await inVain();
+    for (let count = 0; count < 5; count += 1) await notDelivered();
     const asked = await ask({ perSecond: 1 });
     if (asked.kind !== 'asked') throw new Error(asked.why);
     const dues = await stand.rows<{ after: number }>(
@@ -254,7 +254,7 @@ describe('a replay', () => {
       [asked.guid],
     );
     expect(dues.map(({ after }) => after)).toEqual([0, 1, 2, 3, 4]);
-    // So that no second goes by meanwhile, however long this takes.
+    // Ensures that no second passes meanwhile, however long this takes.
     await stand.rows(
       `update delivery_log.sendings set due_at = due_at + interval '1 hour'
        where replay = $1 and due_at > (select min(due_at) from delivery_log.sendings where replay = $1)`,

@@ -41,7 +41,7 @@ describe('a certificate for a receiver', () => {
     expect(others).toEqual([]);
     expect(row.kinds).toEqual(['headers', 'certificate']);
     expect(row.certificate_ends_at.toISOString()).toBe(renewed.body.certificate.not_after);
-    // Of the platform: it is not told again of what stays.
+    // The platform's notices: an unchanged certificate causes no second one.
     expect(row.ending_told.toISOString()).toBe(made.body.certificate.not_after);
     const written = keyRing.open({ sealed: row.sealed, keyId: row.key_id }, row.guid);
     expect(readCredentials(written)).toEqual({ headers: { a: 'b' }, certificate: second });

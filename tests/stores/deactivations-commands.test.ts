@@ -52,7 +52,7 @@ const fail = (some: readonly string[]) =>
     })),
   );
 
-/** So much time passes, and then the rules are applied. */
+/** Lets this much time pass, and then applies the rules. */
 async function judgeIn(seconds: number) {
   await store.postgres.query(
     `update waybell.due_deactivations set due_at = due_at - make_interval(secs => $1), surge_at = surge_at - make_interval(secs => $1)`,

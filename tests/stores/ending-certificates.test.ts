@@ -15,7 +15,7 @@ let account: string;
 
 beforeAll(async () => {
   store = await createTestDatabase();
-  // As the service's own role: it may not touch the table itself.
+  // Uses the service's own role: it may not touch the table itself.
   postgres = connectPostgres({
     url: store.url,
     role: 'waybell_deactivator',
@@ -48,7 +48,7 @@ async function putIn(endsIn: string | null, { client = 'default', host = 'receiv
   return row.certificate_ends_at?.toISOString();
 }
 
-/** What the deactivator would publish now, and then holds as published. */
+/** Returns the notices that the deactivator would publish now, and marks them as published. */
 async function told() {
   await postgres.query(`select waybell.tell_ending_certificates('30 days')`);
   const notices = noticesIn(postgres, { claimMs: 30_000 });

@@ -161,7 +161,7 @@ test('findDeliveries looks at few of very many events of all accounts that lie t
      from generate_series(1, 200000) n`,
     [at, many.account, randomUUID()],
   );
-  // As Postgres does by itself, within a minute.
+  // Postgres does this by itself, within a minute.
   await stand.rows(
     "select brin_summarize_new_values(i) from pg_partition_tree('delivery_log.events_by_time') p (i) where isleaf",
   );

@@ -92,7 +92,7 @@ describe('forget', () => {
     const [chunk] = await chunks();
     const packed = chunk?.bytes ?? Buffer.alloc(0);
     expect(await chunks()).toHaveLength(1);
-    // What cannot be compressed lies in a frame as it is; the frame begins with the lengths of all bodies.
+    // Incompressible bytes lie in a frame unchanged; the frame begins with the lengths of all bodies.
     const pieces = [gone.kept.subarray(-48), gone.sent.subarray(-48), packed.subarray(0, 40)];
     const secrets = [...pieces, `answer ${gone.text}`, `detail ${gone.text}`, waits];
     for (const secret of secrets) expect(await tablesWith(secret)).not.toEqual([]);

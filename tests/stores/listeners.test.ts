@@ -8,7 +8,7 @@ import { logDelivery } from '@waybell/subscription-api/testing/logged-delivery';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { readLive, type LiveReader } from '../testing/live-reader.ts';
 
-/** Of listeners that have, or had, a stream at the other process. */
+/** For listeners that have, or had, a stream at the other process. */
 const SHORT_LIFE_MS = 600;
 
 let api: TestApi;
@@ -57,7 +57,7 @@ async function subscriptionsOf({ account }: Us, client = listenerClient('default
   return rows;
 }
 
-/** As a deliverer does: whatever the status. */
+/** Calls back as a deliverer does, whatever the status. */
 async function callBack(us: Us, { at = api, body = '{}', headers = {} } = {}) {
   const [subscription] = await subscriptionsOf(us);
   const { pathname, search } = new URL(subscription?.callback_url);
@@ -304,7 +304,7 @@ test('while Redis is away callbacks to listeners are answered 503, and come to t
     status: 503,
     text: expect.stringContaining('unavailable'),
   });
-  await proxy.mend();
+  await proxy.restore();
   const called = until('it goes through', async () => {
     const { status } = await callBack(us, { at: alone });
     return status !== 503 && status;

@@ -104,7 +104,7 @@ describe('streams', () => {
     await proxy.cut();
     await until('it says so', () => reader.told.some(({ comment }) => comment?.includes('cannot be read')));
     const { delivery } = await ours.happens(us, [aFailed()]);
-    await proxy.mend();
+    await proxy.restore();
     await until('it goes on', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
     expect(reader.state()).toBe('open');
   });

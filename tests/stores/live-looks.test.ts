@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.[Symbol.asyncDispose]());
 
-/** What the subscription had in the ten minutes that were over a minute and a half ago. */
+/** Adds entries over ten minutes that ended a minute and a half ago. */
 async function muchEarlier(): Promise<void> {
   const { account, subscription } = us;
   await stand.happens(us, [aFailed()]);

@@ -28,7 +28,7 @@ export class LiveStand implements AsyncDisposable {
     return { token, account, client: 'default', subscription: await this.log.subscribe(account, 'order.created') };
   }
 
-  /** What came of a delivery that is made `agoMs` ago; the first row of it where it is not a repeat. */
+  /** Logs a delivery that is made `agoMs` ago; returns its first row unless it is a repeat. */
   async happens(us: Us, attempts: readonly Attempted[], agoMs = 0) {
     const at = wallClockMs() - agoMs;
     const { token: _, ...whose } = us;

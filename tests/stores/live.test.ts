@@ -16,7 +16,7 @@ afterAll(() => stand?.[Symbol.asyncDispose]());
 const deliveriesIn = (reader: LiveReader) => reader.of('attempt').map((data) => data['delivery_guid']);
 const eventsIn = (reader: LiveReader) => reader.of('suppressed').map((data) => data['event_guid']);
 
-/** By then all that happened before is told to every reader of the account. */
+/** Resolves once every reader of the account has got all earlier events. */
 async function untilToldAll(...readers: LiveReader[]): Promise<void> {
   const { delivery } = await stand.happens(us, [aFailed(), anExhausted({ attempt: 2 })]);
   for (const reader of readers) await until('the last one is told', () => deliveriesIn(reader).includes(delivery));

@@ -44,7 +44,7 @@ async function subscribed(action: string, { offAgoMs, endedAgoMs }: { offAgoMs?:
        ended_at = to_timestamp($3::float8 / 1000) where guid = $1`,
     [guid, off, ended],
   );
-  // That is noted as of now.
+  // Such notes have the current time.
   await stand.rows('delete from waybell.audit_log where subject_guid = $1', [guid]);
   return guid;
 }

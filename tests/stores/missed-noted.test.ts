@@ -6,7 +6,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { NOTED_MISSED } from '@waybell/subscription-api/by-hand/noted-missed';
 import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
-import { begunAnew } from '@waybell/subscription-api/subscriptions';
+import { resetRun } from '@waybell/subscription-api/subscriptions';
 import { aRouted, LogStand } from './log-stand.ts';
 
 const MINUTE_MS = 60_000;
@@ -47,7 +47,7 @@ async function change(agoMs: number, what: string): Promise<void> {
 
 /** Switched on so long ago. */
 async function switchOn(agoMs: number): Promise<void> {
-  await change(agoMs, begunAnew());
+  await change(agoMs, resetRun());
   await stand.rows(
     `update waybell.subscriptions set missed_until = missed_until - $2 * interval '1 millisecond' where guid = $1`,
     [subscription, agoMs],

@@ -98,7 +98,7 @@ async function counted(what: Partial<RangedReplay> = {}) {
 
 const send = () => sentByHand(stand, sendings);
 
-/** What is said of why an event reached nothing. */
+/** Returns the causes that are shown for an event without deliveries. */
 async function causesOf(key: string, reader: ClientReader | 'operator' = client) {
   const { entries } = await timelineOf(stand.store.postgres, { about: { key }, reader, limit: 10 });
   return entries.flatMap(({ verdicts }) =>
@@ -122,7 +122,7 @@ describe('no_subscription', () => {
     await cameInVain(5 * HOUR_MS, { id: 3 });
     await subscribed(4 * HOUR_MS);
     expect(await causesOf('3')).toEqual([{ cause: 'ended', subscription: guid, at: now - 6 * HOUR_MS }]);
-    // What was is not changed by what came after it.
+    // Later changes do not affect earlier events.
     expect(await causesOf('2', 'operator')).toEqual([off]);
   });
 
@@ -243,7 +243,7 @@ describe('a replay of nothing says why', () => {
     await subscribed(0);
     const ask = () => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test' });
     expect(await ask()).not.toHaveProperty('explanation');
-    const explanation = expect.stringContaining('Another replay is about to send what came in vain: 1.');
+    const explanation = expect.stringContaining('Another replay is about to send the failed ones: 1.');
     expect(await ask()).toMatchObject({ explanation });
     expect(await counted()).toEqual({ kind: 'counted', total: 0, reasons: [], explanation });
     await send();

@@ -57,7 +57,7 @@ const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Deliver
   ...given,
 });
 
-/** As a deliverer from before wrote it: its note says how often it was moved. */
+/** Parks a delivery as an earlier version did: its note counts the moves. */
 async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
   const { note = '', body } = publishDelivery(delivery);
   await stand.sql(
@@ -121,7 +121,7 @@ test('what was parked, under way or kept before waits in its room, as it would h
 
   const { endpoint: room } = endpointKey({ account, callbackUrl: CALLBACK_URL });
   const store = stand.store();
-  expect(await store.claim(ALL)).toEqual([{ room, account, changes: 0, deaths: 0 }]);
+  expect(await store.claim(ALL)).toEqual([{ room, account, changes: 0, crashes: 0 }]);
   const due = await everyRow(store, room);
   expect(due.map(({ madeAt, id }) => [madeAt, id])).toEqual(
     [plain, traced, forgotten].map(({ createdAt, guid }) => [createdAt, `${guid} 1`]),

@@ -48,7 +48,7 @@ async function aSubscription({ client = 'default', url = 'https://a.test/hook?ke
   return guid;
 }
 
-/** What the deactivator would publish now, and then holds as published. */
+/** Returns the notices that the deactivator would publish now, and marks them as published. */
 async function told() {
   const notices = noticesIn(postgres, { claimMs: 30_000 });
   const claimed = await notices.claim();

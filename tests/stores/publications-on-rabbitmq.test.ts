@@ -86,7 +86,7 @@ test('what waits while RabbitMQ is away arrives when it is back', async () => {
   await proxy.cut();
   await until('it is away', () => broker.state() === 'away');
   await service.putAll(queue, numbers(20));
-  await proxy.mend();
+  await proxy.restore();
   expect(await arrived(queue, 20)).toEqual(numbers(20));
   await untilEmpty();
 });

@@ -14,7 +14,7 @@ import {
   type TestDatabase,
 } from '@waybell/subscription-api/testing/database';
 
-/** Of every process's clock, in milliseconds since the epoch. */
+/** The start of every process's clock, in milliseconds since the epoch. */
 const START = Date.UTC(2026, 0);
 
 /** A database with the routers' waiting room, and connections to it as processes have them. */
@@ -45,7 +45,7 @@ export class PublicationsStand implements AsyncDisposable {
     return { publications, putAll, clock };
   }
 
-  /** As the owner of the tables. */
+  /** Queries as the owner of the tables. */
   async sql<Row extends object>(text: string): Promise<Row[]> {
     return (await this.database.postgres.query<Row>(text)).rows;
   }
@@ -55,7 +55,7 @@ export class PublicationsStand implements AsyncDisposable {
     return row?.rows ?? 0;
   }
 
-  /** As if so long had passed for all that is claimed, shut or postponed. */
+  /** Makes all claims, shut rooms and postponed rows older by this time. */
   async later(seconds: number): Promise<void> {
     await this.sql(`update waybell.router_rooms set look_at = look_at - interval '${seconds} s'`);
     await this.sql(`update waybell.router_waiting set due_at = due_at - interval '${seconds} s'`);

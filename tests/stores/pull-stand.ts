@@ -36,7 +36,7 @@ export class PullStand extends LiveStand {
     return { found, next: page.next };
   }
 
-  /** What the client is told after a place, each as its guid. */
+  /** Returns the deliveries after a place that the client gets, by their guids. */
   async guids(us: Pick<Us, 'token'>, after: string, more = ''): Promise<string[]> {
     return (await this.all(us, after, more)).found.map(({ guid }) => guid);
   }

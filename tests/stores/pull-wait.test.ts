@@ -149,7 +149,7 @@ describe('a request that waits', () => {
     await isWaited(ours);
     await proxy.cut();
     const guid = await ours.delivered(us, [aDelivered()]);
-    await proxy.mend();
+    await proxy.restore();
     expect((await asked).objects.map((each) => each.guid)).toEqual([guid]);
   });
 });

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api
 import { aDelivery, putDelivery, subscribeTo } from './waiting-deliveries.ts';
 
 const QUEUE = deliveryQueue('carrier.order.created');
-// So long that a broker that stands still is not taken for one that is away.
+// Long enough that a broker that stands still never looks like one that is away.
 const PATIENT_MS = 600_000;
 
 let store: TestDatabase;

@@ -25,7 +25,7 @@ beforeEach(async () => {
   subscription = await stand.subscribe(guid, 'order.created');
 });
 
-/** What there is of an action, by how many hours before the running one. */
+/** Returns the counts of an action, by the number of hours before the current one. */
 async function counted(action = 'order.created', { now = START, count = countHours() } = {}) {
   const statistics = await count(stand.store.postgres, { reader, actions, now });
   const found = statistics.actions.find((each) => each.action === action);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.[Symbol.asyncDispose]());
 
-/** What a router and a deliverer say of one delivery that gets through at once. */
+/** Returns the records of a router and a deliverer for one delivery that succeeds at once. */
 function aSuccess(routedAt = START, endedAt = START + 20): [Routed, Delivered] {
   const [event, subscription, account] = [randomUUID(), randomUUID(), randomUUID()];
   const of = { receivers: [account], deliveries: [{ subscription, account }] };
@@ -61,7 +61,7 @@ describe('an attempt', () => {
   });
 });
 
-/** What a story comes to, by everything that can be asked. */
+/** A story, whose result every query must show. */
 type Story = { name: string; attempts: Attempted[]; isRoutedAgain?: boolean };
 
 const sure = { durationMs: 12, status: 200, url: 'https://a.test/hook', body: 'Jane Doe' };

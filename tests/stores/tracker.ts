@@ -57,7 +57,7 @@ export class Tracker implements AsyncDisposable {
     return tracker;
   }
 
-  /** As if nothing had happened yet. */
+  /** Deletes everything. */
   async empty(): Promise<void> {
     await this.store.postgres.query('truncate waybell.tracked_vehicles, waybell.gps_deactivations');
     await this.forgetAll();

@@ -74,7 +74,7 @@ describe('a delivery without an attempt', () => {
       const event = events[3 * place] ?? '';
       const delivery = messageGuid(event, subscription);
       expect(await told(delivery)).toMatchObject({ delivery, event, subscription });
-      // Of the same first bytes.
+      // Begins with the same bytes.
       expect(await told(`${delivery.slice(0, 8)}${randomUUID().slice(8)}`)).toBeUndefined();
     }
   });

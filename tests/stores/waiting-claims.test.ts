@@ -44,7 +44,7 @@ describe.each(STANDS)('rooms %s', (_, start) => {
   describe('a claim', () => {
     test('is of one process at a time, until its time is over', async () => {
       const { room, account } = await aRoom();
-      expect(await at(mine).claim(ALL)).toEqual([{ room, account, changes: 0, deaths: 0 }]);
+      expect(await at(mine).claim(ALL)).toEqual([{ room, account, changes: 0, crashes: 0 }]);
       expect(await at(other).claim(ALL)).toEqual([]);
       expect(await at(other).claim(named(room))).toEqual([]);
       await stand.later(CLAIM_MS - 1_000);
@@ -134,7 +134,7 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       await at(mine).claim(named(later));
       await at(mine).release([{ room: later, afterMs: HOUR_MS, shutForMs: 7_000 }]);
       expect(await at(mine).claim(destinations(false))).toEqual([
-        { room: now, name: `e ${now}`, changes: 0, deaths: 0 },
+        { room: now, name: `e ${now}`, changes: 0, crashes: 0 },
       ]);
       expect(await at(other).claim(destinations(true, 0))).toEqual([]);
       expect(roomsOf(await at(other).claim(destinations(true)))).toEqual([later]);
@@ -143,16 +143,16 @@ describe.each(STANDS)('rooms %s', (_, start) => {
     });
   });
 
-  describe('deaths', () => {
+  describe('crashes', () => {
     test('are counted where another process claims what ran out, and not where the same one does', async () => {
       const { room } = await aRoom();
       for (let times = 0; times < 5; times += 1) {
-        expect(await at(mine).claim(ALL)).toMatchObject([{ deaths: 0 }]);
+        expect(await at(mine).claim(ALL)).toMatchObject([{ crashes: 0 }]);
         await stand.later(CLAIM_MS);
       }
-      expect(await at(other).claim(ALL)).toMatchObject([{ deaths: 1 }]);
+      expect(await at(other).claim(ALL)).toMatchObject([{ crashes: 1 }]);
       await stand.later(CLAIM_MS);
-      expect(await stand.store().claim(named(room))).toMatchObject([{ deaths: 2 }]);
+      expect(await stand.store().claim(named(room))).toMatchObject([{ crashes: 2 }]);
     });
 
     test('are forgotten when a row was settled, or the room is released', async () => {
@@ -162,23 +162,23 @@ describe.each(STANDS)('rooms %s', (_, start) => {
         await stand.later(CLAIM_MS);
         return at(other).claim(named(room));
       };
-      expect(await die()).toMatchObject([{ deaths: 1 }]);
-      expect(await at(other).renew([{ room, lives: false }])).toMatchObject([{ deaths: 1 }]);
-      expect(await at(other).renew([{ room, lives: true }])).toMatchObject([{ deaths: 0 }]);
+      expect(await die()).toMatchObject([{ crashes: 1 }]);
+      expect(await at(other).renew([{ room, lives: false }])).toMatchObject([{ crashes: 1 }]);
+      expect(await at(other).renew([{ room, lives: true }])).toMatchObject([{ crashes: 0 }]);
       await stand.later(CLAIM_MS);
-      expect(await die()).toMatchObject([{ deaths: 2 }]);
+      expect(await die()).toMatchObject([{ crashes: 2 }]);
       await at(other).release([{ room, afterMs: 0 }]);
-      expect(await at(mine).claim(ALL)).toMatchObject([{ deaths: 0 }]);
+      expect(await at(mine).claim(ALL)).toMatchObject([{ crashes: 0 }]);
     });
 
     test('of a process that stood still are taken back when it renews', async () => {
       const { room } = await aRoom();
       await at(mine).claim(ALL);
       await stand.later(CLAIM_MS);
-      expect(await at(other).claim(ALL)).toMatchObject([{ deaths: 1 }]);
+      expect(await at(other).claim(ALL)).toMatchObject([{ crashes: 1 }]);
       expect(await at(mine).renew([{ room, lives: false }])).toEqual([]);
-      expect(await stand.room(room)).toMatchObject({ deaths: 0 });
-      expect(await at(other).renew([{ room, lives: false }])).toMatchObject([{ deaths: 0 }]);
+      expect(await stand.room(room)).toMatchObject({ crashes: 0 });
+      expect(await at(other).renew([{ room, lives: false }])).toMatchObject([{ crashes: 0 }]);
     });
   });
 

@@ -74,7 +74,7 @@ test.each<[string, (store: WaitingStore) => Promise<unknown>, number]>([
 });
 
 test('release looks at no more than it must', async () => {
-  // What a function does is in no plan, but counted in its transaction.
+  // No plan shows the inside of a function, but its transaction counts it.
   const looked = `select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::int as rows from pg_stat_xact_user_tables`;
   const releasing = await stand.inOpenTransaction(async (mine, client) => {
     await mine.claim({ kind: 'named', rooms: small });

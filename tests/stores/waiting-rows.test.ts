@@ -232,7 +232,7 @@ describe.each(STANDS)('rows %s', (_, start) => {
       for (let count = 1; count > 0; moved.push(count)) count = await store.move(what);
       expect(moved.reduce((sum, count) => sum + count, 0)).toBe(1_198);
       expect(await names(from, { madeBefore: Number.MAX_SAFE_INTEGER })).toEqual(['m10', 'm11', 'stays']);
-      // What was there already stays as it was.
+      // Earlier rows stay unchanged.
       expect(await names(to)).toEqual(['m0']);
       await stand.later(HOUR_MS);
       expect((await takeFrom(store, to.room, 2_000)).map(nameOf)).toEqual(

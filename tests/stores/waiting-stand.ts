@@ -11,16 +11,16 @@ import {
   type TestDatabase,
 } from '@waybell/subscription-api/testing/database';
 
-export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; deaths: number };
+export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; crashes: number };
 
-/** What waits for one service, and what lies outside of it: time, subscriptions, erasure requests. */
+/** The rows that wait for one service, and their surroundings: time, subscriptions, erasure requests. */
 export type WaitingStand = AsyncDisposable & {
-  /** As a process of its own sees it. */
+  /** Returns the store of another process. */
   store(): WaitingStore;
   /** Milliseconds since the epoch. */
   now(): Promise<number>;
   later(ms: number): Promise<void>;
-  /** Something becomes of a subscription whose endpoint this is. */
+  /** Changes a subscription whose endpoint this is. */
   changed(room: string): Promise<void>;
   forget(key: RowKey): Promise<void>;
   room(room: string): Promise<KnownRoom | undefined>;
@@ -80,7 +80,7 @@ export class PostgresStand implements WaitingStand {
 
   async room(room: string): Promise<KnownRoom | undefined> {
     const [found] = await this.sql<KnownRoom>(
-      `select look_at <= now() as "isDue", shut_since is not null as "isShut", changes, deaths from waybell.deliverer_rooms
+      `select look_at <= now() as "isDue", shut_since is not null as "isShut", changes, deaths as crashes from waybell.deliverer_rooms
        where room = $1`,
       [room],
     );
@@ -92,7 +92,7 @@ export class PostgresStand implements WaitingStand {
     return found?.count ?? 0;
   }
 
-  /** Also of transactions that a test that failed has left open. */
+  /** Ends transactions that a failed test has left open, too. */
   async empty(): Promise<void> {
     for (const client of this.#open) client.release(true);
     this.#open.clear();
@@ -117,7 +117,7 @@ export class PostgresStand implements WaitingStand {
     };
   }
 
-  /** As the owner of the tables. */
+  /** Queries as the owner of the tables. */
   async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.database.postgres.query<Row>(text, values)).rows;
   }
@@ -142,8 +142,8 @@ export function memoryStand(): WaitingStand {
     async room(name) {
       const room = waiting.room(name);
       if (room === undefined) return undefined;
-      const { lookAt, shutSince, changes, deaths } = room;
-      return { isDue: lookAt <= now, isShut: shutSince !== undefined, changes, deaths };
+      const { lookAt, shutSince, changes, crashes } = room;
+      return { isDue: lookAt <= now, isShut: shutSince !== undefined, changes, crashes };
     },
     count: async () => waiting.count,
     async [Symbol.asyncDispose]() {},
@@ -204,7 +204,7 @@ export const aPublication = (name: string, body = Buffer.from(`{"name":"${name}"
   body,
 });
 
-/** What `aRow` called it. */
+/** Returns the name that `aRow` was given. */
 export const nameOf = ({ id }: RowKey): string => id.slice(0, -2);
 
 export const ALL: Claim & { kind: 'endpoints' } = { kind: 'endpoints', open: 1_000, shut: 1_000, exceptAccounts: [] };

@@ -29,7 +29,7 @@ export function watchPlans(postgres: Pick<Postgres, 'query'>): WatchedPlans {
     for (const row of explained.rows) scans.push(...scansOf(row['QUERY PLAN'][0].Plan));
     return postgres.query({ text, values });
   };
-  // What history asks with is one of the many forms that the driver's type has.
+  // History queries with one of the many forms that the driver's type has.
   return {
     query: query as unknown as Postgres['query'],
     rowsLookedAt: () =>

@@ -7,7 +7,7 @@ import { carrierAt, expectOn, publicAddress } from './stand.ts';
 const ADDRESS = publicAddress(29);
 const EVENTS = 20;
 
-/** What becomes of a connection on which a second request comes. */
+/** Reactions of a connection to a second request. */
 const ENDS = {
   'is closed': (socket: Socket) => void socket.end(),
   'is cut': (socket: Socket) => void socket.resetAndDestroy(),

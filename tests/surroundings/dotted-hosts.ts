@@ -19,7 +19,7 @@ export function dottedHosts(): void {
       server = createServer(
         {
           ...certificate,
-          // As the TLS servers of Go do (RFC 6066, 3: a name without the dot).
+          // The TLS servers of Go do so (RFC 6066, 3: a name without the dot).
           SNICallback: (name, done) =>
             name === HOST ? done(null, createSecureContext(certificate)) : done(new Error(`no certificate of ${name}`)),
         },

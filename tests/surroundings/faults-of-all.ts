@@ -6,7 +6,7 @@ import { carriers, expectOn, hear, stack, untilServed, type Carrier } from './st
 /** More than a tenth of the subscriptions of all tests here. */
 const MANY = 24;
 
-/** What `./waybell …` prints. */
+/** Returns the output of `./waybell …`. */
 async function told(...args: string[]): Promise<string> {
   const { stdout, stderr } = await runWaybell(stack, args);
   return stdout + stderr;

@@ -19,7 +19,7 @@ export function idleClients(): { look(): void } {
     for (const address of ['API_URL', 'ADMIN_URL']) {
       const url = `${stack.stack.addresses[address]}/openapi.json`;
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      // What the API says of how long it keeps it, a balancer does not heed.
+      // A load balancer ignores the API's keep-alive timeout.
       agent.on('free', (socket: Socket) => socket.setTimeout(0));
       await ask({ url, agent });
       idle.push({ url, agent, since: wallClockMs() });

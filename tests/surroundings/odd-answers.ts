@@ -8,7 +8,7 @@ const ADDRESS = publicAddress(28);
 const PORT_OF_ANSWERS = 8081;
 const crlf = (...lines: string[]) => lines.join('\r\n');
 
-/** What `curl`, Go and Python take, as bytes of latin-1. */
+/** Answers that `curl`, Go and Python accept, as bytes of latin-1. */
 const ANSWERS: Record<string, string> = {
   'lines that end with LF alone': 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok',
   'one length twice': crlf('HTTP/1.1 200 OK', 'content-length: 2', 'content-length: 2', '', 'ok'),

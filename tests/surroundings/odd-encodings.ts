@@ -70,7 +70,7 @@ export function oddEncodings(): void {
         await stack.withSettings('deliverer', {
           AMQP_URL: url,
           TLS_CA: authority.cert.trim().replaceAll('\n', '\\n'),
-          // Of the test's, which would vouch for it otherwise.
+          // The test's own authority would vouch for it otherwise.
           NODE_EXTRA_CA_CERTS: '',
         }),
       );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { carrierOf, expectOn, publicAddress, stack, untilServed } from './stand.ts';
 
-/** What platforms and sidecars put into the environment of every process. */
+/** Variables that platforms and sidecars set for every process. */
 const PLATFORMS: [string, Record<string, string>][] = [
   ['another protocol, without an endpoint', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
   [

@@ -18,7 +18,7 @@ import {
   untilServed,
 } from './stand.ts';
 
-/** Where every name of the search list leads. */
+/** The address of every name in the search list. */
 const STRANGER = publicAddress(20);
 const SEARCHED = ['hooks', 'api'].flatMap((name) => [
   `${name}.partner.test.corp.test`,

@@ -33,17 +33,17 @@ export const translated = (address: string): string => {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
   return `64:ff9b::${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 };
-/** Of a NAT64 of the operator's own, /64: the address inside lies around the octet that is zero (RFC 6052, 2.2). */
+/** The prefix of an operator's own NAT64, /64: the address inside lies around the octet that is zero (RFC 6052, 2.2). */
 export const OWN_PREFIX = '2a00:64:64:64::/64';
 export const OWN_PUBLIC = '2a00:64:64:64:b:1621:b00:0';
 export const OWN_INSIDE = '2a00:64:64:64:a:102:300:0';
 export const PUBLIC_IPV6 = '2a00:1450::11';
 export const INSIDE = '10.1.2.3';
 export const INSIDE_IPV6 = 'fd00::1:2:3';
-/** Of all addresses above. */
+/** Networks of all addresses above. */
 const NETWORKS = ['11.22.33.0/24', '10.1.2.0/24', '64:ff9b::/96', '2a00::/16', 'fd00::/64'];
 
-/** The least that is heeded. */
+/** The smallest TTL that has an effect. */
 const TTL_MS = 1_000;
 
 const UNTIL_OFF = publicAddress(39);
@@ -74,7 +74,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** What a name server says here. */
+/** Returns the answers of the name server here. */
 export const saying = (name: string): Said =>
   names.get(name) ?? (name === '' ? { addresses: [], ttlSeconds: 0 } : 'absent');
 
@@ -94,12 +94,12 @@ export async function carrierOf(...addresses: string[]): Promise<Carrier> {
   const host = `hooks.${randomUUID()}.test`;
   moveTo(host, ...addresses);
   const carrier = await carrierAt(`http://${host}:${PORT}`);
-  // What becomes of its name is met by the next request, which a kept connection would pass by.
+  // The next request resolves the name again, which a kept connection would not.
   carrier.answer((response) => response.writeHead(200, { connection: 'close' }).end());
   return { ...carrier, host };
 }
 
-/** So many carriers, each of a host and an address of its own. */
+/** Makes carriers, each with a host and an address of its own. */
 export async function carriers(count: number): Promise<Carrier[]> {
   const all: Carrier[] = [];
   for (let number = 0; number < count; number += 1) all.push(await carrierOf(publicAddress(number)));
@@ -160,7 +160,7 @@ export async function looking(settings: Record<string, string> = {}): Promise<As
   };
 }
 
-/** What a service waits for, in its own words; undefined when it is ready. */
+/** Returns what a service waits for, in its own words; undefined once it is ready. */
 export const waitsFor = (service: string): Promise<string | undefined> => stack.stack.service(service).spec.waitsFor();
 
 /** Starts that service again: it knows of no receiver that was well, and nothing that it was told before. */

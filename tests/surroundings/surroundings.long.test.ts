@@ -1,4 +1,4 @@
-/** What of ours, or of the way to receivers, looks like the receivers' failure: no carrier goes off for it. */
+/** Faults of ours, or of the way to receivers, that look like the receivers': no carrier is switched off for them. */
 import { brokerPolicies } from './broker-policies.ts';
 import { closingConnections } from './closing-connections.ts';
 import { crowdedReceivers } from './crowded-receivers.ts';

@@ -75,7 +75,7 @@ export function wrongClocks(): void {
 
   describe('attempts of a deliverer whose clock is behind', () => {
     test('are found by the event that they are of', async () => {
-      // Taken as it is: what is told of it is to be right all the same.
+      // A wrong clock is accepted: reports about it must be right nevertheless.
       await using _settings = await stack.withSettings('deliverer', { ...clockSettings, CLOCK_LIMIT: '0s' });
       setClocks(-OFF_MS);
       const carrier = await carrierOf(publicAddress(23));

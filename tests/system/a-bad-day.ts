@@ -9,7 +9,7 @@ import type { Client } from '../testing/test-stack.ts';
 import { told } from '../testing/told.ts';
 import { adminPort, receiver, stack } from './stand.ts';
 
-/** What docs/support.md names, such as `$DELIVERY`; and the end, until which one delivery is still being retried. */
+/** Variables in docs/support.md, such as `$DELIVERY`; and a function that ends the retries of one delivery. */
 export type BadDay = { env: Record<string, string>; end: () => void };
 
 /** A day of a carrier whose receiver is out of order for a while, and of a shipper who waits for a retry. */
@@ -79,7 +79,7 @@ async function publishedWrongly(carrier: Client) {
   return { REJECTED_EVENT, MISROUTED_EVENT: misrouted.guid };
 }
 
-/** Subscribed anew; then an event is delivered twice. */
+/** Subscribes again; then an event is delivered twice. */
 async function withFixedReceiver(carrier: Client) {
   await carrier.unsubscribe('order.created');
   await carrier.subscribe('order.created', receiver.url('/fixed'));

@@ -39,7 +39,7 @@ async function put({ client }: Integrator, what: Partial<ClientCredentials> = {}
   );
 }
 
-/** As a receiver that asks for tokens of the issuer. */
+/** Behaves like a receiver that requires tokens of the issuer. */
 const ifAdmitted = (response: ServerResponse, { headers }: Received) =>
   void issuer.admits(headers.authorization).then((isValid) => response.writeHead(isValid ? 200 : 401).end());
 

@@ -6,7 +6,7 @@ import { logOf } from '../testing/replica.ts';
 import { EVENTS_LIMIT_BYTES, receiver, settingsOf, stack } from './stand.ts';
 
 const PAUSE_DEPTH = 10;
-/** So large that few fill the queue. */
+/** Large enough that few fill the queue. */
 const NOTE = 'n'.repeat(EVENTS_LIMIT_BYTES / 16);
 
 /** Undefined while the broker does not say. */

@@ -12,14 +12,14 @@ const UNSENT = 'suppressed no_subscription';
 const newNumber = () => randomInt(2 ** 47, 2 ** 48 - 1);
 const asked = (key: string) => encodeURIComponent(key);
 
-/** What an operator is told who asks by that: the key that it is found to be, and the actions of its events. */
+/** Returns an operator's answer to a search: the key that was found, and the actions of its events. */
 async function toldToOperator(text: string) {
   const answer = await why(stack.postgres, { text, limit: 10 });
   if (answer.kind !== 'events' || answer.of.kind !== 'key') return [answer];
   return [{ key: answer.of.key, actions: answer.page.entries.map(({ action }) => action) }];
 }
 
-/** What `./waybell why` prints, once that is `expected`. */
+/** Resolves with the output of `./waybell why`, once that is `expected`. */
 async function untilWhy(words: string[], expected: RegExp): Promise<void> {
   let output = '';
   const isTold = async () => {

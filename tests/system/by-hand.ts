@@ -91,7 +91,7 @@ export function byHand(): void {
         { guid: next['guid'], total: 0 },
         { guid: body['guid'], total: 3, action: 'order.created' },
       ]);
-      // That they are published may be noted after they were delivered.
+      // The note that they are published may follow their delivery.
       const replay = await until('all are noted as published', async () => {
         const { body: known } = await ask(client, 'GET', `/v1/replays/${String(body['guid'])}`);
         return known['published'] === 3 && known;

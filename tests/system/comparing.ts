@@ -18,7 +18,7 @@ type Page = { objects: { guid: string; status: string; body?: string }[]; next: 
 
 const apiUrl = () => stack.stack.addresses['API_URL'] ?? '';
 
-/** What curl is answered with. */
+/** Returns the answer to curl. */
 async function curl({ token }: Client, query: string): Promise<Page> {
   const words = ['-fsS', '-H', `Authorization: Bearer ${token}`, `${apiUrl()}/v1/deliveries?${query}`];
   const answer = JSON.parse((await run('curl', words)).stdout);

@@ -36,7 +36,7 @@ const change = async (client: Client, method: 'PUT' | 'DELETE', url: string, giv
 
 const put = (client: Client, url: string, { given }: { given: object }) => change(client, 'PUT', url, given);
 
-/** What came to the path, in order: what of it was credentials, and how it was answered. */
+/** Returns the requests to the path, in order: their credentials, and their answers. */
 const cameTo = (path: string) =>
   receiver.at(path).map(({ headers, answered }) => [headers['x-api-key'], headers.authorization, answered]);
 

@@ -33,7 +33,7 @@ const rules = (exhausted: string, window: string) => ({
   DEACTIVATION_WINDOW: `${WINDOW_MS}ms`,
 });
 
-/** As such it says what it has handled. */
+/** Logs at a level that shows handled messages. */
 const ALL_EXHAUSTED = { ...rules('shipper,carrier', 'none'), LOG_LEVEL: 'debug' };
 
 /** Fails until it is off; resolves with the first request. */

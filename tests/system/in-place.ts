@@ -9,7 +9,7 @@ import { adminPort, receiver, settingsOf, stack } from './stand.ts';
 
 const ACTIONS = { shipper: 'order.paid', carrier: 'order.created' } as const;
 
-/** What a command of a shell is answered, as curl would make the request. */
+/** Returns the answer to a shell command, by making curl's request. */
 async function run(client: Client, command: string) {
   const env = { API_URL: stack.stack.addresses['API_URL'] ?? '', TOKEN: client.token };
   const authorized = command.replace(
@@ -27,8 +27,8 @@ async function aClient(interfaceName: 'shipper' | 'carrier') {
   const client = await stack.client(interfaceName);
   const [action, path] = [ACTIONS[interfaceName], `/${randomUUID()}`];
   receiver.answer(path, 200);
-  const wish = (at: string) => JSON.stringify({ callback_url: receiver.url(at), actions: [action] });
-  const put = (at = path) => run(client, `curl -X PUT "$API_URL/v1/subscriptions" -d '${wish(at)}'`);
+  const wanted = (at: string) => JSON.stringify({ callback_url: receiver.url(at), actions: [action] });
+  const put = (at = path) => run(client, `curl -X PUT "$API_URL/v1/subscriptions" -d '${wanted(at)}'`);
   const { body } = await put();
   const { guid, verification_token: verificationToken } = body.objects[0].subscription;
   const at = `"$API_URL/v1/subscriptions/${guid}`;
@@ -70,7 +70,7 @@ export function inPlace(): void {
       await until('it is off', async () => (await run(client, `curl ${at}"`)).body.deactivation?.rule === 'exhausted');
       const suppressed = (await client.hear(action)).guid;
       const made = messageGuid(suppressed, guid);
-      await until('it came in vain', async () => {
+      await until('it has failed', async () => {
         const { body } = await run(client, `curl "$API_URL/v1/timeline/${suppressed}"`);
         return body.objects.length > 0;
       });

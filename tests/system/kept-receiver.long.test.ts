@@ -10,7 +10,7 @@ import { TestStack, type Client } from '../testing/test-stack.ts';
 /** One each minute, for an hour; RESTARTS has fewer. */
 const RESTARTS = Number(process.env['RESTARTS'] ?? 60);
 const EVERY_MS = 60_000;
-/** Of that it is down: the retries of the carrier interface end after 7 s. */
+/** Longer than the retries of the carrier interface, which end after 7 s. */
 const DOWN_MS = 12_000;
 const EVENT_EVERY_MS = 500;
 const ACTIONS = ['order.created', 'order.updated', 'order.delivered'];
@@ -53,7 +53,7 @@ test(
     const publishing = publish();
     for (let restart = 0; restart < RESTARTS; restart += 1) {
       await sleep(EVERY_MS - DOWN_MS);
-      // What it handles last is not answered, and comes again.
+      // Its last notification is not answered, and comes again.
       own.handle = () => void own.stop();
       await until('it is down', () => own.kept.length === 0);
       await sleep(DOWN_MS);

@@ -143,7 +143,7 @@ describe('a kept receiver', () => {
     const ids: string[] = [];
     await own.start();
     for (let restart = 1; restart <= 3; restart += 1) {
-      // What it handles last is not answered, and comes again.
+      // Its last notification is not answered, and comes again.
       own.handle = () => void own.stop();
       ids.push(await hear(client));
       await until('it is down', () => own.kept.length === 0);

@@ -11,7 +11,7 @@ async function metricsOf(service: string): Promise<string> {
 
 const namesIn = (text: string) => [...text.matchAll(/^# TYPE (waybell_\w+) /gm)].map(([, name = '']) => name);
 
-/** What is counted for carriers, by its series. */
+/** Returns the counts for carriers, by series. */
 async function countsOf(service: string): Promise<Map<string, number>> {
   const lines = (await metricsOf(service)).split('\n');
   const counts = lines.filter(
@@ -26,7 +26,7 @@ async function countsOf(service: string): Promise<Map<string, number>> {
   );
 }
 
-/** What has come to the counts since, once it is this. */
+/** Resolves with the increases since, once they are as expected. */
 async function untilCounted(service: string, { since, rises }: { since: Map<string, number>; rises: string[] }) {
   let risen = new Map<string, number>();
   await until(`${service} has counted it`, async () => {

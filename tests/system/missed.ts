@@ -14,7 +14,7 @@ const SINCE = '2026-11-20T00:00:00Z';
 const payloadOf = (id: number) =>
   `{"id":${id},"status":"new","price":1.50,"weight":12345678901234567890,"note":"5 \\u20ac"}`;
 
-/** Publishes it digit for digit, and resolves with the guid of the event once it is known what became of it. */
+/** Publishes it digit for digit, and resolves with the guid of the event once its result is known. */
 async function hear(account: string, id: number, knownBy: Client): Promise<string> {
   const guid = randomUUID();
   const envelope = { guid, interface: 'carrier', action: ACTION, occurred_at: '2026-11-20T09:30:00.123456Z' };

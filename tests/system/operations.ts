@@ -13,7 +13,7 @@ import { onChannel } from '../testing/on-channel.ts';
 import { replicaOf } from '../testing/replica.ts';
 import { CARRIER_ATTEMPTS, receiver, SHIPPER_ATTEMPTS, stack } from './stand.ts';
 
-/** What the platform reads, with no more rights than its own. */
+/** The platform's queue of notices, read with no more rights than its own. */
 export function operations(): void {
   describe('the platform', () => {
     const told: OperationsNotice[] = [];

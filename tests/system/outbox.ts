@@ -49,7 +49,7 @@ export function outbox(): void {
       const relay = createRelay({ pool: losingOnce(stack.postgres), publisher });
       await until('the outbox is empty', async () => (await readOutboxFigures(stack.postgres)).waiting === 0);
       expect(publisher.figures().confirmed).toBe(2 * EVENTS);
-      // What comes after them all is delivered after them all.
+      // An event after all of them is delivered after all of them.
       await publisher.publish({
         interface: 'carrier',
         action: 'order.created',

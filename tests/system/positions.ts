@@ -38,7 +38,7 @@ async function aShipper(): Promise<{ client: Client; heard: () => Record<string,
   return { client, heard };
 }
 
-/** What a service has counted by this series. */
+/** Returns a service's count of this series. */
 async function countOf(service: string, series: RegExp): Promise<number> {
   const { health } = stack.stack.service(service).spec;
   const metrics = await (await fetch(`${health}/metrics`)).text();
@@ -170,7 +170,7 @@ export function positions(): void {
           await stack.upstream.publish(aLocationReport({ ...who, ...place, recordedAt: wallClockMs() }));
         }
         await until('the unloaded is counted', async () => (await absorbed()) === Number(before[0]) + 1);
-        // That it is on, and where it is.
+        // It is switched on, and has a place.
         await until('the stranger is counted', async () => (await unwanted()) === Number(before[1]) + 2);
         expect(heard()).toEqual([]);
       });

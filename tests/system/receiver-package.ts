@@ -11,7 +11,7 @@ import { stack } from './stand.ts';
 
 type Handled = { action: string } & Pick<About, 'id' | 'attempt' | 'sentAt'>;
 
-/** What an integrator builds with the package, and what came of each request. */
+/** An integrator's receiver with the package, and the result of each request. */
 class OwnReceiver implements AsyncDisposable {
   secrets: string[] = [];
   readonly tokens: Record<string, string> = {};

@@ -12,14 +12,14 @@ export let stack: TestStack;
 export let receiver: Receiver;
 export let adminPort: string;
 
-/** As many retries as the contract has, on both interfaces, without its pauses. */
+/** The number of retries in the contract, on both interfaces, with short pauses. */
 export const CARRIER_DELAYS_MS = [100, 200, 400];
 export const CARRIER_ATTEMPTS = CARRIER_DELAYS_MS.length + 1;
 export const SHIPPER_ATTEMPTS = 6;
 /** A deliverer of few slots, with which an endpoint hangs soon. */
 export const FEW_SLOTS = 20;
 export const IMPATIENT = { DELIVER_SLOTS: String(FEW_SLOTS), DELIVER_SLOW: '1s' };
-/** What the queue of events holds before upstream is refused. */
+/** Limit of the queue of events, beyond which upstream is refused. */
 export const EVENTS_LIMIT_BYTES = 4 * 2 ** 20;
 export const [olderKey, newerKey] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 

@@ -8,7 +8,7 @@ import { runWaybell } from '../testing/run-waybell.ts';
 import { aBadDay, type BadDay } from './a-bad-day.ts';
 import { stack } from './stand.ts';
 
-/** What docs/support.md promises that each of its commands tells, in the order of its questions. */
+/** Expected answers of the commands in docs/support.md, in the order of its questions. */
 const ANSWERS: RegExp[] = [
   /order\.created .*\n.*about order_id 4711.*\n.*delivery \S+: given up after 4 attempts/,
   /"status":"exhausted".*"remedy":"Look in the receiver's log/,
@@ -41,10 +41,10 @@ const questions: Question[] = [...page.matchAll(/^### (.*?)\n.*?```sh\n(.*?)\n``
   ([, question = '', command = ''], place) => ({ question, command, answer: ANSWERS[place] ?? /^$/ }),
 );
 
-/** What the commands of the page name, such as `$DELIVERY`. */
+/** Variables that the commands of the page use, such as `$DELIVERY`. */
 let env: Record<string, string> = {};
 
-/** What the command prints: requests are made by its words, as curl would make them. */
+/** Returns the command's output: its requests are made directly, as curl would make them. */
 async function run(command: string): Promise<string> {
   const [, program = ''] = /^(?:\.\/)?(\w+)/.exec(command) ?? [];
   const [words = []] = wordsFor(program, command.replace(/^\.\//, ''), env);
@@ -53,7 +53,7 @@ async function run(command: string): Promise<string> {
   return stdout + stderr;
 }
 
-/** What has to be done before a question can be asked. */
+/** Preparations of questions. */
 const before: Record<number, () => Promise<unknown>> = {
   // What is stopped sooner does not get through.
   15: () =>
@@ -86,7 +86,7 @@ export function support(): void {
       'answers question %d',
       async (number, { command, answer }) => {
         await before[number]?.();
-        // What changes something is asked for once; what is asked can be asked again until it is written down.
+        // Commands that change something run once; queries are repeated until the log has the answer.
         const isAsking = !/-X|--yes/.test(command) || command.includes('dry_run');
         let said = await run(command);
         if (isAsking) {

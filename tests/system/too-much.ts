@@ -9,7 +9,7 @@ const REST_S = 5;
 /** A new endpoint gets no more at once. */
 const FIRST_WINDOW = 4;
 
-/** As a real receiver answers it. */
+/** Answers like a real receiver. */
 export function tooMuch(): void {
   const inSeconds = () => String(REST_S);
   /** A whole second more, as a date has no parts of one. */
@@ -46,7 +46,7 @@ export function tooMuch(): void {
       await until('each has been attempted', () => first().length === HEARD);
       const early = first().filter(({ at }) => at < (refusedAt ?? 0) + REST_S * 1_000);
       expect(early).toHaveLength(untouched);
-      // Those that were refused have been sent again meanwhile, by their schedule.
+      // Refused deliveries have been sent again meanwhile, by their schedule.
       const again = receiver.at(path).filter(({ headers }) => headers['x-webhook-attempt'] === '2');
       expect(again.filter(({ at }) => at < (refusedAt ?? 0) + REST_S * 1_000)).toHaveLength(early.length);
     });

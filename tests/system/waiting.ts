@@ -19,7 +19,7 @@ const NEWEST = 20;
 
 type HungCarrier = { client: Client; subscription: string; hung: Hang };
 
-/** What waits for an endpoint, and what becomes of it; so many deliveries. */
+/** Deliveries that wait for an endpoint, and their results; this many. */
 export function waiting(count: number): void {
   describe(`${count} deliveries that wait for an endpoint`, () => {
     settingsOf('deliverer', () => IMPATIENT);
@@ -40,7 +40,7 @@ export function waiting(count: number): void {
       const { client, hung } = await deadShipper({ stack, receiver, waiting: count });
       const path = `/${randomUUID()}`;
       await client.subscribe(DEAD_ACTION, receiver.url(path));
-      // What was on its way to the old one is attempted again.
+      // Requests on their way to the old one are attempted again.
       hung.answer(500);
       const come = () => deliveriesAt(path).size;
       await until('all of them have come', () => come() === count, come);
@@ -64,7 +64,7 @@ export function waiting(count: number): void {
 
 export function waitingOverLimit(): void {
   describe('where an account has more waiting than it may', () => {
-    // So long that none fails to its end, which would switch the subscription off, before they all wait.
+    // Long enough that none is exhausted, which would switch the subscription off, before they all wait.
     settingsOf('deliverer', () => ({
       ...IMPATIENT,
       WAITING_MAX_ROWS: String(LIMIT),
@@ -108,8 +108,8 @@ function deliveriesAt(path: string): Set<string> {
 }
 
 /**
- * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0006-waiting-rooms.md), and those that
- * were sent as long as they have no answer.
+ * Deliveries made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0006-waiting-rooms.md), and
+ * sent ones as long as they have no answer.
  */
 async function newerThanOldestWaiting(subscription: string, sent: ReadonlySet<string>): Promise<number> {
   const { rows } = await stack.postgres.query<{ count: number }>(

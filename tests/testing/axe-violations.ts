@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core';
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const SHOWN = 5;
 
-/** What axe-core finds on the page against WCAG 2.2 AA, a line for each rule: its name, what it says, and where. */
+/** Returns axe-core's findings on the page against WCAG 2.2 AA, a line for each rule: its name, text, and places. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  // Else it opens a page of its own; there are no frames of other origins.
+  // Otherwise it opens a page of its own; there are no frames of other origins.
   const { violations } = await new AxeBuilder({ page }).withTags(TAGS).setLegacyMode().analyze();
   return violations.map(({ id, help, nodes }) => {
     const places = nodes.map(({ target }) => target.join(' '));

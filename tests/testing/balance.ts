@@ -7,7 +7,7 @@ import { wrongInCourse } from './wrong-in-course.ts';
 export const ENDS = ['delivered', 'exhausted', 'dropped', 'suppressed', 'rejected'] as const;
 type End = (typeof ENDS)[number];
 
-/** What did not come to an end that it was owed, and what became of it instead. */
+/** An event or delivery without its expected end, and its actual one. */
 export type Lost = { event: string; delivery?: string; why: string };
 
 export type Balance = Record<End, number> & {
@@ -23,7 +23,7 @@ export const NOTHING = { delivered: 0, exhausted: 0, dropped: 0, suppressed: 0, 
 /** An end as it was found, `place` being where among the outcomes. */
 type Found = { kind: End; reason?: string; place: number };
 
-/** Sets what was owed against what became of it. A wrong end is none. */
+/** Compares expected and actual ends. A wrong end is none. */
 export function balance(books: Books): Balance {
   const { seen, records, ends, isOffBefore } = indexOf(books);
   const sum: Balance = { ...NOTHING, lost: [], forked: [] };
@@ -77,7 +77,7 @@ function endingFor({ ends, to }: Owed, end: Found, isOffBefore: IsOffBefore): En
   );
 }
 
-/** What became of each, to be asked for by what was owed. */
+/** Indexes the actual ends by the expected deliveries. */
 function indexOf({ seen, outcomes, rejections }: Books) {
   const placed = outcomes.map((outcome, place) => ({ outcome, place }));
   const suppressed = new Map<string, (Found & { account?: string; subscription?: string })[]>();

@@ -20,7 +20,7 @@ export type NewPage = {
 /** A page with storage, cookies and cache of its own. Closing it throws where it had troubles that were not expected. */
 export type OpenPage = AsyncDisposable & {
   page: Page;
-  /** What went wrong so far, a line each: see PageTroubles. */
+  /** Errors so far, a line each: see PageTroubles. */
   troubles: readonly string[];
   /** Waits until something like that goes wrong, and resolves with the line; it is expected then. */
   untilTrouble(like: RegExp): Promise<string>;
@@ -126,7 +126,7 @@ function profileOf(server: BrowserServer): string {
   return profile.slice(flag.length);
 }
 
-/** Where the process of the test ends, however that is. */
+/** Ends the browser when the test process ends, however that happens. */
 function endAtOnce(server: BrowserServer, folders: string[]): void {
   const { pid } = server.process();
   if (pid !== undefined) signalQuietly(-pid, 'SIGKILL');

@@ -5,7 +5,7 @@ import { putByHand } from './put-by-hand.ts';
 import type { Receiver } from './receiver.ts';
 import type { Client, TestStack } from './test-stack.ts';
 
-/** What a dead shipper is subscribed to. */
+/** The action to which a dead shipper is subscribed. */
 export const DEAD_ACTION = 'order.paid';
 
 /** A shipper whose endpoint hangs, and so many deliveries that wait for it. */

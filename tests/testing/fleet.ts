@@ -30,7 +30,7 @@ export class Fleet {
   readonly #receiver: Receiver;
   readonly #path = `/fleet/${randomUUID()}`;
   readonly #trucks: Truck[] = [];
-  /** What is to be heard. */
+  /** Expected notifications. */
   readonly #due = new Set<string>();
   #leg = 0;
   #isGivenUp = false;
@@ -87,7 +87,7 @@ export class Fleet {
     await told.catch(() => (this.#isGivenUp = true));
   }
 
-  /** What was to be told and was not. */
+  /** Returns expected notifications that have not come. */
   missing(): string[] {
     const heard = new Set(this.#heard().map(({ fact }) => fact));
     return [...this.#due].filter((each) => !heard.has(each));
@@ -97,7 +97,7 @@ export class Fleet {
     return new Set(this.#heard().map(({ fact }) => fact)).size;
   }
 
-  /** What was told by more than one notification, or was not to be told. */
+  /** Returns notifications that came twice, or were not expected. */
   toldTooOften(): string[] {
     const byFact = Map.groupBy(this.#heard(), ({ fact }) => fact);
     return [...byFact]

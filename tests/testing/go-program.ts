@@ -9,7 +9,7 @@ import { moduleSource } from './module-source.ts';
 export type ModuleProgram = {
   module: string;
   version: string;
-  /** Of its package, in the module. */
+  /** Path of its package, in the module. */
   path: string;
   /** The variable that has to be told its version. */
   stamped: string;

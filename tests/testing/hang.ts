@@ -8,7 +8,7 @@ export type Hang = {
   open(): number;
   /** Answers what waits, and from now on everything at once. */
   answer(status: number): void;
-  /** From now on everything is answered at once; what waits goes on waiting, in vain. */
+  /** Answers everything at once from now on; earlier requests stay without an answer. */
   recover(status: number): void;
   /** Closes the connections of what waits. */
   reset(): void;

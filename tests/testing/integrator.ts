@@ -31,7 +31,7 @@ export type IntegratorOptions = {
   stack: TestStack;
   receiver: Receiver;
   interfaceName: 'shipper' | 'carrier';
-  /** Where the receiver is called, if not by its own address. */
+  /** The origin of the receiver's address, if not its own. */
   origin?: string;
 };
 

@@ -17,7 +17,7 @@ export type KeptReceiverOptions = Pick<KeepSubscribedOptions, 'api' | 'token' | 
   store?: Store;
 };
 
-/** As keepSubscribed has them. */
+/** The times of keepSubscribed. */
 const TIMES = { firstPauseMs: 10_000, longestPauseMs: 600_000, replayPauseMs: 65_000 };
 /** Looks at its start, and when it has a reason. */
 const SELDOM_MS = 86_400_000;
@@ -30,7 +30,7 @@ export class KeptReceiver implements AsyncDisposable {
   readonly changes: KeepingChange[] = [];
   readonly troubles: KeepingTrouble[] = [];
   readonly refusals: Trouble[] = [];
-  /** What handling comes to, beside being noted. */
+  /** Handles a notification, after noting it. */
   handle: (id: string) => unknown = () => undefined;
   onTest: () => unknown = () => undefined;
   readonly kept: Kept[] = [];

@@ -29,9 +29,9 @@ const STALL_MS = 120_000;
 type Entry = { owed: Owed; row: string };
 
 /**
- * Keeps count of what upstream was promised: what each event that the broker confirmed owes, against what receivers
- * saw, what outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so
- * that the ledger needs no connection while the broker is down. Open it before the first event.
+ * Compares expectations with observations: for each event that the broker confirmed, its expected ends; and the receivers'
+ * requests, outcomes and rejections. Outcomes wait in a queue of its own and are read on request, so that the ledger needs no
+ * connection while the broker is down. Open it before the first event.
  */
 export class Ledger {
   readonly #stack: TestStack;
@@ -60,24 +60,24 @@ export class Ledger {
   static async open(stack: TestStack, receiver: Receiver): Promise<Ledger> {
     const ledger = new Ledger(stack, receiver);
     await onChannel(stack.brokerUrl, async (channel) => {
-      // Of one node not a quorum queue: RabbitMQ 3.10, killed within seconds of the declaration of one, never brings it back.
+      // On a single node a classic queue: RabbitMQ 3.10, killed within seconds of declaring a quorum queue, never brings it back.
       const type = addressesIn(stack.brokerUrl).length > 1 ? 'quorum' : 'classic';
       await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': type } });
       await channel.bindQueue(OUTCOMES_COPY, outcomesExchange, '');
-      // What earlier loads left there is not this ledger's.
+      // Messages of earlier loads are not this ledger's.
       await channel.purgeQueue(OUTCOMES_COPY);
       await channel.purgeQueue(rejectedQueue);
     });
     return ledger;
   }
 
-  /** What is confirmed from now on belongs to this row. */
+  /** Assigns events confirmed from now on to this row. */
   begin(row: string): void {
     this.#row = row;
     this.published = 0;
   }
 
-  /** Publishes an event of theirs as an upstream with an outbox does. What the broker has confirmed is owed. */
+  /** Publishes an event of the party as an upstream with an outbox does. Expects its ends once the broker has confirmed it. */
   async publish(party: Party, extra?: Options.Publish): Promise<void> {
     const [event, sentAt] = [party.anEvent(), performance.now()];
     await this.#stack.upstream.publishUntilConfirmed(event, extra);
@@ -92,7 +92,7 @@ export class Ledger {
     return this.#sentAt.get(delivery);
   }
 
-  /** From now on this is owed as well, however it came onto the line. */
+  /** Expects these ends as well, however the event came onto the line. */
   owe(owing: readonly Owed[]): void {
     for (const owed of owing) this.#entries.push({ owed, row: this.#row });
   }
@@ -164,7 +164,7 @@ export class Ledger {
     return balance(this.#books(row));
   }
 
-  /** What came and was owed to no receiver, and what was malformed and not rejected so. */
+  /** Returns requests that no receiver should have got, and malformed events that were not rejected so. */
   unexpected(): string[] {
     return unexpected(this.#books(), this.malformed);
   }
@@ -199,7 +199,7 @@ export class Ledger {
     }
   }
 
-  /** The queues that hold something, each with how much, and those that may: nothing is said of them. */
+  /** Returns non-empty queues with their sizes, and those of unknown size. */
   async #waiting(): Promise<string[]> {
     const queues = this.#stack.stack.queues.filter((queue) => !isForUpstream(queue));
     const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
@@ -225,7 +225,7 @@ export class Ledger {
   }
 }
 
-/** What lies in a queue is neither lost nor ended: no balance tells of it. */
+/** Requires empty queues: messages in a queue are neither lost nor ended. */
 function assertEmpty(waiting: readonly string[]): void {
   if (waiting.length > 0) throw new Error(`nothing has moved for ${STALL_MS / 1_000} s: ${waiting.join(', ')}`);
 }

@@ -7,7 +7,7 @@ export type LiveReader = AsyncDisposable & {
   status: number;
   /** All that came so far. */
   told: Told[];
-  /** Of the events that came so far, those of a name. */
+  /** Returns the events so far with this name. */
   of(name: string): Record<string, unknown>[];
   lastId(): string;
   /** Whether the server has ended it as an answer ends, or cut its connection. */
@@ -61,7 +61,7 @@ function read(block: string): Told {
     if (field === 'event') told.name = text;
     if (field === 'id') told.id = text;
     if (field === '') told.comment = text;
-    // What is told is an object.
+    // The data is an object.
     if (field === 'data') told.data = JSON.parse(text) as Record<string, unknown>;
   }
   return told;

@@ -8,7 +8,7 @@ const TICK_MS = 20;
 // While the broker is away, upstream's own outbox fills no further than this.
 const UNCONFIRMED_LIMIT = 500;
 
-/** Upstream at work: publishes at an even rate, whatever becomes of it, until it is stopped. */
+/** An upstream at work: publishes at an even rate until it is stopped. */
 export class Load implements Disposable {
   readonly #options: LoadOptions;
   readonly #unconfirmed = new Set<Promise<unknown>>();

@@ -13,7 +13,7 @@ import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 export type Nginx = AsyncDisposable & {
   /** On which its first `server` listens; the next listens on the next of `ports`, and so on. */
   ports: readonly number[];
-  /** Writes a file anew, and has it read. */
+  /** Rewrites a file, and makes nginx read it. */
   reload(file: string, content: string): void;
 };
 

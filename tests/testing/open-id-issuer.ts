@@ -13,7 +13,7 @@ import { AUDIENCE, openIdRules, type Person } from './open-id-rules.ts';
 /** An issuer of OpenID Connect over https, for one public client: the package oidc-provider, and a form to sign in with. */
 export type OpenIdIssuer = AsyncDisposable & {
   origin: string;
-  /** What services need to take its tokens, and a console to lead there. */
+  /** Settings with which services take its tokens, and a console leads there. */
   settings: Record<string, string>;
   /** Begins, once it is known where people are led back to. */
   begin(redirectUri: string): void;
@@ -21,7 +21,7 @@ export type OpenIdIssuer = AsyncDisposable & {
   admit(name: string, person: Person): void;
   /** Forgets all that was granted: nothing is renewed. */
   forget(): Promise<void>;
-  /** What its token endpoint was asked for, and how that was answered, such as `refresh_token 200`. */
+  /** Requests to its token endpoint and their results, such as `refresh_token 200`. */
   granted: string[];
   /** Until the end of that, nothing listens at its address. */
   away(): Promise<AsyncDisposable>;
@@ -40,7 +40,7 @@ export async function startOpenIdIssuer(): Promise<OpenIdIssuer> {
   let provider: Provider | undefined;
   let answer = (_request: IncomingMessage, response: ServerResponse): void => void response.writeHead(503).end();
   const server = createServer(authority.issue({ name: 'localhost' }), (request, response) => answer(request, response));
-  // Those too on which nothing was asked: a browser opens some ahead.
+  // Includes sockets without a request: a browser opens some ahead.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

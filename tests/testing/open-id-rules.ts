@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Configuration, JWK, Provider } from 'oidc-provider';
 
-/** Whom an issuer knows. */
+/** A user of the issuer. */
 export type Person = {
-  /** What an access token says of them beside what is always in one. */
+  /** Their claims in an access token, in addition to the usual ones. */
   claims: Record<string, string>;
   /** Whether they get refresh tokens, each of them good for one use. */
   isRenewed: boolean;
@@ -61,7 +61,7 @@ export function openIdRules({ key, client, redirectUri, people }: Rules) {
     issueRefreshToken: (_context, _client, source) => people.get(source.accountId ?? '')?.isRenewed ?? false,
     rotateRefreshToken: true,
     interactions: { url: (_context, { uid }) => `/sign-in/${uid}` },
-    // Who has signed in has agreed.
+    // Signing in includes consent.
     async loadExistingGrant({ oidc }) {
       const { session, provider, client: asking } = oidc;
       const grant = new provider.Grant({ accountId: session?.accountId, clientId: asking?.clientId });

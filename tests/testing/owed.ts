@@ -31,7 +31,7 @@ export type Addressee = {
   body: string;
 };
 
-/** What an event owes an account, or one of its subscriptions. */
+/** The expectation of an event for an account, or for one of its subscriptions. */
 export type Owed = {
   event: string;
   account: string;
@@ -40,7 +40,9 @@ export type Owed = {
   ends: readonly Ending[];
 };
 
-/** What a client is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
+/**
+ * Returns the expected ends for a client whose receiver answers so. `goesOff`: the last failure switches the subscription off.
+ */
 export function endsAfter(answers: Answers, goesOff = false): Ending[] {
   const last = answers.at(-1) ?? 0;
   if (last >= 200 && last < 300) return [{ kind: 'delivered', answers }];

@@ -3,9 +3,9 @@ import { until } from '@waybell/runtime/testing/until';
 
 /** Addresses that are asked of nobody. */
 const LOCAL = /^(?:data|blob|about):/;
-/** Chromium tells of each violation there too. */
+/** Chromium logs each violation there too. */
 const IN_CONSOLE = /Content Security Policy/;
-/** What the page itself, or its reader, called off. */
+/** Requests that the page itself, or its reader, aborted. */
 const CALLED_OFF = 'net::ERR_ABORTED';
 
 type Violation = { directive: string; blocked: string; sample: string };
@@ -104,7 +104,7 @@ export class PageTroubles {
 /** A socket is of the origin whose page may open it. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/, 'http')).origin;
 
-/** As much of a page as `tellViolations` knows. */
+/** The part of a page that `tellViolations` uses. */
 type Told = { effectiveDirective: string; blockedURI: string; sample: string };
 type PageGlobal = {
   tellViolation: (violation: Violation) => void;

@@ -1,11 +1,11 @@
 import { CONTAINER_LABEL } from '@waybell/stack/docker';
 
-/** What says where the Docker engine is, and which containers are the test run's. */
+/** Variables with the address of the Docker engine, and with the test run's containers. */
 const DOCKER = ['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', CONTAINER_LABEL];
 
 /**
- * What a command or a stack of a test has of its caller's environment: no setting, and the cache without which each
- * process would compile all of its code anew.
+ * Returns the environment of a test's command or stack: none of its caller's settings, and the cache without which each process
+ * would recompile all of its code.
  */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;

@@ -12,7 +12,7 @@ import { nothingLeftBehind } from './left-behind.ts';
 
 /** Two Postgres, of which one is the other's synchronous standby: what one commits, both have. */
 export class PostgresPair implements AsyncDisposable {
-  /** As services are given it: both hosts. */
+  /** The address for services: both hosts. */
   readonly url: string;
   readonly #home: string;
   #primary: SupervisedProcess;
@@ -48,7 +48,7 @@ export class PostgresPair implements AsyncDisposable {
     return this.#primary;
   }
 
-  /** As when it is demoted with its connections left open: they are told so with their next answer. */
+  /** Behaves like a demotion that leaves connections open: their next answer reports it. */
   async makeReadOnly(): Promise<void> {
     await set(this.#primary, 'default_transaction_read_only', 'on');
   }
@@ -70,7 +70,7 @@ export class PostgresPair implements AsyncDisposable {
     [this.#primary, this.#standby] = [promoted, demoted];
   }
 
-  /** Makes the one that was primary anew, as standby of the other. */
+  /** Makes the former primary a standby of the other. */
   async rejoin(): Promise<void> {
     await this.#standby.stop();
     await this.#follow();

@@ -148,7 +148,7 @@ async function joinCluster(node: SupervisedProcess, member: SupervisedProcess): 
   await rabbitmqctl(node.spec, 'start_app');
 }
 
-/** As the node is called among the others. */
+/** Name of the node within the cluster. */
 export const nameOf = ({ spec }: SupervisedProcess): string => spec.env['RABBITMQ_NODENAME'] ?? '';
 
 type QuorumQueue = { name: string; leader: string; online: string[] };

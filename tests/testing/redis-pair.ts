@@ -17,7 +17,7 @@ const SENTINEL_PASSWORD = 'of-sentinels';
 
 /** Two Redis, of which one is the other's replica, and three sentinels, of which two decide which one is the master. */
 export class RedisPair implements AsyncDisposable {
-  /** As services are given it. */
+  /** The address for services. */
   readonly url: string;
   readonly servers: readonly SupervisedProcess[];
   readonly #sentinels: readonly SupervisedProcess[];
@@ -86,7 +86,7 @@ export class RedisPair implements AsyncDisposable {
     }
   }
 
-  /** Has both take part again, whatever became of the one that was the master. */
+  /** Makes both take part again, whatever happened to the former master. */
   async untilWhole(): Promise<void> {
     await until('the replica follows', async () => {
       const said = await this.ask(await this.master(), (redis) => redis.info('replication'));

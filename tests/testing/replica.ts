@@ -41,7 +41,7 @@ export async function replicaOf(
   return replica;
 }
 
-/** What a service has logged so far. */
+/** Returns a service's log so far. */
 export function logOf({ logFile }: ProcessSpec): Record<string, unknown>[] {
   // Without the last one, which it may be writing.
   const lines = readFileSync(logFile, 'utf8').split('\n').slice(0, -1);

@@ -6,7 +6,7 @@ import { plainEnvironment } from './plain-environment.ts';
 
 /** A command that runs until it is told to stop. */
 export type Running = AsyncDisposable & {
-  /** What it has said so far. */
+  /** Returns its output so far. */
   stdout(): string;
   stderr(): string;
   /** Gives it the signal and resolves with the code that it ends with; null where the signal ended it. */

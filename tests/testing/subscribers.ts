@@ -8,7 +8,7 @@ import { endsAfter, type Answers, type Ending, type Owed } from './owed.ts';
 import type { Behaviour, Receiver } from './receiver.ts';
 import type { TestStack } from './test-stack.ts';
 
-/** A party that events are about, and what each of its events owes. */
+/** A party that events are about, and the expected ends of each of its events. */
 export type Party = { anEvent: () => PublishedEvent; owes: (event: PublishedEvent) => Owed[] };
 
 /** The place of a party: a whole system, and a receiver of what it sends. */
@@ -26,7 +26,7 @@ export type Subscriber = {
   slowMs?: number;
   /** Clients of the account, each with a subscription of its own. */
   clients?: number;
-  /** The ends that it is owed, where its answers do not say. */
+  /** The expected ends, if they do not follow from its answers. */
   ends?: readonly Ending[];
 };
 
@@ -35,7 +35,7 @@ export type Subscribed = Party & {
   addresses: { subscription: string; path: string; token: string }[];
 };
 
-/** What events they hear of, by interface. */
+/** Their actions, by interface. */
 export const ACTIONS = {
   shipper: ['order.picked_up', 'order.paid', 'order.booked', 'order.delivered'],
   carrier: ['order.created', 'order.assigned', 'order.delivered', 'damage.created'],

@@ -1,6 +1,6 @@
 import type { Channel, Message } from 'amqplib';
 
-/** As many as a queue has are on their way, and no other consumer takes them: a broker that stands still brings them by then. */
+/** All ready messages are on their way, and no other consumer takes them: even a broker that stands still brings them by then. */
 const LIMIT_MS = 120_000;
 const MOST_AT_ONCE = 50_000;
 

@@ -31,7 +31,7 @@ export type Client = {
   token: string;
   /** Calls the API; resolves with status and body as they came. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
-  /** The signing secrets, the current one first; made anew before, where that is asked for. */
+  /** The signing secrets, the current one first; rotated before, if requested. */
   signingSecrets(how?: 'rotated'): Promise<string[]>;
   /** Subscribes and resolves with the verification token. Throws where that is refused. */
   subscribe(action: string, callbackUrl: string, auditFieldSet?: string[]): Promise<string>;

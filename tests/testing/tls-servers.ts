@@ -11,7 +11,7 @@ import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { nothingLeftBehind } from './left-behind.ts';
 
-/** Private servers that speak TLS. RabbitMQ and Redis let no client in without a certificate, too. */
+/** Private servers with TLS. RabbitMQ and Redis require a client certificate, too. */
 export type TlsServers = AsyncDisposable & {
   /** A folder of the test's own. */
   home: string;

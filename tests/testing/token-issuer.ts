@@ -9,7 +9,7 @@ export type TokenIssuer = AsyncDisposable & {
   tokenUrl: string;
   /** How each request for a token was answered, such as `client_secret_basic 200`. */
   asked: string[];
-  /** Begins anew: by that secret, and without a token of before. */
+  /** Starts over: with that secret, and without earlier tokens. */
   begin(how: { secret: string; lifeS?: number }): void;
   /** Whether a request's `authorization` has a token that is valid now. */
   admits(authorization: string | undefined): Promise<boolean>;

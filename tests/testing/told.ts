@@ -7,7 +7,7 @@ type Delivery = { guid: string; status: string; reason?: string; attempts: Attem
 type Verdict = { kind: string; reason?: string; detail?: string; remedy?: string; delivery?: Delivery };
 export type Timeline = { objects: { verdicts: Verdict[] }[] };
 
-/** What the API answers, without what shippers get it wrapped in. Throws where it is not 200. */
+/** Returns the API's answer, without the shippers' wrapping. Throws if it is not 200. */
 export async function ask<T>(client: Client, path: string): Promise<T> {
   const { status, body } = await client.call('GET', path);
   if (status !== 200) throw new Error(`${path} was answered with ${status}: ${JSON.stringify(body)}`);
@@ -15,7 +15,7 @@ export async function ask<T>(client: Client, path: string): Promise<T> {
   return ((body as { data?: T }).data ?? body) as T;
 }
 
-/** What the timeline of an order tells, a line for each verdict, the newest first. */
+/** Returns the timeline of an order, a line for each result, the newest first. */
 export async function told(client: Client, order: string): Promise<string[]> {
   const { objects } = await ask<Timeline>(client, `/v1/timeline/${order}`);
   return objects.flatMap(({ verdicts }) => verdicts.map(lineOf));

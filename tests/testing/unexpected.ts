@@ -1,9 +1,9 @@
 import type { Books } from './books.ts';
 
-/** What is no event at all, and the reason that it is to be rejected with. Its bytes are read as Latin-1. */
+/** A message that is no event, and the expected reason of its rejection. Its bytes are read as Latin-1. */
 export type Malformed = { body: string; reason: string };
 
-/** What came and was owed to no receiver, and what was malformed and not rejected so, once each. */
+/** Returns requests that no receiver should have got, and malformed events that were not rejected so, once each. */
 export function unexpected({ owed, seen, rejections }: Books, malformed: readonly Malformed[]): string[] {
   const known = new Set(owed.flatMap(({ event, to }) => [event, to?.delivery]));
   const strangers = seen.filter(({ delivery }) => !known.has(delivery));

@@ -5,8 +5,8 @@ import type { Addressee, Answers, Ending, Owed } from './owed.ts';
 export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; records: readonly Attempted[] };
 
 /**
- * What is wrong with the way to an end that is right: each attempt is a request with the bytes that are owed, answered
- * by the receiver as it answers, and a record that says so, and there is no other. Undefined where nothing is.
+ * Returns what is wrong with the way to a right end: each attempt must be one request with the expected bytes, the receiver's
+ * answer, and one record of it. Undefined if nothing is.
  */
 export function wrongInCourse({ owed, ending, requests, records }: Course): string | undefined {
   const { kind } = ending;

@@ -2,7 +2,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { DeliveryEnd, Outcome } from '@waybell/line/outcomes';
 import type { Vehicle } from '@waybell/location-tracker/vehicle';
 
-/** What is written down in each format: every member that there is, and what has none of those that need not be there. */
+/** Facts for each format: one with every member, and one without optional members. */
 export const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000004';
 export const EVENT = '0b9c2f6e-7d1f-4e57-8f5e-000000000003';
 export const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000002';

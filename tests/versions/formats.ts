@@ -40,7 +40,7 @@ export type Format = {
 type Reading = {
   read: (text: string) => unknown;
   means: unknown;
-  /** What a later version may make of the text, for this one to read the same; or what that says then. */
+  /** Changes of the text by a later version that this version must read the same, or with the given meaning. */
   added?: { as: (text: string) => string; means?: unknown }[];
   /** The text with the next number; absent where there is none. */
   newer?: (text: string) => string;
@@ -52,11 +52,11 @@ const asBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 const asLines = (publication: Publication): string =>
   JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1);
 
-/** As it arrives by that exchange. */
+/** Returns the message as it arrives by that exchange. */
 function arrived(text: string, messageId?: string): Message {
   const { exchange, routingKey, body, headers, note, ...properties } = JSON.parse(text);
   const given = messageId === undefined ? properties : { ...properties, messageId };
-  // Of what the client of the broker hands over, the line reads this much.
+  // The part of the client's message that the line reads.
   const message = {
     content: asBytes(body),
     fields: { exchange, routingKey },
@@ -108,7 +108,7 @@ const withNotes = (change: (note: unknown[]) => unknown[]) =>
 const withMemberNote = (change: (note: string) => string) =>
   withNotes(([guid, note, ...others]) => [guid, change(String(note)), ...others]);
 
-/** As it leaves the process. The message id of a batch is another each time. */
+/** The form in which it leaves the process. The message id of a batch differs each time. */
 const asBatch = (publication: Publication): Publication => ({ ...asSent(publication), messageId: 'a-batch' });
 const readBatchOf = (text: string) =>
   openBatch(arrived(text)).map((each) => (isDeliveryBatch(each) ? rejectBatch(each) : readDelivery(each)));
@@ -135,7 +135,7 @@ const batchOfSeveral = (): Publication => {
 
 const ROOM = { room: endpointKey({ account: ACCOUNT, callbackUrl: 'https://a.test/hook' }).endpoint, account: ACCOUNT };
 const waiting = wait({ ...full, room: ROOM }, { why: 'egress', afterMs: 1_000 });
-/** As a row of its room has it: the publication without its body, and that. */
+/** The form of a row in its room: the publication without its body, and the body. */
 function rowText(): string {
   const { publication, ...row } = waiting.row;
   return JSON.stringify(
@@ -147,7 +147,7 @@ function rowText(): string {
 function readRow(text: string): unknown {
   const { room, madeAt, id, why, body, ...properties } = JSON.parse(text);
   const publication = { ...readProperties(JSON.stringify(properties)), body: asBytes(body) };
-  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { deaths: 0, isOverLimit: false }));
+  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { crashes: 0, isOverLimit: false }));
 }
 const waited = { ...full, waited: { room: ROOM.room, why: 'egress' } };
 
@@ -178,7 +178,7 @@ const buffered = publishRetry(full, 60_000);
 const RING = readKeyRing(`k:${Buffer.alloc(32, 7).toString('base64')}`);
 const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '', nanoseconds: '' };
 
-/** What the router takes an event for that it has routed. */
+/** Returns the router's mark of a routed event. */
 function eventMark(): string {
   const config = {
     heldLimit: { messages: 1, bytes: 1 },
@@ -239,7 +239,7 @@ export const formats: Format[] = [
   },
   {
     name: 'outcomes, compressed',
-    // What compresses may do it better in its next version.
+    // A later version of the library may compress better.
     isRandom: true,
     write: () => asText(publishOutcomes(manyOutcomes).body),
     reading: { read: (text) => readBatch({ body: asBytes(text) }), means: manyOutcomes },

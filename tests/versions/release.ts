@@ -1,4 +1,4 @@
-/** What a release writes, and what it makes in the servers, as files of this folder. */
+/** Writes a release's formats, and its objects in the servers, as files of this folder. */
 import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Topology } from '@waybell/line/topology';
 import { formats } from './formats.ts';
 
 export type Release = {
-  /** What its writers wrote, by the name of the format. */
+  /** The written texts, by the name of the format. */
   written: Record<string, string>;
   topology: Topology;
   /** A hash of each migration, by the name of its file. */

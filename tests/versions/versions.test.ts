@@ -6,8 +6,8 @@ import { asOfNow, lastRelease, migrationsHere } from './release.ts';
 const release = lastRelease();
 
 /**
- * What is written in another way than the last release wrote it, as it is written now. To put something here is to say: the last
- * release reads this too, and keeps what it does not know where it passes it on. When a release is frozen, it is emptied.
+ * Formats that differ from the last release's, as they are written now. An entry here asserts: the last release reads this too,
+ * and keeps unknown parts where it passes them on. It is emptied when a release is frozen.
  */
 const CHANGED: Record<string, string> = {};
 

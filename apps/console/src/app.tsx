@@ -76,12 +76,12 @@ function Pages({ settings, basepath }: { settings: PageSettings; basepath?: stri
   );
 }
 
-/** What passes is asked again until it has passed, at the latest when the API said so; what was wrong stays wrong. */
+/** Retries temporary failures until they pass, at the latest when the API said so; other errors stay. */
 const retry = (_failures: number, error: Error) => error instanceof ProblemAnswer && error.isPassing;
 const retryDelay = (failures: number, error: Error) =>
   (error instanceof ProblemAnswer ? error.retryAfterMs : undefined) ?? Math.min(30_000, 500 * 2 ** failures);
 
-/** What nobody foresaw ends the page, and says so. */
+/** Catches unforeseen errors: they end the page with a message. */
 class Caught extends Component<{ children: ReactNode }, { error?: Error }> {
   override state: { error?: Error } = {};
 

@@ -158,14 +158,14 @@ const operatorRoutes = [
   }),
 ] as const;
 
-/** What an address says behind its ?, by name: texts alone. */
+/** Reads the parameters of the address by name, as texts. */
 function texts<Name extends string>(...names: Name[]) {
   return (search: Record<string, unknown>): { [N in Name]?: string } => {
     const given = names.flatMap((name) => {
       const value = search[name];
       return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
     });
-    // By the names that were given, and no others.
+    // Drops parameters with other names.
     return Object.fromEntries(given) as { [N in Name]?: string };
   };
 }
@@ -194,7 +194,7 @@ export function routerFor(settings: PageSettings, basepath = '/') {
     context: { ...settings, isOwn: basepath === '/' },
     basepath,
     history: createHashHistory(),
-    // As texts: a number is an order's, to its last digit.
+    // Keeps texts: a number is an order's, to its last digit.
     parseSearch: parseSearchWith(String),
     stringifySearch: stringifySearchWith(String),
     defaultPreload: 'intent',

@@ -4,7 +4,7 @@ import { Foreign } from './parts/text-block.tsx';
 import { brandName } from './session/brand.ts';
 import { isFramed, signOut, useIsByLink, useSignedIn } from './session/session.ts';
 
-/** What is around every page: the ways to the pages, the search, and who signed in. */
+/** The frame of every page: navigation, search, and the user. */
 export function Shell() {
   const { view } = useSignedIn();
   return (

@@ -11,7 +11,7 @@ type BullmqDelivererCommands = {
 /** Jobs under way at once in each of the two processes. */
 const CONCURRENCY = 128;
 
-/** What a Node developer would build instead: BullMQ for both hops, Redis with an append-only file every second. */
+/** The alternative of a Node developer: BullMQ for both hops, Redis with an append-only file every second. */
 export function bullmq(client: HttpClientName): Contender {
   return {
     name: `BullMQ, ${client.replace(' as it comes', '')}`,

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'bullmq';
 export const eventsQueueName = 'events';
 export const deliveriesQueueName = 'deliveries';
 
-/** What a delivery needs, as its job's data. */
+/** A delivery, as its job's data. */
 export type DeliveryJob = { callbackUrl: string; body: string; guid: string };
 
 /** The connection that BullMQ asks for: workers must not give up on a blocking command. */

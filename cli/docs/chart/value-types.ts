@@ -7,7 +7,7 @@ export function anObject(properties: Properties, required?: readonly string[]): 
   return { type: 'object', additionalProperties: false, required, properties };
 }
 
-/** What has only these, each as a definition has it: said so, what is refused is named with its place. */
+/** A schema of these members only, each from a definition; an error then names the refused member and its place. */
 export function only(names: readonly string[], definition: string): SettingSchema {
   return { ...named(definition), ...anObject(Object.fromEntries(names.map((name) => [name, true]))) };
 }
@@ -24,7 +24,7 @@ export function named(definition: string): SettingSchema {
   return { $ref: `#/$defs/${definition}` };
 }
 
-/** What Kubernetes defines, and checks. */
+/** A map that Kubernetes defines and checks. */
 export const map: SettingSchema = { type: 'object' };
 export const list: SettingSchema = { type: 'array', items: map };
 export const textList: SettingSchema = { type: 'array', items: aText() };

@@ -52,7 +52,7 @@ const deployment = {
   podLabels: texts,
 };
 
-/** What has all that is in a definition, and these. */
+/** A schema with all members of a definition and these. */
 const withDeployment = (own: type.Properties) => extended('deployment', deployment, own);
 const withPod = (own: type.Properties) => extended('pod', pod, own);
 function extended(definition: string, properties: object, own: type.Properties): SettingSchema {
@@ -69,7 +69,7 @@ const byQueues = {
   ...scaling,
   queues: aText('those whose messages count: a regular expression of Prometheus', 1),
 };
-/** What a group does not say, services.deliverer does. */
+/** A group without these takes them from services.deliverer. */
 const byAge = {
   ...scaling,
   oldestSeconds: aNumber(1, 'age of the oldest delivery in hand that adds Pods, while enough wait'),
@@ -99,7 +99,7 @@ const services = serviceNames.map((name) => {
 });
 const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...settingsOf(name) })]);
 
-/** values.schema.json of the chart: what `helm` says of values before it asks the cluster for anything. */
+/** values.schema.json of the chart: `helm` checks values against it before it contacts the cluster. */
 export function valuesSchema(): SettingSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

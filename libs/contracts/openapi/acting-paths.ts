@@ -15,7 +15,7 @@ import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts'
 
 const interfaces = ['shipper', 'carrier'] as const;
 
-/** What operators may do of what clients may, as the document for clients has it. */
+/** The operations of clients that operators may call too, from the document for clients. */
 const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...ownTokenPaths(interfaces),
   ...shipperPaths,
@@ -28,7 +28,7 @@ const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...byHandPaths(interfaces),
 };
 
-/** What these paths speak of. */
+/** Schemas of these paths. */
 export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNode> {
   return {
     ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),

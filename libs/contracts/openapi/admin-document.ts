@@ -57,7 +57,7 @@ const accountClient: JsonNode = {
   },
 };
 
-/** What the operators' requests and answers speak of. */
+/** Schemas of the operators' requests and answers. */
 export const adminSchemas: Record<string, JsonNode> = {
   ...commonSchemas,
   Feature: { type: 'string', enum: ['insurance', 'servicepay'] },

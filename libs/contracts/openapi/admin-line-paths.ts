@@ -13,7 +13,7 @@ const about = {
   examples: ['4711'],
 };
 
-/** As many messages as a list tells of. */
+/** Limits of a list of messages. */
 const LISTED = { default: 100, most: 1_000 };
 
 /** The parameters that say which rejected messages are asked for. */
@@ -62,11 +62,11 @@ const which = {
   description: 'Its id or message id, the guid of the event, or any key that only this one names.',
 };
 
-/** What RabbitMQ can do to a request. */
+/** Problems that RabbitMQ may cause. */
 const OF_BROKER = ['no-broker'] as const;
 const OF_REJECTED = [...OF_BROKER, 'rejected-taken'] as const;
 
-/** What operators see and do on the line. */
+/** Operators' paths to inspect and change the line. */
 export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/queues': {
     get: {

@@ -1,4 +1,4 @@
-/** What operators are told of the line: what waits where, and what it refused. */
+/** Schemas of the line for operators: what waits where, and what was rejected. */
 import { waitingDestinations } from './admin-log-schemas.ts';
 import { guid, object, text, type JsonNode } from './json-node.ts';
 

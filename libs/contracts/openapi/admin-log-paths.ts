@@ -18,7 +18,7 @@ const listeners = query('listeners', 'Whether those of `./waybell listen` are me
   default: false,
 });
 
-/** What a text may be asked for as. */
+/** Kinds that a text may be searched as. */
 export const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
 
 /** The parameters that say what is meant by a text that may mean several things. */
@@ -70,7 +70,7 @@ const anything = {
   examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
 };
 
-/** What operators ask the delivery log, the tables and the audit log. */
+/** Operators' paths to the delivery log, the tables and the audit log. */
 export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/why/{anything}': {
     parameters: [{ name: 'anything', in: 'path', required: true, schema: anything }],

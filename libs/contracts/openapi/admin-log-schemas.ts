@@ -1,4 +1,4 @@
-/** What operators are told of the delivery log: of every account and client, with what receivers said. */
+/** Schemas of the delivery log for operators: of every account and client, with receivers' answers. */
 import { noticeProperties } from '../operations-channel.ts';
 import {
   attemptProperties,
@@ -68,7 +68,7 @@ const waitingEndpoints = {
   ...listOf('WaitingEndpoint'),
   description: 'Endpoints that deliveries wait for; what has waited longest comes first.',
 };
-/** Part of what is told of queues, too. */
+/** Part of the queues' schema too. */
 export const waitingDestinations = {
   ...listOf('WaitingDestination'),
   description: 'What waits in Postgres as RabbitMQ does not accept it; what has waited longest comes first.',
@@ -117,7 +117,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
       last_success_at: { ...orNull(moment), description: 'When its last successful attempt ended; null: none has.' },
       switches: {
         type: 'array',
-        description: 'When a rule switched it off, and when it was subscribed anew, the first one first.',
+        description: 'When a rule switched it off, and when its client subscribed again, the first one first.',
         items: object(['at', 'is_on'], { at: moment, is_on: { type: 'boolean' }, rule }),
       },
     },

@@ -29,7 +29,7 @@ export const stopRequest: JsonNode = {
 
 const requestBody = { required: true, content: jsonOf(stopRequest) };
 
-/** What operators have wait until they start it again. */
+/** Paths to stop and start subscriptions and hosts. */
 export const adminStopPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/stops': {
     get: {
@@ -53,7 +53,7 @@ export const adminStopPaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'stopSubscription',
       summary: 'Have the deliveries of a subscription wait',
       description:
-        'Until it is started, or they are too old. Its client sees that, and why, and cannot end it: subscribed anew, it is still stopped. Stopped again, the new reason counts.',
+        'Until it is started, or they are too old. Its client sees that, and why, and cannot end it: a new subscription is still stopped. Stopped again, the new reason counts.',
       requestBody,
       responses: {
         200: success(
@@ -123,7 +123,7 @@ export const adminStopSchemas: Record<string, JsonNode> = {
   Stops: object(['subscriptions', 'hosts'], {
     subscriptions: {
       ...many('OperatorSubscription'),
-      description: 'Also those that their clients ended: subscribed anew, they are still stopped.',
+      description: 'Also those that their clients ended: new ones are still stopped.',
     },
     hosts: many('StoppedHost'),
   }),

@@ -2,7 +2,7 @@ import { problemKinds, problemType, type ProblemKind } from '../problem-kinds.ts
 import { problemExamples } from './problem-examples.ts';
 import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 
-/** What every operation can answer with, besides what it is for. */
+/** Problems that every operation can answer with. */
 const EVERYWHERE: readonly ProblemKind[] = ['internal-error'];
 const ANY_SCOPE: readonly ProblemKind[] = ['unauthenticated', 'invalid-token', 'too-many-requests', 'unavailable'];
 const ANY_INTERFACE: readonly ProblemKind[] = [...ANY_SCOPE, 'insufficient-scope'];

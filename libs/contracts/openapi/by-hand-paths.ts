@@ -159,7 +159,7 @@ export const replayRequest: JsonNode = {
       description:
         'What the subscription named by `subscription_guid` noted as `missed`, in place of `since`, `until`, `action` and `include_suppressed`.',
     },
-    since: { ...moment, description: 'What was given up, or came in vain, from then on.' },
+    since: { ...moment, description: 'What was given up, or failed, from then on.' },
     until: { ...moment, description: 'And before; now, where it is left out.' },
     per_second: { type: 'integer', minimum: 1, maximum: REPLAY_RATE.most, default: REPLAY_RATE.default },
     include_suppressed: {
@@ -211,7 +211,7 @@ const replay = {
   delivered: { ...count, description: 'Of these, delivered by now.' },
 };
 
-/** What sending by hand is answered with. */
+/** Schemas of the answers to sending by hand. */
 export const byHandSchemas: Record<string, JsonNode> = {
   Resend: {
     type: 'object',

@@ -67,7 +67,7 @@ export const headers: JsonNode = {
   CacheControl: { description: 'How long it may be kept.', required: true, schema: { type: 'string' } },
 };
 
-/** What is answered where no operation is found. */
+/** The answer to a request without an operation. */
 export const answers: JsonNode = {
   UnknownPath: problemAnswer(['unknown-path']),
   MethodNotAllowed: problemAnswer(['method-not-allowed']),
@@ -100,7 +100,7 @@ const verificationToken = {
 };
 const isActive = { type: 'boolean', description: 'False once it is ended or was switched off.' };
 
-/** The schemas that the operations of one interface speak of. */
+/** The schemas that the operations of one interface use. */
 export function interfaceSchemas(interfaceName: Interface, catalog: readonly Action[]): Record<string, JsonNode> {
   const names = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
   return interfaceName === 'shipper' ? shipperSchemas(names, catalog) : carrierSchemas(names);

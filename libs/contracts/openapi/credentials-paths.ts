@@ -115,7 +115,7 @@ const hostInPath = {
   description: 'Of callback URLs, with its port where that is not 443: `receiver.example.com:8443`.',
 };
 
-/** What callbacks of a client authenticate with: the same on each interface but for what answers are wrapped in. */
+/** Credentials of a client's callbacks: the same on each interface, except for the wrapping of answers. */
 export function credentialsPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const one = answered(interfaces, { shipper: objectOf('Credentials'), carrier: schemaRef('Credentials') });
   const many = answered(interfaces, { shipper: listOf('Credentials'), carrier: listOf('Credentials') });

@@ -44,7 +44,7 @@ const key: JsonNode = {
   examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
 };
 
-/** The parameter that says of which kind a key is. */
+/** The parameter for the kind of a key. */
 export const keyKind: JsonNode = {
   name: 'kind',
   in: 'query',
@@ -63,7 +63,7 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
 /** The parameters that say what of a timeline is asked for. */
 export const timelineParameters: readonly JsonNode[] = [keyKind, ...pagingParameters];
 
-/** What deliveries may be found by, whosever they are. `action`: what an action is. */
+/** Filters of deliveries, for clients and operators alike. `action`: the schema of an action. */
 export const deliveryFilters = (action: JsonNode): JsonNode[] => [
   query('key', 'What they are about, as for the timeline.', key),
   keyKind,

@@ -130,7 +130,7 @@ export const suppressedProperties = {
   rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
 };
 
-/** What an event came to, told with what else its readers may know. */
+/** The schema of an event's result, with members that depend on the reader. */
 export function verdict(ofDelivery: string, more: Record<'suppressed' | 'rejected', JsonNode>): JsonNode {
   return {
     description: 'What an event came to: a delivery, or why there is none.',
@@ -154,7 +154,7 @@ export const eventProperties = {
   keys,
 };
 
-/** What the delivery log's operations speak of. */
+/** Schemas of the delivery log's operations. */
 export const deliveryLogSchemas: Record<string, JsonNode> = {
   Attempt: object(['attempt', 'at', 'kind'], attemptProperties),
   Delivery: object(requiredOfDelivery, { ...deliveryProperties, attempts }),

@@ -47,7 +47,7 @@ const rules = `- **Paths** answer with and without a trailing slash, and are cas
 JSON Schemas of every action: \`/schemas/<interface>.<action>.event.json\` and \`/schemas/<interface>.<action>.notification.json\`.
 What upstream publishes: \`/asyncapi.json\`.`;
 
-/** What a reader of the document, or of the page that shows it, is told first. */
+/** The introduction of the document, and of the page that shows it. */
 export function describe(interfaces: readonly Interface[]): string {
   return [SUMMARY, quickStart(interfaces), rules].join('\n\n');
 }

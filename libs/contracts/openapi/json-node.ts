@@ -10,7 +10,7 @@ export const guid: JsonNode = { type: 'string', format: 'uuid' };
 export const moment: JsonNode = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00.123Z'] };
 export const text: JsonNode = { type: 'string' };
 
-/** What it says is named where it is broken: `must be …`. */
+/** Its description is the text of the error: `must be …`. */
 export const actionName: JsonNode = {
   type: 'string',
   pattern: '^[a-z_.]{1,100}$',

@@ -2,15 +2,15 @@ import type { Interface } from '@waybell/catalog/action';
 import type { JsonNode } from './json-node.ts';
 
 /**
- * What is at this place of an answer is a parameter of another operation; or a member of its body, beside others that are
- * an example.
+ * The value at this place of an answer is a parameter of another operation; or a member of its body, with an example for the
+ * other members.
  */
 export type LinkTarget = { operationId: string; at: string } & (
   | { parameter: string }
   | { member: string; others: JsonNode }
 );
 
-/** What the answers of an interface are wrapped in. */
+/** Wrapping of an interface's answers. */
 const WITHIN: Record<'list' | 'object', Record<Interface, string>> = {
   list: { shipper: '/data', carrier: '' },
   object: { shipper: '/data/object', carrier: '' },

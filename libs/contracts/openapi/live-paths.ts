@@ -6,7 +6,7 @@ import { guid, moment, object, schemaRef, text, type JsonNode } from './json-nod
 
 const KINDS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'] as const;
 
-/** What a record of the feed is: how an attempt ended, that an event was not sent, or a notice of a subscription. */
+/** The kind of a record in the feed: an attempt ended, an event was not sent, or a notice of a subscription. */
 export type LiveKind = (typeof KINDS)[number];
 
 export const liveKind: JsonNode = { type: 'string', enum: KINDS };
@@ -79,7 +79,7 @@ export function livePaths(interfaces: readonly Interface[]): Readonly<Record<str
 const { event_guid, action, at, keys } = eventProperties;
 const { account_name: _, ...noticeOfClient } = noticeProperties;
 
-/** What the feed's events hold. */
+/** Schemas of the feed's events. */
 export const liveSchemas: Record<string, JsonNode> = {
   LiveAttempt: object(['delivery_guid', 'event_guid', 'action', 'keys', 'subscription_guid', 'attempt'], {
     delivery_guid: { ...guid, description: 'As `webhook-id`.' },

@@ -8,19 +8,18 @@ import { guid, moment, object, schemaRef, text, type JsonNode } from './json-nod
 const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
 const count = (description: string): JsonNode => ({ type: 'integer', minimum: 0, description });
 
-/** The parameters that say of which time it is asked what was missed. */
+/** The parameters for the period that is searched for missed events. */
 export const missedParameters: readonly JsonNode[] = [
   {
     name: 'since',
     in: 'query',
-    description:
-      'What was given up or dropped, or came in vain, from then on; without it, from 24 hours before `until`.',
+    description: 'What was given up or dropped, or failed, from then on; without it, from 24 hours before `until`.',
     schema: moment,
   },
   { name: 'until', in: 'query', description: 'And before; without it, now.', schema: moment },
 ];
 
-/** What a client missed: the same on each interface but for what answers are wrapped in. */
+/** Missed events of a client: the same on each interface, except for the wrapping of answers. */
 export function missedPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const missed = schemaRef('Missed');
   return {

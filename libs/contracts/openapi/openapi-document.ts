@@ -24,7 +24,7 @@ import { notificationSchemas, webhooks } from './webhooks.ts';
 
 export type OpenApiOptions = {
   catalog: readonly Action[];
-  /** Those that are served. */
+  /** The interfaces that are served. */
   interfaces: readonly Interface[];
   sentExamples: SentExamples;
   version: string;

@@ -1,7 +1,7 @@
 import { problemKinds, problemType, type ProblemKind } from '../problem-kinds.ts';
 import type { JsonNode } from './json-node.ts';
 
-/** What an answer of each kind says of its request. */
+/** An example of `detail` for each kind. */
 const DETAILS: Record<ProblemKind, string> = {
   'invalid-json': 'The body is not valid JSON: the body (character 1): the body is empty.',
   'malformed-request': 'The path is not valid percent-encoding.',

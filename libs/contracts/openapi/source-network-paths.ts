@@ -55,7 +55,7 @@ export const sourceNetworkSchemas: Record<string, JsonNode> = {
   SourceNetworks: object(Object.keys(properties), properties),
 };
 
-/** What security teams of receivers ask, which needs no token. */
+/** For security teams of receivers; needs no token. */
 export const sourceNetworkPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/source-networks': documentPath({
     operationId: 'getSourceNetworks',

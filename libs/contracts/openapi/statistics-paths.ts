@@ -6,7 +6,7 @@ import { moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
 const count = (description: string): JsonNode => ({ type: 'integer', minimum: 0, description });
 
-/** How much became of a client's deliveries: the same on each interface but for what answers are wrapped in. */
+/** Counts of a client's deliveries: the same on each interface, except for the wrapping of answers. */
 export function statisticsPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const statistics = schemaRef('Statistics');
   return {

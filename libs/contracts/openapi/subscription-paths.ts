@@ -33,7 +33,7 @@ export const subscriptionChange = body({
 });
 
 /** The body of a request to have subscriptions to many actions. */
-export const subscriptionsWish = body(
+export const desiredSubscriptions = body(
   {
     callback_url: callbackUrl,
     actions: {
@@ -62,7 +62,7 @@ export const pauseRequest = body({
   },
 });
 
-/** What a client has subscribed to: the same on each interface but for what answers are wrapped in. */
+/** A client's subscriptions: the same on each interface, except for the wrapping of answers. */
 export function subscriptionPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   return { '/v1/subscriptions': subscriptionsPath(interfaces), ...oneSubscriptionPaths(interfaces) };
 }
@@ -92,7 +92,7 @@ function subscriptionsPath(interfaces: readonly Interface[]): JsonNode {
       description:
         'Each action is subscribed, or its subscription changed in place; nothing else is ended. The same request again changes nothing, so that a receiver can make it at each start. The answer has an entry for each action, by name.',
       security,
-      requestBody: { required: true, content: jsonOf(subscriptionsWish) },
+      requestBody: { required: true, content: jsonOf(desiredSubscriptions) },
       responses: {
         200: {
           ...success('What became of each.', both(listOf('PutSubscription'))),

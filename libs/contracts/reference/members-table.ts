@@ -33,7 +33,7 @@ const MEANINGS: Record<string, string | undefined> = {
   carrier_guid: 'likewise',
 };
 
-/** What changed is told by the list of audit fields. */
+/** The list of audit fields documents the changes. */
 function isChanges({ description }: JsonSchema): boolean {
   return typeof description === 'string' && description.includes('{old_value, new_value}');
 }

@@ -29,7 +29,7 @@ export function bodyIn({ bytes, place }: { bytes: Buffer | null; place: number |
   return bytes === null || place === null ? undefined : unpackChunk(bytes)[place];
 }
 
-/** Where a body is kept. */
+/** The place where a body is kept. */
 export type BodyPlace = { chunk: string; place: number };
 
 /** Finds the last body of each of these deliveries, of which some have theirs beside them; undefined if there is none. */

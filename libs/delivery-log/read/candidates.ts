@@ -92,18 +92,18 @@ export async function deliveriesOfAll(postgres: Queryable, range: CandidateRange
 
 type EndInVain = { at: number; delivery: string; event: string };
 
-/** The latest ends in vain after a place. `$1` to `$4`: since when, the place, and the limit. */
-const inVain = (where: string): string => `
+/** The latest failed ends after a place. `$1` to `$4`: since when, the place, and the limit. */
+const failedEnds = (where: string): string => `
   select at, delivery, event from delivery_log.attempts a
   where ${where} a.${NOT_DELIVERED} and a.at >= ${time('$1')} - interval '${SKEW_MS} milliseconds'
     and (a.at, a.delivery) < (${time('$2')}, $3::uuid)
   order by a.at desc, a.delivery desc limit $4`;
 
-const IN_VAIN = {
-  ofAll: inVain(''),
+const FAILED = {
+  ofAll: failedEnds(''),
   ofThese: `
     select a.* from unnest($5::uuid[]) as own (subscription)
-    cross join lateral (${inVain('a.subscription = own.subscription and')}) a`,
+    cross join lateral (${failedEnds('a.subscription = own.subscription and')}) a`,
 };
 
 /**
@@ -118,7 +118,7 @@ export async function deliveriesInVain(
   const of = own === 'all' ? 'ofAll' : 'ofThese';
   const { rows } = await postgres.query<EndInVain>({
     name: `history-in-vain-${of}`,
-    text: `select ${ms('a.at')} as at, delivery, event from (${IN_VAIN[of]}) a order by a.at desc, delivery desc limit $4`,
+    text: `select ${ms('a.at')} as at, delivery, event from (${FAILED[of]}) a order by a.at desc, delivery desc limit $4`,
     values: [since, before.at, before.guid, limit, ...(own === 'all' ? [] : [own.map((each) => each.subscription)])],
   });
   // A delivery is made by the first record of its event. The log may not have that any more, or not yet.

@@ -2,8 +2,8 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 
 /**
- * A place in the order of the log: everything of commits with lower numbers lies before it, and of its own commit what is not `within`.
- * The chunk shows that the number still means the same: a log that was restored, or failed over, may have given it anew.
+ * A place in the order of the log: after all commits with lower numbers, and after the rows of its own commit up to `within`. The
+ * chunk shows that the number still means the same commit: a log that was restored, or failed over, may have reused the number.
  */
 export type LogPlace = { number: number; chunk?: string; within?: EndKey };
 

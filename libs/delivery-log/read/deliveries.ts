@@ -15,7 +15,7 @@ export type DeliveryRow = {
   event: string;
   interface: InterfaceName;
   action: string;
-  /** What its event is about. */
+  /** Keys of the objects that its event is about. */
   keys: readonly Key[];
   subscription: string;
   account: string;

@@ -1,4 +1,6 @@
-/** What was sent to a client, to be compared with what it has: its deliveries in the order in which the log was told of their ends. */
+/**
+ * Lists deliveries sent to a client, for comparison with what the client has, in the order in which the log stored their ends.
+ */
 import type { Queryable } from '@waybell/runtime/postgres';
 import { bodiesWithin, bodyPlacesOf } from './bodies.ts';
 import type { LogPlace } from './commits.ts';

@@ -1,8 +1,8 @@
-/** Where callbacks go: a host, also with its port, an origin, or one URL. */
+/** The destination of callbacks: a host, also with its port, an origin, or one URL. */
 export type EndpointFilter = {
-  /** As callback URLs have it. */
+  /** The host as callback URLs write it. */
   host: string;
-  /** What their URLs begin with, one of these; null: any port. */
+  /** Beginnings of their URLs, one of these; null: any port. */
   origins: readonly string[] | null;
   /** The whole URL, without its query; null: any path. */
   url: string | null;

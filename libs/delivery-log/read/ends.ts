@@ -59,7 +59,7 @@ export const placeOf = ({ number, chunk, delivery, at, attempt }: EndRow): LogPl
   within: { delivery, at, attempt },
 });
 
-/** Ends of several clients, by their places, in commits. Tests are left out: nothing happened that they tell of. */
+/** Ends of several clients, by their places, in commits. Leaves out tests: no event happened. */
 const ENDS = `
   select own.look, own.action, c.number, a.* from (
     select look.place::int - 1 as look, s.guid, s.action
@@ -116,7 +116,7 @@ async function endsIn(
   return rows;
 }
 
-/** Which of these clients have ends in commits beyond their numbers, by their places. */
+/** Returns which of these clients have ends in commits beyond their numbers, by their places. */
 export async function readersOf(
   postgres: Queryable,
   commits: readonly CommitRow[],

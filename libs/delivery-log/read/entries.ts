@@ -66,7 +66,7 @@ export type DeliveryEntry = {
   event: string;
   interface: InterfaceName;
   action: string;
-  /** What its event is about; none if the log does not have that. */
+  /** Keys of the objects that its event is about; empty if the log does not have them. */
   keys: readonly Key[];
   /** When the router made it. */
   at: number;

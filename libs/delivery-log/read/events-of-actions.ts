@@ -9,7 +9,7 @@ export type SubscribedRow = {
   event: string;
   account: string;
   action: string;
-  /** As `writeKey` writes them. */
+  /** Keys as `writeKey` writes them. */
   keys: string[];
   subscriptions: string[];
 };
@@ -35,7 +35,7 @@ const OF_ACTION = `
   select at, event, account, action, keys, subscriptions from delivery_log.events e
   where e.part = asked.part and e.at >= ${time('$5')} and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
   order by e.at desc, e.event desc`;
-// Of a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
+// For a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
 const ASKED =
   'unnest($1::uuid[], $2::bigint[], $3::float8[], $4::uuid[]) as asked (account, part, before_ms, before_event)';
 

@@ -13,7 +13,7 @@ export const EVENT = selected(TOLD, 'e');
 
 export type StoredEventRow = Pick<TableRow<'events'>, keyof typeof TOLD>;
 
-/** What an event came to for one account; its interface is null if a rejected event does not name it. */
+/** An event's result for one account; its interface is null if a rejected event does not name it. */
 export type EventRow = Omit<StoredEventRow, 'keys'> & { keys: Key[] } & ReturnType<typeof readAction>;
 
 export const eventRow = ({ action, keys, ...row }: StoredEventRow): EventRow => ({

@@ -31,7 +31,7 @@ export type DeliveryFilter = {
   /** Why they are not delivered; without a status: why they ended. */
   reason?: string | undefined;
   subscription?: string | undefined;
-  /** Where their subscriptions' callbacks go now. */
+  /** The current endpoint of their subscriptions. */
   endpoint?: EndpointFilter | undefined;
   since?: number | undefined;
   until?: number | undefined;
@@ -40,7 +40,7 @@ export type DeliveryFilter = {
   client?: string | undefined;
 };
 
-/** `withListeners`: for operators, who are told of listeners only then. */
+/** `withListeners`: set for operators who ask to see listeners too. */
 export type DeliveriesQuery = PageRequest & ToldListeners & { reader: Reader; filter: DeliveryFilter };
 
 /** Before there was anything to record. */
@@ -53,8 +53,8 @@ const EARLIEST_MS = 0;
 const ONE_BY_ONE = 500;
 
 /**
- * Finds deliveries of one API client, or of all, newest first; those in vain by when they ended. Only its attempts show a delivery's state,
- * so rare matches must be searched for: a page may hold few or none without being the last.
+ * Finds deliveries of one API client, or of all, newest first; failed ones by when they ended. Only its attempts show a
+ * delivery's state, so rare matches must be searched for: a page may hold few or none without being the last.
  */
 export async function findDeliveries(
   postgres: Queryable,
@@ -132,7 +132,7 @@ async function candidatesBeginning(
   return { candidates: candidates.filter(isAfter), isLast: true };
 }
 
-/** Of each candidate the deliveries that are meant, as far as that shows without their attempts. */
+/** Returns the wanted deliveries of each candidate, as far as that can be decided without their attempts. */
 async function thoseWanted(
   postgres: Queryable,
   candidates: readonly Candidate[],
@@ -159,11 +159,11 @@ function isRare(reader: Reader, { statuses, reason, about, endpoint, ...filter }
   return reader === 'operator' && (filter.client !== undefined || filter.action !== undefined);
 }
 
-const IN_VAIN: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
+const NOT_DELIVERED: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
 
 /** Whether the filter matches only deliveries that ended without success: an index finds those. */
 function isInVain({ statuses, reason }: DeliveryFilter): boolean {
-  return statuses === undefined ? reason !== undefined : statuses.every((each) => IN_VAIN.includes(each));
+  return statuses === undefined ? reason !== undefined : statuses.every((each) => NOT_DELIVERED.includes(each));
 }
 
 function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter): boolean {
@@ -172,8 +172,8 @@ function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter)
   if (reason !== undefined && entry.why?.reason !== reason) return false;
   if (guid !== undefined) return entry.at >= since && entry.at < until;
   if (!isInVain(filter)) return true;
-  if (!IN_VAIN.includes(entry.status)) return false;
-  // Sent again by hand, a delivery may have ended in vain more than once: its place is the last end.
+  if (!NOT_DELIVERED.includes(entry.status)) return false;
+  // Sent again by hand, a delivery may have failed more than once: its place is the last end.
   const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;
   return isAtItsPlace && entry.at >= since && entry.at < until;
 }

@@ -20,7 +20,10 @@ export const guidsBeginning = (beginning: string): [string, string] => [
   beginning + LAST_GUID.slice(beginning.length),
 ];
 
-/** Of the primary keys of each day. Guids of events that begin with a time have their first digits in common for a minute: the account's alone count. */
+/**
+ * Reads the primary keys of each day. Guids that begin with a time share their first digits for a minute, so only the account's
+ * own events count.
+ */
 const OF_BEGINNING = `
   select event, ${ms('max(at)')} as at from (
     (select event, at from delivery_log.attempts where delivery >= $1::uuid and delivery <= $2::uuid limit ${LOOKED_AT})

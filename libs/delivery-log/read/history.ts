@@ -64,9 +64,9 @@ export async function withAttempts(
   told: AttemptDetail = { withAnswers: false },
 ): Promise<DeliveryEntry[]> {
   const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
-  const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
+  const givenUp = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
   const deactivations = new Map(
-    (await deactivationsBy(postgres, inVain)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
+    (await deactivationsBy(postgres, givenUp)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
   );
   const rejections = await rejectionsOf(
     postgres,
@@ -144,7 +144,7 @@ export function eventEntry(rows: readonly EventRow[], deliveries: DeliveryEntry[
   return { event, interface: interfaceName, action, at, keys, receivers, verdicts };
 }
 
-/** Those that concern the reader. One of the whole event is in each of its rows. */
+/** Returns the suppressions that concern the reader. A suppression of the whole event is in each of its rows. */
 function suppressionsIn(rows: readonly EventRow[], reader: Reader): Suppression[] {
   return rows.flatMap(({ account, subscriptions, suppressed, rejectedReason }, place) => {
     const none = account !== null && subscriptions === null && suppressed === null && rejectedReason === null;

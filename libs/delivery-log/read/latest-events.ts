@@ -29,7 +29,7 @@ export async function latestEvents(
   const found: StoredEventRow[] = [];
   let place = placeBefore(until, before);
   let spanMs = FIRST_MS;
-  // Where the last span that had too many began: what follows there is as crowded.
+  // The start of the last span that had too many: the spans after it are as crowded.
   let crowdedFrom = Infinity;
   for (let spans = 0; spans < SPANS && place.at > since; spans += 1) {
     const from = Math.max(since, Math.min(place.at, Date.now()) - spanMs);

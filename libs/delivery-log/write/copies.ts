@@ -44,7 +44,7 @@ function copyOf(table: WrittenTable): Copied {
 
 /** Bytes that are sent together. */
 const PIECE = 2 ** 14;
-/** Of one character. */
+/** The most bytes of one character. */
 const MOST_BYTES = 3;
 const [TAB, NEWLINE] = [9, 10];
 

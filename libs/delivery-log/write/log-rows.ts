@@ -85,7 +85,7 @@ const CHUNK_BYTES = 2 ** 18;
 
 type OpenChunk = { chunk: string; at: number; until: number; deliveries: string[]; bodies: Buffer[]; bytes: number };
 
-/** Of a minute: what is found by the times of its chunk lies close together, also where some records of a batch come late. */
+/** One minute: records found by the times of their chunk lie close together, even if some records of a batch come late. */
 const SPAN_MS = 60_000;
 
 /** The chunks of a batch: each is of one day, and dropped with it. */

@@ -10,7 +10,7 @@ export type DestinationReport =
   | { kind: 'returned' }
   | { kind: 'channel failed'; reason: string };
 
-/** What the channels of one connection share: the clock, the limits, and where they report to. */
+/** The state that the channels of one connection share: the clock, the limits, and the callbacks. */
 export type ChannelContext<D> = {
   clock: Clock;
   open: () => Promise<ConfirmChannel>;

@@ -168,7 +168,9 @@ class QueueGroup {
       this.#isReviewing = false;
       const uses = this.queues.map((queue) => queue.review());
       for (const move of nextMoves(uses, this.#limit)) this.queues[move.index]?.apply(move);
-      const isAtRest = uses.every(({ peak, prefetches, owed }) => peak === 0 && prefetches.length <= 1 && owed === 0);
+      const isAtRest = uses.every(
+        ({ peak, prefetches, outstanding }) => peak === 0 && prefetches.length <= 1 && outstanding === 0,
+      );
       if (!isAtRest) this.#reviewLater();
     });
     timer.unref();

@@ -103,7 +103,7 @@ describe('PolicyCheck', () => {
     expect(check.waitingFor()).toEqual([expect.stringMatching(/^policy "all": expires=60000 for 1 of ours/)]);
     api.status = 500;
     const asked = api.asked.length;
-    await until('it has looked in vain', () => api.asked.length > asked + 2);
+    await until('it has failed to read them', () => api.asked.length > asked + 2);
     expect(check.waitingFor()).toHaveLength(1);
     Object.assign(api, { status: 200, rows: {} });
     await until('it is gone', () => check.waitingFor().length === 0);

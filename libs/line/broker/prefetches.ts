@@ -95,8 +95,8 @@ export class Prefetches {
   use(): QueueUse {
     return {
       prefetches: this.#all.filter(({ isWanted }) => isWanted).map(({ size }) => size),
-      owed: this.#all.reduce(
-        (owed, { isWanted, isOpen, size, held }) => owed + (isWanted ? 0 : isOpen ? size : held),
+      outstanding: this.#all.reduce(
+        (outstanding, { isWanted, isOpen, size, held }) => outstanding + (isWanted ? 0 : isOpen ? size : held),
         0,
       ),
       peak: this.#peak,
@@ -105,7 +105,7 @@ export class Prefetches {
     };
   }
 
-  /** Returns the use since the last review, and begins anew. */
+  /** Returns the use since the last review, and starts the next period. */
   review(): QueueUse {
     const use = { ...this.use(), wasFull: this.#wasFull };
     this.#peak = Math.floor(this.#peak * PEAK_DECAY);

@@ -39,7 +39,7 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  /** By name, whether the message still had its body at `onCut`. */
+  /** Whether the message still had its body at `onCut`, by name. */
   const cut: Record<string, boolean> = {};
   const nameOf = (source: Source) => (source as unknown as Sent).name;
   const onTaken = (source: Source) => void opened.push(nameOf(source));

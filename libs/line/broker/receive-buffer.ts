@@ -43,9 +43,9 @@ export class ReceiveBuffer {
 
   readonly cut = (source: ConsumedMessage): void => {
     // `onCut` has already run for a message whose body was dropped.
-    const isHeardOf = !source.isWhole;
+    const isKnown = !source.isWhole;
     this.#left(source);
-    if (!isHeardOf) this.#options.onCut(source);
+    if (!isKnown) this.#options.onCut(source);
   };
 
   giveBackAll(): void {

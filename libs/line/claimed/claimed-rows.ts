@@ -21,7 +21,7 @@ export type ClaimedRows<Row> = {
   /** Returns the same publication for the same row each time; undefined if there is nothing to publish. */
   publicationOf: (row: Row) => Publication | undefined;
   claimMs: number;
-  /** What no queue takes is dropped, and settled. */
+  /** A publication that is unroutable is dropped, and its row settled. */
   mayBeLost?: true;
   /** Like a step's, for a publication that the broker rejects. */
   reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];

@@ -22,10 +22,10 @@ function messageOf(text: string): Message {
 /** Runs a step whose messages are their texts, and writes down what it has others do. */
 class Running {
   readonly told: string[] = [];
-  /** Says what became of a message that was begun. */
+  /** Functions that end a message that was begun. */
   readonly ends = new Map<string, End>();
   readonly runner: EffectRunner<string>;
-  /** What the handler asks of a batch before anything is begun. */
+  /** The handler's query for a batch, before anything is begun. */
   ask: (texts: readonly string[]) => Promise<void> = () => Promise.resolve();
   begin: (text: string, end: End) => void = (text, end) => void this.ends.set(text, end);
   #toConfirm: (() => void)[] = [];
@@ -69,7 +69,7 @@ class Running {
     );
   }
 
-  /** What was done since it was last asked. */
+  /** Returns the effects since the last call. */
   async said(): Promise<string[]> {
     for (let turns = 0; turns < 3; turns += 1) await settled();
     return this.told.splice(0);
@@ -160,7 +160,7 @@ describe('what ends', () => {
     const step = new Running();
     await step.begun('one', 'two', 'three');
     step.end('one');
-    // As another socket would, later in the same turn.
+    // Like another socket, later in the same turn.
     process.nextTick(() => step.end('two'));
     expect(await step.said()).toEqual(['publish deliveries of one,of two']);
     step.end('three');
@@ -293,7 +293,7 @@ describe('what came again', () => {
   test.each<[string, Partial<Message>]>([
     ['from its queue', { deliveryCount: 1 }],
     ['in a batch, and then by itself', { cameBefore: true }],
-    ['from a room whose process died', { deaths: 1 }],
+    ['from a room whose process died', { crashes: 1 }],
   ])('%s is told of while any is in hand', async (_, how) => {
     const step = new Running();
     step.take('new');
@@ -313,7 +313,7 @@ describe('what came again', () => {
   test('to the suspects lane, or is new, is not told of', async () => {
     const step = new Running();
     step.take('new');
-    step.take('suspect', 'suspects', { deliveryCount: 1, deaths: 1 });
+    step.take('suspect', 'suspects', { deliveryCount: 1, crashes: 1 });
     expect(await step.said()).not.toContain('what came again is in hand');
   });
 });

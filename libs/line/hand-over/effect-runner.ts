@@ -272,6 +272,6 @@ export class EffectRunner<M> {
 }
 
 /** Whether it may have been in hand when a process died. */
-function cameAgain({ deliveryCount, cameBefore, deaths = 0 }: Message): boolean {
-  return deliveryCount > 0 || cameBefore === true || deaths > 0;
+function cameAgain({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
+  return deliveryCount > 0 || cameBefore === true || crashes > 0;
 }

@@ -41,7 +41,7 @@ describe('a source with several members', () => {
 
   test('that came too often is not handled: each of them comes again by itself', () => {
     const step = new ToldStep();
-    expect(step.came(1, ['one', 'two'], { deaths: 3 })).toEqual(['publish one', 'publish two']);
+    expect(step.came(1, ['one', 'two'], { crashes: 3 })).toEqual(['publish one', 'publish two']);
     step.sent('one', 'confirmed');
     expect(step.sent('two', 'confirmed')).toEqual(['report given back', 'acknowledge 1']);
   });
@@ -315,16 +315,16 @@ describe('what a message causes in parts', () => {
 
 describe('what may have been in hand when processes died', () => {
   test.each([
-    ['is handled after four', { deliveryCount: 4, deaths: 4 }, 'recall one'],
-    ['is set aside after five', { deliveryCount: 5, deaths: 5 }, 'publish suspect one'],
-    ['is handled however often it returned from this process', { deliveryCount: 9, deaths: 4 }, 'recall one'],
-    ['is handled, of a room, after two', { waited: { room: '', why: 'full' }, deaths: 2 }, 'recall one'],
-    ['is set aside, of a room, after three', { waited: { room: '', why: 'full' }, deaths: 3 }, 'publish suspect one'],
-    ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, deaths: 4 }, 'recall one'],
-    ['is rejected as a suspect after five', { lane: 'suspects', deliveryCount: 5, deaths: 5 }, 'publish rejected one'],
+    ['is handled after four', { deliveryCount: 4, crashes: 4 }, 'recall one'],
+    ['is set aside after five', { deliveryCount: 5, crashes: 5 }, 'publish suspect one'],
+    ['is handled however often it returned from this process', { deliveryCount: 9, crashes: 4 }, 'recall one'],
+    ['is handled, of a room, after two', { waited: { room: '', why: 'full' }, crashes: 2 }, 'recall one'],
+    ['is set aside, of a room, after three', { waited: { room: '', why: 'full' }, crashes: 3 }, 'publish suspect one'],
+    ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, crashes: 4 }, 'recall one'],
+    ['is rejected as a suspect after five', { lane: 'suspects', deliveryCount: 5, crashes: 5 }, 'publish rejected one'],
     [
       'goes to the end of the suspects lane where it returned from this process: no other counts that',
-      { lane: 'suspects', deliveryCount: 6, deaths: 5 },
+      { lane: 'suspects', deliveryCount: 6, crashes: 5 },
       'publish suspect one',
     ],
   ] as const)('%s', (_what, how, effect) => {

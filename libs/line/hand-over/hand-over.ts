@@ -40,7 +40,7 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
 
 /** Says once what is to be done with many. */
 function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M>): void {
-  // What is recalled has a mark.
+  // A recalled member has a mark.
   if (toRecall.length > 0)
     effects.push({ kind: 'recall', members: idsOf(toRecall), keys: toRecall.map(({ mark }) => mark?.key ?? '') });
   for (const batch of toRunApart) effects.push(runOf(batch, true));
@@ -49,7 +49,7 @@ function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M
 }
 
 function runOf<M>(batch: readonly Member<M>[], isApart: boolean): Effect<M> {
-  // What is run was parsed.
+  // A running member was parsed.
   return { kind: 'run', members: idsOf(batch), messages: batch.map(({ parsed }) => parsed as M), isApart };
 }
 
@@ -104,14 +104,14 @@ function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalle
   begin(turn, fresh);
 }
 
-/** A fate is of the member that it was said of, whoever has left meanwhile. */
+/** Applies a fate to the member that it names, even if other members have left since. */
 function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
   const member = turn.state.members.get(id);
   if (fate === undefined) return;
-  if (member === undefined || !member.isRunning) return endUnheard(fate);
+  if (member === undefined || !member.isRunning) return endIgnored(fate);
   member.isRunning = false;
   if (isAnothersRow(turn, member)) {
-    endUnheard(fate);
+    endIgnored(fate);
     return close(turn, member);
   }
   if (fate.kind === 'failed') return failed(turn, member, fate.error);
@@ -120,13 +120,15 @@ function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
   else send(turn, member, caused);
 }
 
-/** True if it waited in a room that another process has claimed: that one makes the attempt, so nothing comes of this one. */
+/**
+ * True if it waited in a room that another process has claimed: that process makes the attempt, so this member has no effects.
+ */
 function isAnothersRow<M>(turn: Turn<M>, member: Member<M>): boolean {
   return member.message.waited !== undefined && !isHeld(turn, member);
 }
 
 /** Ends the parts of what is not heard: it was given back meanwhile, is another's, or has ended before. */
-function endUnheard(fate: Fate): void {
+function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
 

@@ -20,7 +20,7 @@ export type HandlerRunsOptions<M> = {
 
 const TAKEN_BACK: Fate = { kind: 'failed', error: new Error('another process has it') };
 
-/** Runs the handler of a step, and applies what it says of each message. */
+/** Runs the handler of a step, and applies the fates that it reports. */
 export class HandlerRuns<M> {
   readonly #options: Omit<HandlerRunsOptions<M>, 'gathering'>;
   readonly #gatherer: RunGatherer<M>;
@@ -76,7 +76,7 @@ export class HandlerRuns<M> {
     turn.ended(member, fate);
     if (fate.kind === 'done' || !(fate.error instanceof Unavailable)) return;
     onUnavailable(fate.error);
-    // What is away may be back before this turn is over, and nothing else would run the message again.
+    // The dependency may be back before this turn is over, and nothing else would run the message again.
     turn.applyEnded();
   }
 }

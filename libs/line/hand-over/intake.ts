@@ -14,7 +14,7 @@ export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: M
   newSource(state, id, messages.length);
   for (const message of messages) {
     const member = addMember(turn, id, lane, message);
-    if (isToHandle(turn, member, messages.length) && isNews(turn, member)) fresh.push(member);
+    if (isToHandle(turn, member, messages.length) && needsNoRecall(turn, member)) fresh.push(member);
   }
 }
 
@@ -36,14 +36,14 @@ function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean 
       rejectIt(
         turn,
         member,
-        isDeliveryBatch(message) && (message.deaths ?? 0) < UNOPENED ? rejectBatch(message) : KILLED,
+        isDeliveryBatch(message) && (message.crashes ?? 0) < UNOPENED ? rejectBatch(message) : KILLED,
       );
       return false;
   }
 }
 
 /** Whether it needs no recall. Only the first member with a key is recalled; its twins wait until it is remembered. */
-function isNews<M>(turn: Turn<M>, member: Member<M>): boolean {
+function needsNoRecall<M>(turn: Turn<M>, member: Member<M>): boolean {
   const { state, rules } = turn;
   const parsed = tried(turn, member, () => {
     const read = rules.parse(member.message);

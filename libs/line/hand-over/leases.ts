@@ -12,7 +12,7 @@ export function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: Readon
     if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
     if (member.message.deliveryCount > 0) continue;
     member.isLeaseAsked = true;
-    // What runs was parsed.
+    // A running member was parsed.
     effects.push({ kind: 'lease', member: member.id, message: member.message, parsed: member.parsed as M });
   }
 }

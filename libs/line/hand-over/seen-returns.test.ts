@@ -11,10 +11,10 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
 function deathsOf(returns: SeenReturns, ...of: Parameters<typeof aSource>): number | undefined {
   const source = aSource(...of);
   returns.judge(source);
-  return source.raw.deaths;
+  return source.raw.crashes;
 }
 
-describe('each return of a message may have been the death of a process', () => {
+describe('each return of a message may have been the crash of a process', () => {
   test('except those that this process saw', () => {
     const returns = new SeenReturns();
     expect(deathsOf(returns, 'x', 0)).toBeUndefined();

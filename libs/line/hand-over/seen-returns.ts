@@ -6,15 +6,15 @@ const MOST_SEEN = 4_096;
 
 /**
  * Counts how often messages returned to their queues from this process, which lives: its connection broke, or it gave them back. Any
- * other return may have been the death of a process.
+ * other return may have been the crash of a process.
  */
 export class SeenReturns {
   readonly #times = new Map<string, number>();
 
-  /** Sets `deaths` of a message that came again. */
+  /** Sets `crashes` of a message that came again. */
   judge({ raw }: Source): void {
     if (raw === undefined || raw.deliveryCount === 0) return;
-    raw.deaths = Math.max(0, raw.deliveryCount - (this.#times.get(nameOf(raw)) ?? 0));
+    raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(nameOf(raw)) ?? 0));
   }
 
   /** Notes that the message returned to its queue. */

@@ -129,7 +129,7 @@ function leaveOut<M>(turn: Turn<M>, sending: Sending, isOut: (share: Share) => b
   if (out.length === 0) return;
   sending.shares = sending.shares.filter((share) => !out.includes(share));
   const rest = sending.shares.flatMap(({ publication }) => (publication === undefined ? [] : [{ publication }]));
-  // What fitted into one message fits again.
+  // The remaining deliveries fit into one message, as all of them did.
   sending.what = joinDeliveries(rest)[0]?.publication ?? sending.what;
   giveUpShares(turn, out, (member) => (member.isAbandoned = true));
 }

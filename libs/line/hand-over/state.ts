@@ -24,7 +24,7 @@ export type StepRules<M> = {
   now: () => number;
 };
 
-/** What a step took at once: an AMQP message, or a row of a room. Closes with its last member. */
+/** A message or row that a step took at once: an AMQP message, or a row of a room. Closes with its last member. */
 export type HeldSource = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
@@ -99,7 +99,7 @@ export type Share = {
 /** A delivery that leaves with others of the same turn. */
 export type Leaving = { member: number; publication: Publication };
 
-/** What a step took at once. */
+/** The messages of one source, as a step took them. */
 export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 
 /** A record or end that leaves with the next flush, with its trace if that is recorded. */
@@ -123,7 +123,10 @@ export type State<M> = {
   lastId: number;
 };
 
-/** What happened, to all of a batch where it is the same for all. Lists of members and of what is said of each have the same order. */
+/**
+ * An event that the hand-over reacts to; one input for a whole batch if it is the same for all. Lists of members, and of values
+ * for them, have the same order.
+ */
 export type Input =
   | { kind: 'came'; sources: readonly Arrived[] }
   /** The source was taken back: its channel is closed, or its lease is over. */
@@ -151,7 +154,7 @@ export type Input =
   /** The step ends: messages that have not begun are given back. */
   | { kind: 'closing' };
 
-/** What is to be done, once for all that one input concerns. */
+/** An effect to run; one effect for all members that an input concerns. */
 export type Effect<M> =
   | { kind: 'recall'; members: readonly number[]; keys: readonly string[] }
   /** `isApart`: these must not run in one batch with others. */

@@ -1,30 +1,31 @@
 import { TooLarge, Unroutable } from '../publish-errors.ts';
 import { reject, type Message, type Rejection } from '../messages.ts';
 
-/** Where a message was taken from: its own queue or a waiting room, or the suspects lane. */
+/** The source of a message: its own queue or a waiting room, or the suspects lane. */
 export type Lane = 'queue' | 'suspects';
 
 export type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
-/** So many processes may have died with a message in hand that it is suspected; as many more, and it is rejected. */
-const DEATHS = 5;
-/** A batch is taken apart sooner: each of its members that kills may do so `DEATHS` times more while the batch is in hand. */
-const DEATHS_OF_BATCH = 3;
+/** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
+const CRASHES = 5;
+/** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
+const CRASHES_OF_BATCH = 3;
 /** Deaths of those that claimed a waiting room are counted as such: no lost connection is among them. */
-const DEATHS_OF_ROOM = 3;
+const CRASHES_OF_ROOM = 3;
 const FAILURES = 5;
 
 export const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** Decides how to treat a message that came in a source of so many. */
-export function intakeOf(lane: Lane, { deaths = 0, deliveryCount, waited }: Message, size: number): Intake {
+export function intakeOf(lane: Lane, { crashes = 0, deliveryCount, waited }: Message, size: number): Intake {
   if (lane === 'queue') {
-    if (size > 1) return deaths < DEATHS_OF_BATCH ? 'handle' : 'send alone';
-    return deaths < (waited === undefined ? DEATHS : DEATHS_OF_ROOM) ? 'handle' : 'put aside';
+    if (size > 1) return crashes < CRASHES_OF_BATCH ? 'handle' : 'send alone';
+    return crashes < (waited === undefined ? CRASHES : CRASHES_OF_ROOM) ? 'handle' : 'put aside';
   }
-  // This process saw it return and lives. Another that took it next would take that for a death: it is to begin anew.
-  if (deaths < deliveryCount) return 'put aside';
-  return deaths < DEATHS ? 'handle' : 'reject';
+  // This process saw the return and did not crash. The next process would count the return as a crash: the count must start at
+  // zero.
+  if (crashes < deliveryCount) return 'put aside';
+  return crashes < CRASHES ? 'handle' : 'reject';
 }
 
 /** Returns how often it has now failed as a suspect; undefined if too often, or if the error is final. */

@@ -84,7 +84,7 @@ function explained(error: unknown): unknown {
 /** A message of the rejected queue: its original form, and why it was rejected. */
 export type RejectedMessage = Omit<
   Message,
-  'deliveryCount' | 'deaths' | 'isSuspect' | 'failures' | 'death' | 'waited' | 'isTraced' | 'traceparents'
+  'deliveryCount' | 'crashes' | 'isSuspect' | 'failures' | 'death' | 'waited' | 'isTraced' | 'traceparents'
 > & {
   /** Ten hex digits of a hash of the message. */
   id: string;

@@ -2,7 +2,7 @@ import type { Input } from '../hand-over/state.ts';
 import type { Fate, Outgoing } from '../messages.ts';
 import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from './told-step.ts';
 
-/** What the step waits for. */
+/** An effect whose result is outstanding. */
 type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
 
 const CHANGES: Input[] = [
@@ -13,7 +13,7 @@ const CHANGES: Input[] = [
   { kind: 'outlasted' },
   { kind: 'closing' },
 ];
-const DOORS = ['queue', 'queue', 'suspects'] as const;
+const LANES = ['queue', 'queue', 'suspects'] as const;
 const KEYS = 4;
 const MOST_TOGETHER = 4;
 /** How many things a message causes. */
@@ -83,8 +83,8 @@ export class Interleaving {
       return `${what} ${source}.${place} ${(draw + place) % KEYS}`;
     });
     this.#sources.push(texts);
-    const deaths = Math.floor(draw / 7) % 4;
-    return { source, texts, lane: DOORS[draw % DOORS.length] ?? 'queue', deliveryCount: deaths, deaths };
+    const crashes = Math.floor(draw / 7) % 4;
+    return { source, texts, lane: LANES[draw % LANES.length] ?? 'queue', deliveryCount: crashes, crashes };
   }
 
   #isCut(source: number): void {
@@ -157,7 +157,7 @@ export class Interleaving {
     );
   }
 
-  /** What a handler says once more of a message that has ended. */
+  /** A second report about a message that has ended. */
   #saidTwice(running: readonly string[], draw: number): [string, Fate][] {
     const ended = [...this.#caused.keys()];
     const text = ended[draw % ended.length];

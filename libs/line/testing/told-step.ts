@@ -24,7 +24,7 @@ import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, s
 const FINGERPRINT = '1';
 const AWAY = new Unavailable('postgres', () => Promise.resolve());
 export const FAILED = { kind: 'failed', error: new Error('a bug') } satisfies Fate;
-/** What it needs is away. */
+/** The result of a handler whose dependency is away. */
 export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
 
 /** A message is its text; the last word is its key. */
@@ -238,10 +238,10 @@ export class ToldStep {
 
 type ToldRules = Pick<StepRules<string>, 'hasRoom' | 'drainsWhileBlocked'> & { together?: boolean };
 type ComingSource = Coming & { source: number; texts: readonly string[] };
-type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; waited?: WaitedFor };
+type Coming = { lane?: Lane; deliveryCount?: number; crashes?: number; waited?: WaitedFor };
 
 function arrived({ source, texts, lane = 'queue', ...how }: ComingSource): Arrived {
-  const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, deaths: 0, failures: 0, ...how };
+  const of = { queue: 'q', exchange: 'e', routingKey: 'k', deliveryCount: 0, crashes: 0, failures: 0, ...how };
   const messages = texts.map((text): Message => ({ ...of, body: Buffer.from(text) }));
   return { id: source, lane, messages };
 }

@@ -35,7 +35,7 @@ export class ClaimedDestinations {
     return [...this.#all.values()];
   }
 
-  /** Those whose claim has not run out, with nothing under way. */
+  /** Claimed destinations whose claim has not run out, with nothing under way. */
   get idle(): ClaimedDestination[] {
     return this.all.filter((each) => each.underWay === undefined && each.tryAfterMs === undefined && this.isHeld(each));
   }
@@ -54,7 +54,7 @@ export class ClaimedDestinations {
     return { claimed: this.#all.size, shut: shut.length };
   }
 
-  /** Does nothing if its claim was lost, though it may have been claimed anew. */
+  /** Does nothing if its claim was lost, even if it was claimed again since. */
   wasUsed(destination: ClaimedDestination): void {
     const { room } = destination;
     if (this.#all.get(room) !== destination) return;

@@ -14,8 +14,8 @@ export const BY_KEY = 'order by room, made_at, id collate "C"';
 export const SAME_KEY = 'w.room = any (array[k.room]) and (w.made_at, w.id) = (k.made_at, k.id collate "C")';
 
 /**
- * Locks each room's key until its rows are in, so that nobody deletes the room before they can be seen; claims do not wait for that. Tells
- * of a room that nobody has, and that is open, in how many milliseconds it is looked at.
+ * Locks each room's key until its rows are stored, so that no process deletes the room before they are visible; claims do not
+ * wait for the lock. Returns, for each open room that no process has claimed, in how many milliseconds it is due.
  */
 const put = (service: WaitingService): string => `
   with held as materialized (
@@ -51,7 +51,7 @@ const wake = (service: WaitingService): string => `
 type PutRow = RowKey & { no: number; lookedAtInMs: null };
 type FreeRoom = { room: string; lookedAtInMs: number };
 
-/** Where the `no` of a row begins: so much below what the column holds that it is never raised beyond. */
+/** The largest first `no` of a row: so far below the column's maximum that raising it never overflows. */
 const MOST_FIRST_NO = 2 ** 30;
 
 type PreparedRow = WaitingRow & { no: number; properties: string };

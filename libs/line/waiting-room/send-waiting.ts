@@ -147,7 +147,7 @@ export class SendWaiting implements AsyncDisposable {
     return this.#options.broker.state() === 'writable' && !this.#isClosing;
   }
 
-  /** What Postgres does not take, the next round tries again. */
+  /** The next round retries a settlement that Postgres did not take. */
   async #settle(): Promise<void> {
     const { store, onSettled } = this.#options;
     const sent = [...this.#sent];
@@ -239,7 +239,7 @@ export class SendWaiting implements AsyncDisposable {
   async #release(): Promise<void> {
     const released = this.#claimed.all.filter((each) => each.tryAfterMs !== undefined && each.underWay === undefined);
     await this.#claimed.release(released);
-    // What was postponed alone is due after twice that time.
+    // A room whose rows were all postponed is due after twice that time.
     for (const { tryAfterMs } of released) if (tryAfterMs) [1, 2].forEach((times) => this.#lookIn(times * tryAfterMs));
   }
 }

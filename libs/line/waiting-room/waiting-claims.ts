@@ -4,7 +4,7 @@ import { CLAIM_MS, type ClaimedRoom, type WaitingStore } from './waiting-store.t
 const CLAIMED_UNTIL = `now() + interval '${CLAIM_MS} milliseconds'`;
 
 const DESCRIBED = `${hexOf('r.room')} as room, r.name, r.account,
-  (1000 * extract(epoch from now() - r.shut_since))::float8 as "shutForMs", r.changes, r.over_before::float8 as "overBefore", r.deaths`;
+  (1000 * extract(epoch from now() - r.shut_since))::float8 as "shutForMs", r.changes, r.over_before::float8 as "overBefore", r.deaths as crashes`;
 
 /** Only where another process' claim ran out has that process died, or stood still. */
 const claimed = (service: WaitingService, rooms: string): string => `
@@ -12,7 +12,7 @@ const claimed = (service: WaitingService, rooms: string): string => `
     deaths = deaths + (claimed_by is not null and claimed_by <> $1)::int
   where r.room = any (array(${rooms})) returning ${DESCRIBED}`;
 
-/** What is locked is being claimed or changed: it is there at the next look. */
+/** A locked room is being claimed or changed: the next look finds it. */
 const LOCKED = 'for no key update skip locked';
 
 /** Changed rooms that are claimed beside the others, at most. */
@@ -50,7 +50,7 @@ const claimDestinations = (service: WaitingService, isAnyDue: boolean): string =
   )
   ${claimed(service, 'select room from due')}`;
 
-/** Takes back the deaths that were counted where other processes have claimed what was still had here, slowly but alive. */
+/** Takes back the crashes that were counted where other processes have claimed what was still had here, slowly but alive. */
 const renew = (service: WaitingService): string => `
   update waybell.${service}_rooms r set look_at = case when claimed_by = $1 then ${CLAIMED_UNTIL} else look_at end,
     deaths = case when claimed_by <> $1 then greatest(0, deaths - 1) when k.lives then 0 else deaths end
@@ -77,7 +77,7 @@ type RoomFound = {
   shutForMs: number | null;
   changes: number;
   overBefore: number | null;
-  deaths: number;
+  crashes: number;
 };
 
 export function claimsIn({
@@ -122,11 +122,11 @@ export function claimsIn({
   };
 }
 
-function describe({ room, name, account, shutForMs, changes, overBefore, deaths }: RoomFound): ClaimedRoom {
+function describe({ room, name, account, shutForMs, changes, overBefore, crashes }: RoomFound): ClaimedRoom {
   return {
     room,
     changes,
-    deaths,
+    crashes,
     ...(name === null ? {} : { name }),
     ...(account === null ? {} : { account }),
     ...(shutForMs === null ? {} : { shutForMs }),

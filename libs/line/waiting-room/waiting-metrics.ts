@@ -3,19 +3,19 @@ import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
 import type { WaitingReason } from '../outcomes.ts';
 import type { WaitingFigures } from './waiting-store.ts';
 
-/** For what is waited. */
+/** The kinds of rooms. */
 const KINDS = ['endpoints', 'destinations'] as const;
 type WaitingKind = (typeof KINDS)[number];
 export type FiguresOf = Record<WaitingKind, WaitingFigures>;
 
-/** What one part of the process knows. `isAway`: Postgres does not take what is to wait. */
+/** The state of waiting in one part of the process. `isAway`: Postgres does not take rows. */
 export type WaitingHere = { claimed: number; shut: number; isAway: boolean };
 
 const NOTHING: WaitingFigures = { rows: 0, bytes: 0 };
 
 /** Metrics of the waiting room. No label for rooms: their number has no bound. */
 export class WaitingMetrics {
-  /** What waits in the rooms of the service, as counted last. */
+  /** The figures of the service's rooms, as counted last. */
   figures: FiguresOf = { endpoints: NOTHING, destinations: NOTHING };
   readonly #parts: (() => WaitingHere)[] = [];
   readonly #put: CounterOnDemand<'why'>;

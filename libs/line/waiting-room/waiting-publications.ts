@@ -46,7 +46,7 @@ export class WaitingPublications implements AsyncDisposable {
   readonly #complain: (error: unknown) => void;
   readonly #process = randomUUID();
   #last = 0;
-  /** What all destinations had when it was counted last, and what this process has added and removed since. */
+  /** The sum over all destinations when it was counted last, and this process's changes since. */
   #counted = 0;
   #own = 0;
   #countedAt = -Infinity;
@@ -131,7 +131,7 @@ export class WaitingPublications implements AsyncDisposable {
   async #count(): Promise<void> {
     const { store, metrics, clock, log } = this.#options;
     await store.flushSums();
-    // What is added from now on is not among the sums.
+    // Rows added from now on are not in the sums.
     const own = this.#own;
     metrics.figures = await store.figures();
     const { rows, bytes } = metrics.figures.destinations;

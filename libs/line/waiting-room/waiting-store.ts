@@ -16,8 +16,8 @@ export const MOST_ROWS = 64;
 export const MOST_BYTES = 2 ** 20;
 
 /**
- * A row as it was taken. Every put of the same key raises `no`, and a key that is put anew begins elsewhere: only the row that was taken
- * is settled, however often that is attempted.
+ * A row as it was taken. Every put of the same key raises `no`, and a key that is put after its row was settled starts at another
+ * number: only the row that was taken is settled, however often that is attempted.
  */
 export type TakenKey = RowKey & { no: number };
 
@@ -36,10 +36,10 @@ export type ClaimedRoom = {
   /** Rows made before this, in milliseconds since the epoch, are beyond what their account may have waiting. */
   overBefore?: number;
   /** Number of processes that died holding it, one after another, without settling a row. */
-  deaths: number;
+  crashes: number;
 };
 
-/** What to claim. `open`, `shut`: how many endpoints at most; those that changed come first, and beside these. */
+/** The rooms to claim. `open`, `shut`: how many endpoints at most; those that changed come first, and in addition. */
 export type Claim =
   | { kind: 'endpoints'; open: number; shut: number; exceptAccounts: readonly string[] }
   /** Rooms by name, due or not, that no other process has. */
@@ -47,7 +47,7 @@ export type Claim =
   /** Destinations; `isAnyDue`: also those whose next try is later. */
   | { kind: 'destinations'; most: number; isAnyDue: boolean };
 
-/** Which rows of a room to take, the oldest first. */
+/** The rows of a room to take, the oldest first. */
 export type RowsWanted = {
   room: string;
   /** The row to read on after; absent: from the first. */
@@ -102,7 +102,7 @@ export type WaitingStore = {
   /** Tells which rows are there, and raises their `no`: a process that has taken them cannot settle them any more. */
   retain(keys: readonly RowKey[]): Promise<boolean[]>;
   claim(claim: Claim): Promise<ClaimedRoom[]>;
-  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the deaths. */
+  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the crashes. */
   renew(rooms: readonly { room: string; lives: boolean }[]): Promise<ClaimedRoom[]>;
   /**
    * Reads on after a row. Beginning at the first row costs more the more rows were deleted since the server's oldest transaction
@@ -140,8 +140,8 @@ export type WaitingStore = {
   /** Sums of endpoints' rows: of all together, and of each account that is more than a hundredth beyond what it may have. */
   sumsBeyond(limits: WaitingLimits): Promise<{ all: WaitingSum; beyond: (HeldSum & { mayHave: WaitingSum })[] }>;
   /**
-   * Marks the rooms of an account: what is older than its newest rows within a limit is to end. Reads all of its rows, unless they are
-   * marked already. Resolves with false if none is older: then the sum was wrong, and is counted anew.
+   * Marks the rooms of an account: rows older than the newest ones within a limit are to end. Reads all of its rows, unless they
+   * are marked already. Resolves with false if none is older: then the sum was wrong, and is recounted.
    */
   endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
   /** Looks at each room: to be called now and then. */

@@ -12,7 +12,7 @@ const add = (service: WaitingService): string => `
   from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) group by holder order by holder
   on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
 
-/** Of whom nothing waits any more, whatever their sum has come to. Limited, so that each is looked up. */
+/** Accounts without rooms, whatever their sum says. Limited, because each is looked up. */
 const roomless = (service: WaitingService): string => `
   (select true from waybell.${service}_rooms r where r.room = s.holder limit 1) is null
   and (select true from waybell.${service}_rooms r where r.account = s.holder limit 1) is null`;
@@ -20,7 +20,7 @@ const roomless = (service: WaitingService): string => `
 const findRoomless = (service: WaitingService): string => `
   select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums s where ${roomless(service)}`;
 
-/** What has not changed since it was found: no process has changes of it to store. */
+/** Deletes sums that have not changed since they were found: no process has changes of them to store. */
 const dropRoomless = (service: WaitingService): string => `
   delete from waybell.${service}_waiting_sums s
   using (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) as k (holder, rows, bytes) order by holder) k

@@ -170,7 +170,7 @@ describe('resolveHost', () => {
     await expect(resolveHost(host)).rejects.toThrow(UnresolvedHost);
   });
 
-  test('answers for one name while a hundred others are waited for in vain', async () => {
+  test('answers for one name while a hundred others are waited for without an answer', async () => {
     const hanging = Array.from({ length: 100 }, (_, index) => [`hung${index}.example`, 'silent' as const]);
     const said = { 'a.example': at('192.0.2.1'), ...Object.fromEntries(hanging) };
     const { resolveHost } = await resolver(said, IMPATIENT);

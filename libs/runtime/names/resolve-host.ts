@@ -155,13 +155,13 @@ export class Names {
   /** Returns the addresses. Throws why there are none, or that the name servers are away. */
   async #ask(host: string): Promise<AddressRecord[]> {
     const servers = this.#nameServers;
-    const patience = Promise.withResolvers<never>();
+    const answering = Promise.withResolvers<never>();
     using _timer = this.#options.clock.after(PATIENCE_MS, () => {
-      servers.assertAnswering().catch(patience.reject);
+      servers.assertAnswering().catch(answering.reject);
     });
     const [name = host] = this.#namesToAsk(host);
     try {
-      const records = await Promise.race([this.#search(host), patience.promise]);
+      const records = await Promise.race([this.#search(host), answering.promise]);
       servers.answered(name);
       return records;
     } catch (error) {

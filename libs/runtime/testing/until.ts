@@ -29,7 +29,9 @@ export async function until<T>(what: string, look: Look<T>, follow = (): unknown
       deadline = performance.now() + LIMIT_MS;
     } else if (isLast) {
       const last = [seen, figure].filter((each) => each !== undefined).map((each) => inspect(each));
-      throw new Error(`waited ${LIMIT_MS / 1_000} s in vain until ${what}; seen last: ${last.join(', ') || 'nothing'}`);
+      throw new Error(
+        `waited ${LIMIT_MS / 1_000} s without success until ${what}; seen last: ${last.join(', ') || 'nothing'}`,
+      );
     }
     await sleep(PAUSE_MS);
   }

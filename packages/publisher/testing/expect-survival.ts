@@ -16,6 +16,6 @@ export async function expectSurvival(extent: Extent): Promise<void> {
   }
   expect(arrived).toEqual(committed);
   expect(committed.size).toBeGreaterThanOrEqual(extent.events);
-  // Else nothing was proven.
+  // Without repeats nothing was proven.
   expect(repeats).toBeGreaterThan(0);
 }

@@ -11,10 +11,10 @@ export const request = (what: Partial<Parameters<typeof signedRequest<'carrier',
   ...signedRequest({ interface: 'carrier', action: 'order.created', secret, ...what }),
 });
 
-/** A receiver that tells of its troubles, and answers with status and what the body says of it. */
+/** A receiver that reports its troubles, and answers with status and body. */
 export function aReceiver(what: Partial<Options>) {
   const troubles: Trouble[] = [];
-  // What each test gives of the kinds of work is one of them.
+  // Each test passes one kind of work.
   const options = {
     interface: 'carrier',
     secrets: secret,

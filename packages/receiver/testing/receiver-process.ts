@@ -8,7 +8,7 @@ import { openStore, type StoreKind } from './open-store.ts';
  * `stalls` is never done with anything.
  */
 const [kind, url = '', secret = '', how] = process.argv.slice(2);
-// Who starts it names one of them.
+// The parent process passes one of them.
 const { store } = await openStore(kind as StoreKind, url, { leaseMs: 60_000 });
 const receiver = createReceiver({
   interface: 'carrier',

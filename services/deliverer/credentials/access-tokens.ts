@@ -37,7 +37,7 @@ const UNUSED_MS = 600_000;
 /** A use in the last part of a token's life has another fetched; in the very last it waits for that. */
 const AHEAD = { part: 1 / 5, mostMs: 60_000 };
 const LAST = { part: 1 / 10, mostMs: 5_000 };
-/** So long a failure is that of all that come, so that a backlog does not ask for each. */
+/** A failed fetch is the answer for all uses during this time, so that a backlog does not fetch once for each. */
 const FAILURE_MS = 1_000;
 /** A receiver that answers 401 to any token costs no more fetches. */
 const RENEWAL_PAUSE_MS = 10_000;
@@ -128,8 +128,8 @@ export class AccessTokens implements Disposable {
     const { guid } = need;
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       const { found, isOursToFetch } = await shared.look(guid);
-      const isNews = found !== undefined && found.token !== known.token && found.token !== known.refused;
-      if (isNews && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {
+      const needsNoRecall = found !== undefined && found.token !== known.token && found.token !== known.refused;
+      if (needsNoRecall && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {
         if (isOursToFetch) void shared.share(guid, undefined);
         return this.#take(known, found);
       }
@@ -147,7 +147,7 @@ export class AccessTokens implements Disposable {
       given = { ...fetched, leftMs: fetched.lifeMs - (clock.now() - askedAt) };
       return this.#take(known, given);
     } finally {
-      // Those that wait here do not wait for Redis.
+      // Waiters here do not wait for Redis.
       void shared.share(guid, given);
     }
   }

@@ -9,13 +9,13 @@ import {
 } from '@waybell/notifications/receiver-credentials';
 import type { ClientCertificate } from '../request/client-certificate.ts';
 
-/** What callbacks of a client authenticate with at a host. The same object for the same guid, while it is remembered. */
+/** Credentials of a client's callbacks at a host. The same object for the same guid, while it is remembered. */
 export type Credentials = {
   /** Another with each change of them. */
   guid: string;
   /** Headers of each request, those of Basic included. */
   headers: Readonly<Record<string, string>>;
-  /** What no record may show: values of these headers, and what they are made of. */
+  /** Values that no record may show: these headers, and the parts they are made of. */
   secrets: readonly string[];
   /** Present if a request needs an access token. */
   oauth2?: ClientCredentials;
@@ -23,7 +23,7 @@ export type Credentials = {
   certificate?: ClientCertificate;
 };
 
-/** Those with a certificate take about 10 KB, with the longest headers three times as much. */
+/** Credentials with a certificate take about 10 KB, with the longest headers three times as much. */
 const OPENED_CHARACTERS = 32 * 2 ** 20;
 const UNUSED_MS = 600_000;
 

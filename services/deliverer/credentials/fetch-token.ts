@@ -10,12 +10,12 @@ import type { ClientCredentials } from '@waybell/notifications/receiver-credenti
 import type { AttemptResult } from '../request/attempt.ts';
 import type { CallTokenUrl, TokenUrlAnswer } from '../request/call-token-url.ts';
 import type { Credentials } from './credentials.ts';
-import { whyNoToken } from './why-no-token.ts';
+import { tokenFailure } from './token-failure.ts';
 
 /** Credentials by which tokens are asked for, and a callback URL that they are for. */
 export type TokenNeed = Pick<Credentials, 'guid' | 'certificate'> & { oauth2: ClientCredentials; callbackUrl: string };
 
-/** What a request to the target needs a token by; undefined if it needs none. */
+/** Returns the token that a request to the target needs; undefined if it needs none. */
 export function tokenNeedOf(target: {
   callbackUrl: string;
   credentials?: Credentials | undefined;
@@ -31,7 +31,7 @@ export type FetchedToken =
   | { kind: 'issued'; token: string; lifeMs: number }
   | { kind: 'refused' | 'unusable' | 'unanswered'; failure: AttemptResult };
 
-/** Of a token that does not say how long it lives. */
+/** Assumed life of a token that does not state its own. */
 const LIFE_UNSAID_MS = 300_000;
 const LONGEST_LIFE_MS = 86_400_000;
 /** Others would break the header that it goes into. */
@@ -50,7 +50,7 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
   const parameters = { ...(scope !== undefined && { scope }), ...(audience !== undefined && { audience }) };
   const came: { answer?: TokenUrlAnswer } = {};
   const response = await clientCredentialsGrantRequest(server, client, authentication, parameters, {
-    // Where http is not permitted, it is refused when the credentials are put in.
+    // Where http is not permitted, it is refused when the credentials are stored.
     [allowInsecureRequests]: true,
     [customFetch]: async (url, { headers, body }) => {
       const secrets = secretsOf(oauth2, headers);
@@ -61,12 +61,12 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
   const { answer } = came;
   if (answer === undefined) throw new Error('the token URL was not called');
   if (!answer.result.isDelivered) {
-    return { kind: answer.result.status === undefined ? 'unanswered' : 'refused', failure: whyNoToken(answer) };
+    return { kind: answer.result.status === undefined ? 'unanswered' : 'refused', failure: tokenFailure(answer) };
   }
   try {
     return issued(await processClientCredentialsResponse(server, client, response));
   } catch (error) {
-    return { kind: 'unusable', failure: whyNoToken(answer, error instanceof Error ? error.message : '') };
+    return { kind: 'unusable', failure: tokenFailure(answer, error instanceof Error ? error.message : '') };
   }
 }
 
@@ -78,7 +78,10 @@ function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: Toke
   return certificate !== undefined && isThere ? { certificate } : {};
 }
 
-/** As they are sent: the pair for Basic is encoded as RFC 6749, 2.3.1, says, which some decode but for the blanks. */
+/**
+ * Returns the secrets as they are sent: Basic encodes the pair as RFC 6749, 2.3.1, says, and some servers decode everything but
+ * the blanks.
+ */
 function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: Record<string, string>): string[] {
   return [clientSecret, clientSecret.replaceAll(' ', '+'), authorization.slice('Basic '.length).replaceAll('=', '')];
 }

@@ -28,9 +28,9 @@ export type SharedTokensOptions = {
 const PREFIX = 'waybell:token:';
 /** A little longer than a fetch takes at most. */
 const FETCH_MS = 15_000;
-/** Also where a token is sealed with a key that this process lacks. */
+/** Also logged for a token that is encrypted with a key which this process lacks. */
 const COMPLAINT = 'tokens.not-shared: each deliverer fetches access tokens for itself';
-/** Of one moment: what is there, and whether none else fetches. */
+/** Reads, in one step, the shared token and whether another process is fetching. */
 const LOOK = `
   local claimed = redis.call('set', KEYS[2], '', 'nx', 'px', ARGV[1])
   return { redis.call('get', KEYS[1]), redis.call('pttl', KEYS[1]), claimed and 1 or 0 }`;
@@ -50,7 +50,7 @@ export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptio
   return {
     async look(guid) {
       try {
-        // As the script answers.
+        // The form in which the script answers.
         const answer = (await redis.eval(LOOK, 2, ...keysOf(guid), FETCH_MS)) as [string | null, number, number];
         const [sealed, leftMs, isClaimed] = answer;
         return { found: opened(guid, sealed, leftMs), isOursToFetch: isClaimed === 1 };

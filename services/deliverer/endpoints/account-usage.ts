@@ -39,7 +39,7 @@ export function hostLimits(slots: number): HostLimits {
   return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_PART)) };
 }
 
-/** What a request under way counts as; class and `isFirst` as they were when it began. */
+/** The state that a request under way is counted with: class and `isFirst` as they were when it began. */
 type CountedRequest = {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;

@@ -24,10 +24,10 @@ export type TooMuch = { askedMs?: number; retryMs?: number | undefined };
  * The delivery that a request is for: from a queue, new (`fresh`) or with attempts behind it (`retry`); one that waited in the
  * endpoint's room; by hand, which never waits there; or a suspect, which never probes an endpoint that hangs.
  */
-export type RequestOrigin = PatientOrigin | 'suspect';
+export type RequestOrigin = WaitingOrigin | 'suspect';
 
 /** Origins whose requests may wait in hand. */
-export type PatientOrigin = 'fresh' | 'retry' | 'waited' | 'by hand';
+export type WaitingOrigin = 'fresh' | 'retry' | 'waited' | 'by hand';
 
 /** Permission to make one request, to be ended once. */
 export type GrantedRequest = {
@@ -54,7 +54,7 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
   return { account, endpoint, host: hostOf(called) };
 }
 
-/** What is due for a subscription waits. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
+/** Deliveries of a subscription wait. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
 export type Hold = { why: HoldReason; until?: number };
 
 /** The room in which deliveries of a subscription wait: that of the endpoint; while it is held one of its own, which has its guid. */

@@ -234,7 +234,7 @@ describe('probes', () => {
 describe('accounts and hosts', () => {
   test('hold an eighth of the places of the unproven while three quarters of them are used', async () => {
     const some = new SomeEndpoints({ slots: 320 });
-    // Of the 64 slots for unproven endpoints, 48 may be lent.
+    // 48 of the 64 slots for unproven endpoints may be lent.
     let granted = 0;
     for (let name = 0; name < 100; name += 1) if ((await some.told(keyOf(`${name}`))) === 'granted') granted += 1;
     expect(granted).toBe(48);

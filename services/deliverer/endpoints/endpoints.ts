@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits } from './account-usage.ts';
-import type { Admission, Admit, Demand, EndpointKey, PatientOrigin } from './endpoint.ts';
+import type { Admission, Admit, Demand, EndpointKey, WaitingOrigin } from './endpoint.ts';
 import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
 import type { KnownEndpoint, RequestEnd, RunningRequest, Waiter } from './known-endpoint.ts';
 import { ALONE, KnownEndpoints, type KnownElsewhere, type KnownEndpointsOptions } from './known-endpoints.ts';
@@ -151,7 +151,7 @@ export class Endpoints {
     return this.#slotQueues.next(this.#slots, 'hung') === undefined && this.#notifier.isInTurn(endpoint);
   }
 
-  #mayWait(endpoint: KnownEndpoint, origin: PatientOrigin): boolean {
+  #mayWait(endpoint: KnownEndpoint, origin: WaitingOrigin): boolean {
     if (this.#isClosed) return false;
     if (origin === 'by hand') return true;
     if (endpoint.hungSince !== undefined) return false;
@@ -269,6 +269,6 @@ function answer({ onAdmitted }: Waiter, admission: Admission): void {
 }
 
 /** Whether the delivery had no attempt yet, as far as is known here. */
-function isNew(origin: PatientOrigin): boolean {
+function isNew(origin: WaitingOrigin): boolean {
   return origin === 'fresh' || origin === 'waited';
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { AccountUsage, HostUsage } from './account-usage.ts';
-import type { Admission, GrantedRequest, PatientOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
+import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
 import { Rest } from './rest.ts';
 import { emptyList, withItem, withoutItem } from './short-list.ts';
 import type { QueuePlace } from './slot-queue.ts';
@@ -11,7 +11,7 @@ import { Window, type LimitShare, type PartOf, type WindowLimits } from './windo
 /** A delivery in hand that waits for its turn at an endpoint. */
 export type Waiter = {
   readonly endpoint: KnownEndpoint;
-  readonly origin: PatientOrigin;
+  readonly origin: WaitingOrigin;
   readonly onAdmitted: (admission: Admission) => void;
 };
 
@@ -50,8 +50,8 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
   window: { limits: WindowLimits; startSize: number };
 };
 
-/** What nobody waits for. */
-const NOBODY: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
+/** The empty list of waiters. */
+const NO_WAITERS: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
 
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
 const PROBE_PART = 1 / 4;
@@ -72,7 +72,7 @@ export class KnownEndpoint implements LimitShare {
   /** Its neighbours in the order of use. */
   before: KnownEndpoint | undefined;
   after: KnownEndpoint | undefined;
-  /** Where it waits for a slot. */
+  /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
   /** Its room is to be notified of a place. */
   awaitsRoom = false;
@@ -110,8 +110,8 @@ export class KnownEndpoint implements LimitShare {
   }
 
   /** Deliveries in hand that wait for it. */
-  get waiting(): typeof NOBODY {
-    return this.#waiting ?? NOBODY;
+  get waiting(): typeof NO_WAITERS {
+    return this.#waiting ?? NO_WAITERS;
   }
 
   get hungSince(): number | undefined {

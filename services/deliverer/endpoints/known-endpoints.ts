@@ -16,7 +16,7 @@ export type KnownEndpointsOptions = WindowLimits & {
   startSize: (account: AccountSlots) => number;
 } & KnownElsewhere;
 
-/** What other deliverers have to do with it. */
+/** The state of other deliverers, as far as it matters here. */
 export type KnownElsewhere = {
   /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
   partOf: PartOf;
@@ -25,10 +25,10 @@ export type KnownElsewhere = {
   hungForMs: (endpoint: string) => number | undefined;
 };
 
-/** Of the only deliverer. */
+/** The state if there is only one deliverer. */
 export const ALONE: KnownElsewhere = { partOf: () => 1, partOfAccount: () => 1, hungForMs: () => undefined };
 
-/** Who takes from an endpoint's room need not know its host. */
+/** A caller that takes from an endpoint's room need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
 
 const UNKNOWN_HOST = '';

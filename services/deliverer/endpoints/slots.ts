@@ -1,7 +1,7 @@
 import type { ResponseSpeed } from './endpoint.ts';
 import { START_SIZE } from './window.ts';
 
-/** What to expect of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
+/** The expected behaviour of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
 export type EndpointClass = ResponseSpeed | 'new';
 
 /** From the worst to the best. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PatientOrigin } from './endpoint.ts';
+import type { WaitingOrigin } from './endpoint.ts';
 import { WaitingDeliveries } from './waiting-deliveries.ts';
 
-type Waiter = { origin: PatientOrigin };
+type Waiter = { origin: WaitingOrigin };
 
-function waitingFor(origins: readonly PatientOrigin[]) {
+function waitingFor(origins: readonly WaitingOrigin[]) {
   const waiting = new WaitingDeliveries<Waiter>();
   for (const origin of origins) waiting.add({ origin });
   return waiting;

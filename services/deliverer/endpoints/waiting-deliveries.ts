@@ -1,12 +1,12 @@
-import type { PatientOrigin } from './endpoint.ts';
+import type { WaitingOrigin } from './endpoint.ts';
 import { emptyList, withItem, withoutItem } from './short-list.ts';
 
 /**
  * Deliveries in hand that wait for one endpoint, each kind first come, first served. Those by hand go first, then retries,
  * as their schedule runs; fresh ones and those that waited in the room take turns while both wait.
  */
-export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }> {
-  readonly #byOrigin: Record<PatientOrigin, Waiter[]> = {
+export class WaitingDeliveries<Waiter extends { readonly origin: WaitingOrigin }> {
+  readonly #byOrigin: Record<WaitingOrigin, Waiter[]> = {
     'by hand': emptyList(),
     retry: emptyList(),
     fresh: emptyList(),
@@ -19,7 +19,7 @@ export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }
     return byHand.length + retry.length + fresh.length + waited.length;
   }
 
-  countOf(origin: PatientOrigin): number {
+  countOf(origin: WaitingOrigin): number {
     return this.#byOrigin[origin].length;
   }
 
@@ -46,7 +46,7 @@ export class WaitingDeliveries<Waiter extends { readonly origin: PatientOrigin }
     return [...this.#byOrigin.fresh, ...this.#byOrigin.waited];
   }
 
-  /** Those that waited in the room: all, or all but the first. */
+  /** Waiters that came from the room: all, or all but the first. */
   waited({ areAll }: { areAll: boolean }): Waiter[] {
     return this.#byOrigin.waited.slice(areAll ? 0 : 1);
   }

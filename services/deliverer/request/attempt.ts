@@ -10,7 +10,7 @@ export type AttemptRequest = {
   verificationToken: string;
   /** Sign the request, `whsec_…`; without one it is not signed. */
   signingSecrets: readonly string[];
-  /** What it authenticates with; absent for most. */
+  /** Credentials of the request; absent for most. */
   credentials?: Credentials | undefined;
   /** Present if the credentials have it need one. */
   accessToken?: string | undefined;

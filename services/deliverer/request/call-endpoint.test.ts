@@ -559,7 +559,7 @@ describe('callEndpoint blames no receiver', () => {
       (error: unknown) => error,
     );
     expect(failed).toBeInstanceOf(Unavailable);
-    // By now a file descriptor is free.
+    // A file descriptor is free now.
     await (failed as Unavailable).probe();
   });
 

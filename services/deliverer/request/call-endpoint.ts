@@ -46,7 +46,7 @@ export type EndpointOptions = {
    */
   keepAliveMs: number;
   userAgent: string;
-  /** As the system resolves names, unless given. */
+  /** Defaults to the system's resolver. */
   resolveHost?: ResolveHost;
   /** Resolves without remembered answers, for `reach`; `resolveHost`, unless given. */
   resolveAfresh?: ResolveHost;
@@ -72,7 +72,7 @@ const REACH_LIMIT_MS = 3_000;
 const CLOSED_BEFORE_MS = 1_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: ANSWER_LIMIT_BYTES, keptBytes: 4 * 1024 };
 
-/** What makes requests; disposing cuts those under way. */
+/** Functions that make requests; disposing cuts those under way. */
 type OpenedEndpoints = AsyncDisposable & {
   callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void;
   callTokenUrl: CallTokenUrl;

@@ -12,9 +12,9 @@ export type TokenUrlRequest = {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** What no record may show. */
+  /** Values that no record may show. */
   secrets: readonly string[];
-  /** What its connection authenticates by. */
+  /** The certificate that its connection authenticates with. */
   certificate?: Credentials['certificate'];
 };
 

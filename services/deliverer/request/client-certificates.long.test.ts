@@ -15,7 +15,7 @@ const LONG_MS = 600_000;
 const REPLACED = 2_000;
 const MOST_POOLS = 1_024;
 const WARMING = 200;
-/** As many pools as there may be take some 10 MiB of the heap, beside their secure contexts. */
+/** The maximum number of pools takes some 10 MiB of the heap, without their secure contexts. */
 const MOST_LEFT_BYTES = 4 * 2 ** 20;
 
 const authority = anAuthority('Authority of receivers');

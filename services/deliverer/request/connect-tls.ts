@@ -90,7 +90,10 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
   };
 }
 
-/** Of an alert after the handshake Node.js only tells, and then lets the end that follows it pass for the error. */
+/**
+ * Destroys a socket at an alert after the handshake: Node.js emits the alert as an event only, and then reports the end that
+ * follows it as the error.
+ */
 function destroyAtAlert(socket: TLSSocket, { forgetSession }: Connection): void {
   socket.once('error', (error) => {
     // Not undici's, which closes idle connections so.

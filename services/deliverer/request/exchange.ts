@@ -45,7 +45,7 @@ export type RequestTerms = {
   limits: RequestLimits;
   trace: Trace;
   clock: Clock;
-  /** What its connection authenticates by; absent for most. */
+  /** The certificate that its connection authenticates with; absent for most. */
   certificate?: ClientCertificate | undefined;
 };
 

@@ -66,7 +66,7 @@ describe('HeadReader passes on', () => {
     ['an end that is not plain', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\nok', 'content-length: 2\r\n'],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', 'content-length: 2\r\n'],
     [
-      'a wish to close',
+      'a request to close',
       'HTTP/1.1 200 OK\r\nconnection: x, Close\r\ncontent-length: 2\r\n\r\nok',
       'content-length: 2\r\n',
     ],

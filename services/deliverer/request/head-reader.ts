@@ -26,7 +26,7 @@ export class HeadReader {
   #last: { text: string; head: ResponseHead | BrokenRule } = { text: '', head: NO_STATUS_LINE };
   readonly #keptS: number;
 
-  /** `keptS`: what a receiver says of a connection that it keeps for so many seconds, or longer, changes nothing. */
+  /** `keptS`: a keep-alive timeout of this many seconds or more has no effect. */
   constructor(keptS = Infinity) {
     this.#keptS = keptS;
   }

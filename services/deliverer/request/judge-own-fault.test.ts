@@ -199,7 +199,7 @@ describe('an attempt that this machine could not make', () => {
   const ours = expect.objectContaining({ isOurs: true, isDelivered: false });
 
   test.each(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('is ours: %s', async (code) => {
-    // By then this machine is known to have IPv4.
+    // This machine is known to have IPv4 now.
     const { call } = anEgress({ resolveHost: () => Promise.reject(failing(code)) });
     await until('it is ours', async () => (await call('http://receiver.test/', false)).isOurs === true);
   });

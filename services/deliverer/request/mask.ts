@@ -72,7 +72,7 @@ function readingOf(written: string): DecodedText {
   return { text, starts: [...starts, written.length], ends: endsOf(text) };
 }
 
-/** Of JSON in a text of JSON, or a URL in the query of another. */
+/** Decodes JSON within JSON text, or a URL within the query of another. */
 function readAgain(once: DecodedText): DecodedText {
   const twice = readingOf(once.text);
   return { ...twice, starts: (twice.starts ?? []).map((at) => once.starts?.[at] ?? at) };
@@ -135,7 +135,7 @@ function bordersOf(secret: string): number[] {
   return borders;
 }
 
-/** Of a text that ends with so much of the secret: with how much it ends with another code unit. */
+/** Given a text that ends with `length` units of the secret, returns how many it ends with after one more code unit. */
 function longerBy(unit: number, length: number, { secret, borders }: Sought): number {
   let left = length;
   while (left > 0 && secret.charCodeAt(left) !== unit) left = borders[left - 1] ?? 0;

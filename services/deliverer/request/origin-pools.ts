@@ -8,7 +8,7 @@ import type { Connection, Connector } from './connection.ts';
  * A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for.
  */
 export type ConnectionObserver = Dispatcher.DispatchHandler & {
-  /** What connections for its request authenticate by, if by anything. */
+  /** The certificate that connections for its request authenticate with, if any. */
   readonly certificate?: ClientCertificate | undefined;
   onConnection?: (connection: () => Connection | undefined) => void;
 };

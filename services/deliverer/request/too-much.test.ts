@@ -15,7 +15,7 @@ describe('Retry-After', () => {
     [' 1.5 ', '', 1_500],
     [dateIn(90), '', 90_000],
     ['Thursday, 01-Jan-26 12:01:30 GMT', '', 90_000],
-    // By the receiver's clock, whatever ours says.
+    // The receiver's clock counts, not ours.
     [dateIn(690), dateIn(600), 90_000],
     [dateIn(90), 'today', 90_000],
     ['301', '', 300_000],

@@ -14,7 +14,7 @@ export type Arriving = { key: EndpointKey; kind: string; limitMs: number; answer
 
 type Due = Arriving & { dueAt: number; beganAt?: number };
 
-/** What became of some deliveries. `late`: attempts that began later than they may. */
+/** Results of some deliveries. `late`: attempts that began later than allowed. */
 export type Lateness = { due: number; unattempted: number; late: number };
 
 /**

@@ -10,7 +10,7 @@ import { placeOf } from './subscriptions.ts';
 const SLOTS = 1_024;
 const HELD = 1_024;
 const LOAD_MS = 12_000;
-/** By then all that waited has ended: a rest lasts half a minute here, and a retry comes after a minute. */
+/** The time by which all waiting deliveries have ended: a rest lasts half a minute here, and a retry comes after a minute. */
 const END_MS = 100_000;
 const ANSWER_MS = 10;
 /** Postgres takes this long at most to answer. */
@@ -58,7 +58,7 @@ function expectAllEnded({ came, ended }: Simulated): void {
   expect(new Set(ended.map(({ delivery }) => delivery)).size).toBe(ended.length);
 }
 
-/** Those that are not like `special` begin at once. */
+/** Expects that deliveries of receivers other than `special` begin at once. */
 function expectOthersAtOnce({ attempts }: Simulated, receivers: readonly Receiver[]): void {
   const others = attempts.filter(({ place }) => receivers[place]?.kind === 'fast');
   expect(others.length).toBeGreaterThan(0);

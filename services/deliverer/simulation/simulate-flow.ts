@@ -54,7 +54,7 @@ export type Simulated = {
   /** Deliveries that came, and those that ended, by receiver. */
   came: Map<number, number>;
   ended: (Delivered | Exhausted | Dropped)[];
-  /** What the deactivator is told. */
+  /** Ends published for the deactivator. */
   ends: DeliveryEnd[];
 };
 

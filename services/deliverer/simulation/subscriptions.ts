@@ -3,7 +3,7 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { roomOf, type Hold } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget } from '../find-target.ts';
-import { holdOf } from '../what-is-over.ts';
+import { holdOf } from '../end-without-attempt.ts';
 import type { Receiver } from './receivers.ts';
 
 export const subscriptionOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
@@ -53,7 +53,7 @@ export class SimulatedSubscriptions {
     };
   }
 
-  /** What is answered may have changed by the time it comes. */
+  /** The targets may have changed by the time the answer comes. */
   readonly find = async (subscriptions: readonly string[]): Promise<readonly DeliveryTarget[]> => {
     const found = subscriptions.map((guid) => this.target(guid));
     await this.#answer();
@@ -84,7 +84,7 @@ export class SimulatedSubscriptions {
     return roomOf(this.target(subscription), { subscription, hold: { why: 'stopped' } }).room;
   }
 
-  /** As the trigger does. */
+  /** Does what the database trigger does. */
   #change(place: number, hold: Hold | undefined): void {
     const subscription = subscriptionOf(place);
     this.#held.set(subscription, hold);

@@ -14,7 +14,7 @@ export type Subject = {
   name: string;
   notBefore?: Date;
   notAfter?: Date;
-  /** What the certificate is for, where it says so: `clientAuth` or `serverAuth`. */
+  /** The purpose of the certificate, if it states one: `clientAuth` or `serverAuth`. */
   purpose?: keyof typeof PURPOSES;
   pair?: KeyPair;
 };

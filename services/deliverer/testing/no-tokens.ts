@@ -1,6 +1,6 @@
 import type { DeliverOptions } from '../deliver.ts';
 
-/** Of deliverers none of whose receivers asks for one. */
+/** For deliverers whose receivers need no token. */
 export const NO_TOKENS: DeliverOptions['tokens'] = {
   atHand: () => undefined,
   ask: async () => ({ kind: 'error', error: new Error('there are no tokens') }),

@@ -9,7 +9,7 @@ export const NEED: TokenNeed = {
   oauth2: { tokenUrl: 'https://tokens.example/', clientId: 'us', clientSecret: 'hush', secretIn: 'header' },
 };
 
-/** Of a process that shares none. */
+/** For a process that shares no tokens. */
 export const UNSHARED: SharedTokens = {
   look: async () => ({ found: undefined, isOursToFetch: true }),
   share: async () => undefined,

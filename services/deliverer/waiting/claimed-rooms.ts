@@ -10,11 +10,11 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 
 /** Rooms that are claimed at once, at most. */
 export const MOST_ROOMS = 512;
-/** So many of them are left to rooms that are shut. */
+/** Number of claims kept for rooms that are shut. */
 export const KEPT_FOR_SHUT = 64;
 /** Rooms of one account among them, from which on no more are looked for. */
 const MOST_OF_ACCOUNT = 64;
-/** Where no more may be claimed, a room that has been had for so long is left, as others may be due. */
+/** At the limit of claims, a room that has been claimed for this long is released, because others may be due. */
 const TURN_MS = 10_000;
 /** Rooms that are being left for others at once, and those of one account among them. */
 const MOST_OVER = { all: 64, ofAccount: 8 };
@@ -157,10 +157,10 @@ export class ClaimedRooms {
     this.#watch?.[Symbol.dispose]();
   }
 
-  #update({ room, changes, overBefore, deaths }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
+  #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
     const own = this.#rooms.get(room);
     if (own === undefined) return undefined;
-    Object.assign(own, { changes, overBefore, deaths, until: Math.max(own.until, askedAt + CLAIM_MS) });
+    Object.assign(own, { changes, overBefore, crashes, until: Math.max(own.until, askedAt + CLAIM_MS) });
     return own;
   }
 
@@ -187,7 +187,7 @@ export class ClaimedRooms {
     return own;
   }
 
-  /** Unless it was claimed anew since. */
+  /** Does nothing if it was claimed again since. */
   #lose(own: OwnRoom): void {
     const { room } = own;
     if (this.#rooms.get(room) === own && this.#remove(room)) this.#options.onLost(room);

@@ -154,10 +154,10 @@ describe('a deliverer with rooms', () => {
     const one = some.start();
     await some.clock.runFor(1_500);
     expect(one.names).toEqual(['first']);
-    expect(one.taken.get('first')?.messages).toMatchObject([{ deaths: 4 }]);
+    expect(one.taken.get('first')?.messages).toMatchObject([{ crashes: 4 }]);
     one.taken.get('first')?.acknowledge();
     await some.clock.runFor(1_500);
-    expect(one.taken.get('second')?.messages).toMatchObject([{ deaths: 0 }]);
+    expect(one.taken.get('second')?.messages).toMatchObject([{ crashes: 0 }]);
   });
 
   test('leaves a room to others where it has had no slot for two seconds', async () => {

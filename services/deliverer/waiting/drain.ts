@@ -21,7 +21,7 @@ export type DrainOptions = {
   endpoints: Endpoints;
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
-  /** What may be in hand. */
+  /** Limit of the rows in hand. */
   held: HeldLimit;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
@@ -226,7 +226,7 @@ export class Drain {
     } finally {
       this.#isWorking = false;
     }
-    // Else the next look tries it again.
+    // Otherwise the next look tries it again.
     if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#named.isDue || this.#isPollDue))
       this.#work();
   }
@@ -246,7 +246,7 @@ export class Drain {
     }
     for (const { room } of rows) {
       const own = this.rooms.get(room);
-      if (own !== undefined) Object.assign(own, { isUnasked: false, deaths: 0, lives: true });
+      if (own !== undefined) Object.assign(own, { isUnasked: false, crashes: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
   }

@@ -61,7 +61,7 @@ export class DueRooms {
     // While no more may be in hand, a few take turns with those that have rows there.
     const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
     const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
-    // What was claimed to be asked, and is not yet, will need a slot too.
+    // A room that was claimed to be probed, and was not yet, will need a slot too.
     const unasked = empty.filter(({ isUnasked }) => isUnasked);
     const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
     return { open, shut, known };

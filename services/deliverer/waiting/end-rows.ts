@@ -112,7 +112,7 @@ export class EndRows {
       return false;
     }
     const fresh = taken.rows.filter((row) => !inHand.has(row));
-    for (const row of fresh) inHand.take(row, { deaths: 0, isOverLimit });
+    for (const row of fresh) inHand.take(row, { crashes: 0, isOverLimit });
     onTaken(fresh.length);
     const last = taken.rows.at(-1);
     if (last !== undefined) ending.after = last;

@@ -18,7 +18,7 @@ import { PutDeliveries } from './put-deliveries.ts';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;
-  /** What may be in hand of what waited. */
+  /** Limit of the rows from rooms in hand. */
   held: HeldLimit;
   limits: WaitingLimits;
   maxAgeMs: number;

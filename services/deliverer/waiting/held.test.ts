@@ -28,14 +28,14 @@ async function someHeld(rows = 3) {
   return {
     some,
     one,
-    /** As the trigger does. */
+    /** Does what the database trigger does. */
     hold(hold: Hold | undefined) {
       held = hold;
       for (const room of [ROOM, HELD_ROOM]) some.waiting.changed(room);
     },
     /** Without any room that hears of it. */
     holdUnheard: (hold: Hold | undefined) => (held = hold),
-    /** Of its rows. */
+    /** Rows among them. */
     taken: () => one.names.filter((name) => name.startsWith('row')),
     namesIn: (room: string) => [...(some.waiting.room(room)?.rows.after() ?? [])].map(({ id }) => id.slice(0, -2)),
     [Symbol.asyncDispose]: () => some[Symbol.asyncDispose](),
@@ -161,7 +161,7 @@ describe('what waits for a subscription that is held', () => {
     await held.some.store.release([{ room: ROOM, afterMs: 0, shutForMs: SHUT_MS }]);
     await held.some.clock.runFor(1_100);
     expect(held.taken()).toEqual(['row 0']);
-    // As the handler does.
+    // Does what the handler does.
     held.one.flow.rules.onElsewhere(ROOM);
     await held.some.clock.runFor(10);
     expect(held.namesIn(HELD_ROOM)).toEqual(['row 1', 'row 2']);

@@ -2,7 +2,7 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { roomOf } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
-import { dropReason, holdOf } from '../what-is-over.ts';
+import { dropReason, holdOf } from '../end-without-attempt.ts';
 import type { OwnRoom } from './claimed-rooms.ts';
 import type { EndRows } from './end-rows.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
@@ -12,7 +12,7 @@ export type LookThroughOptions = {
   findTargets: FindTargets;
   inHand: RowsInHand;
   ends: EndRows;
-  /** What is held is due at the latest when it is older. */
+  /** A held row is due, at the latest, at this age. */
   maxAgeMs: number;
   now: () => number;
   /** Called for an endpoint that may take something now. */

@@ -36,7 +36,7 @@ describe('one of many rooms', () => {
     });
     await some.clock.runFor(1_000);
     expect(one.names).toContain('open');
-    // As many as may be probed.
+    // The number of rooms that may be probed.
     expect(one.flow.figures().claimed).toBeLessThanOrEqual(102);
     await some.clock.runFor(2_000);
     expect(one.names.length).toBeLessThanOrEqual(1 + 102);

@@ -18,7 +18,7 @@ const never = () => {
 function underWay(what: Partial<Delivery> = {}) {
   const parsed = aDelivery({ room: { room: ROOM, account: TARGET.account }, ...what });
   const row = { room: ROOM, madeAt: 0, id: '', no: 0, why: 'open' as const, publication: publishDelivery(parsed) };
-  return { message: asWaited(row, { deaths: 0, isOverLimit: false }), parsed };
+  return { message: asWaited(row, { crashes: 0, isOverLimit: false }), parsed };
 }
 
 function aProcess(clock = new TurnedClock(), waiting = new MemoryWaiting(clock.now)) {
@@ -32,7 +32,7 @@ function aProcess(clock = new TurnedClock(), waiting = new MemoryWaiting(clock.n
     log: createLog({ service: 'test', level: 'silent' }),
     clock,
   });
-  /** What is due in so many milliseconds. */
+  /** Returns the rows that are due after this many milliseconds. */
   const dueAfter = async (ms: number) => {
     await clock.runFor(ms);
     return (await store.take([{ room: ROOM, limit: 9 }]))[0]?.rows ?? [];

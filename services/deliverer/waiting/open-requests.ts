@@ -25,7 +25,7 @@ const SPARE_MS = 30_000;
 const EARLY_MS = 10_000;
 const POSTPONE_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** What is held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
+/** A delivery held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
 const COMPLAINT = 'waiting.away: requests under way stay in their batches';
 

@@ -45,7 +45,7 @@ export class RowsInHand {
     return this.#in(room).values();
   }
 
-  take(row: TakenRow, how: { deaths: number; isOverLimit: boolean }): void {
+  take(row: TakenRow, how: { crashes: number; isOverLimit: boolean }): void {
     const { room, madeAt, id, no } = row;
     const source: Source = {
       id: newSourceId(),

@@ -29,7 +29,7 @@ export type TakeWhereRoomOptions = {
 const MOST_OF_ONE = 2 * MOST_ROWS;
 /** Rooms that one statement reads. */
 const MOST_READS = 32;
-/** Number of deaths that makes a row a suspect: see `suspicion.ts` of the hand-over. */
+/** Number of crashes that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
 const LOOK_MS = 1_000;
 const RESTART_MS = 1_000;
@@ -97,7 +97,7 @@ export class TakeWhereRoom {
     return reads;
   }
 
-  /** What to read of a room now; undefined: nothing; `full`: nothing more may be in hand. */
+  /** Returns what to read of a room now; undefined: nothing; `full`: no more rows may be in hand. */
   #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
     if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
@@ -149,7 +149,7 @@ export class TakeWhereRoom {
     if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
     if (isPaused() || rooms.get(own.room) !== own) return;
     if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
-    const how = { deaths: own.deaths >= DEADLY ? own.deaths : 0, isOverLimit: false };
+    const how = { crashes: own.crashes >= DEADLY ? own.crashes : 0, isOverLimit: false };
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
@@ -158,7 +158,7 @@ export class TakeWhereRoom {
       left -= 1;
       inHand.take(row, how);
     }
-    // Else what is being moved would be read again and again.
+    // Otherwise rows that are being moved would be read again and again.
     if (left > 0 && gone > 0) own.after = last;
     onTaken(most - left);
   }
@@ -168,8 +168,8 @@ type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: Row
 type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
 
 /** A room that may still be shut, or that may kill. */
-function isOneByOne({ isUnasked, deaths }: OwnRoom): boolean {
-  return isUnasked || deaths >= DEADLY;
+function isOneByOne({ isUnasked, crashes }: OwnRoom): boolean {
+  return isUnasked || crashes >= DEADLY;
 }
 
 /** Spread evenly, as rooms are named by a hash. */

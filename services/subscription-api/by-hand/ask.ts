@@ -133,7 +133,7 @@ export async function currentSubscriptions(
   return rows.filter((each) => matchesPattern(each.action, action));
 }
 
-/** Those of them that something can be sent to: there is at least one. */
+/** Returns those subscriptions that something can be sent to: at least one. */
 export async function targetsOf(
   postgres: Queryable,
   client: ClientReader,

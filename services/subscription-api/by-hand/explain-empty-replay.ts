@@ -70,7 +70,7 @@ export async function explainEmptyReplay(postgres: Queryable, query: MissedQuery
           `Of events that came while this client had no subscription that was on there are ${suppressed.length}: ask with include_suppressed.`,
         ]),
     ...aboutToBeSent.rows.flatMap(({ count }) =>
-      count === 0 ? [] : [`Another replay is about to send what came in vain: ${count}.`],
+      count === 0 ? [] : [`Another replay is about to send the failed ones: ${count}.`],
     ),
     ...others.rows.map(
       (other) =>

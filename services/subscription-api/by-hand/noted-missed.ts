@@ -1,4 +1,4 @@
-/** What a subscription missed while it was off, until a replay of it is asked for. */
+/** Periods that subscriptions missed while they were off, until a replay is requested. */
 import { ms, time } from '@waybell/delivery-log/columns';
 import { IS_LATE } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';

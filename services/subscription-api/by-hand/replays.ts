@@ -33,7 +33,7 @@ export async function countReplay(
   if (action === undefined) return refused('not_found');
   const range = await rangeOf(postgres, request, client, { isLocked: false });
   const targets = await targetsOf(postgres, client, action);
-  // What one misses that is off is noted when it is on again.
+  // A subscription that is off gets its missed period noted when it is on again.
   if (range === undefined) return 'kind' in targets ? targets : refused('nothing_missed');
   if ('kind' in targets && isPattern(action)) return targets;
   const query = { ...range, client, actions: actionsOf(action, targets), limit: LARGEST_REPLAY };

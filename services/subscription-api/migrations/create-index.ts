@@ -4,14 +4,14 @@ export type Index = {
   /** With its schema, and so is the table. */
   name: string;
   table: string;
-  /** What follows the table in `create index`. */
+  /** The text after the table in `create index`. */
   columns: string;
   isUnique?: boolean;
 };
 
 /**
- * Creates an index while everything reads and writes on. Not in a transaction: for a migration with `transaction = false`. What was
- * left half-way is made anew.
+ * Creates an index while everything reads and writes on. Not in a transaction: for a migration with `transaction = false`.
+ * Replaces an index that was left half-built.
  */
 export async function createIndex(query: SqlQuery, { name, table, columns, isUnique = false }: Index): Promise<void> {
   const [schema = '', index = ''] = name.split('.');

@@ -5,7 +5,7 @@ select coalesce(r.account, r.room), r.name, count(*), sum(coalesce(octet_length(
 from waybell.${service}_rooms r join waybell.${service}_waiting w using (room) group by 1, 2
 on conflict (holder) do update set rows = excluded.rows, bytes = excluded.bytes`;
 
-/** As the deliverer writes a delivery to the queue of its action. */
+/** The properties with which the deliverer writes a delivery to the queue of its action. */
 const PROPERTIES = `json_strip_nulls(json_build_object('kind', 'publish', 'exchange', 'waybell.deliveries', 'routingKey', o.action,
   'messageId', o.delivery, 'type', o.action, 'note', regexp_replace(o.note, ' hop \\d+', ''), 'contentType', 'application/json',
   'deliveries', true, 'headers', case when o.traceparent is not null then json_build_object('traceparent', o.traceparent) end))::text`;

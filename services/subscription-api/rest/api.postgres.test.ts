@@ -32,7 +32,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** What comes back on a connection of its own; nothing where it is closed without a word. */
+/** Returns the answer on a connection of its own; empty if it is closed without one. */
 function answerTo(port: number, begun: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(begun));
@@ -466,10 +466,10 @@ describe('a process', () => {
       expect(problemStatus(answer)).toBe(503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
-    // A look that was under way tells of a connection that was lost; the next one, why there is no other.
+    // A look under way reports the lost connection; the next one, why there is no new one.
     await until('it is seen to be away', () => behind.database.waitingFor().join().includes('ECONNREFUSED'));
     expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
-    await proxy.mend();
+    await proxy.restore();
     await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
     await until('it is seen to be back', () => behind.database.waitingFor().length === 0);
   });
@@ -503,7 +503,7 @@ describe('a process', () => {
     expect(await status()).toBe(503);
     await proxy.cut();
     await until('Postgres is seen to be away', () => isWaitingFor('ECONNREFUSED'));
-    await proxy.mend();
+    await proxy.restore();
     // Before it has looked again as well as after.
     expect(await status()).toBe(503);
     await until('it waits for migrations again', () => isWaitingFor('migrat'));

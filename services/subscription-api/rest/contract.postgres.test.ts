@@ -150,7 +150,7 @@ async function openLinks(): Promise<void> {
   await api.ask('POST', at, { raw: ' '.repeat(65_537), headers: json });
 }
 
-/** As many as there may be. */
+/** Stores as many credentials as allowed. */
 async function fillCredentials(): Promise<void> {
   const { account, all: token } = tokens.carrier;
   await api.store.postgres.query(
@@ -161,7 +161,7 @@ async function fillCredentials(): Promise<void> {
   await api.ask('PUT', `/v1/credentials/${HOST}`, { token, body: { headers: { 'X-Api-Key': 'p4ssw0rd' } } });
 }
 
-/** What a client can have sent by hand, and why it is refused. */
+/** Sends by hand everything that a client can, and provokes each refusal. */
 async function sendByHand(): Promise<void> {
   const { account, all: token } = tokens.carrier;
   const { postgres } = api.store;
@@ -223,7 +223,7 @@ async function sendByHand(): Promise<void> {
   await api.ask('DELETE', '/v1/webhooks/order.created/subscriptions/', { token });
 }
 
-/** What comes over a stream, and what is answered once it has ended. */
+/** Reads the stream of a listener, and the answer after its end. */
 async function listen(): Promise<void> {
   const { all: token } = tokens.carrier;
   const body = { url: 'https://hooks.test', name: 'contract' };
@@ -265,7 +265,7 @@ async function listen(): Promise<void> {
   await api.ask('POST', `/v1/listeners/${next.guid}/answers`, { token, body: { request: 'a', status: 200 } });
 }
 
-/** What is to be sent is then in the place of what the deliverer would make of it. */
+/** Resolves once the requested test is stored in place of the deliverer's message. */
 async function untilAskedForTest(): Promise<string> {
   return until('it is to be sent', async () => {
     const { rows } = await api.store.postgres.query(
@@ -341,7 +341,7 @@ describe('openapi.json', () => {
     await proxy.cut();
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(503);
-    await proxy.mend();
+    await proxy.restore();
     const missing = unseen(failing);
     const names = asks.map(({ name }) => name);
     expect(missing.filter((answer) => / 50[03] /.test(answer) && names.includes(answer.split(' ')[0] ?? ''))).toEqual(

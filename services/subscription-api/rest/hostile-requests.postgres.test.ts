@@ -105,7 +105,7 @@ function compose({ method, path, on, ...more }: Extract<Hostile, { method: strin
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** As the file writes it. */
+/** Formats an answer like the file. */
 function summary({ status, headers, body }: RawAnswer): string {
   const isProblem = headers.get('content-type') === 'application/problem+json' && body !== '';
   const { type } = isProblem ? (JSON.parse(body) as { type: string }) : { type: '' };

@@ -10,12 +10,12 @@ const base = '/v1/public/webhooks';
 let api: TestApi;
 let operations: DocumentedOperation[];
 let owners: Owner[];
-/** What the delivery log has of them. */
+/** The delivery log's entries about them. */
 let logged: string[];
 
 type Owner = { guid: string; token: string };
 
-/** What is an owner's alone, row by row: its subscriptions and credentials, and with its other clients its signing secrets. */
+/** Rows that belong to one owner: its subscriptions and credentials, and with its other clients its signing secrets. */
 async function ownedRows(withSecrets: Owner[]): Promise<Record<string, unknown>[]> {
   const subscriptions = `select * from waybell.subscriptions
     where account_guid = any($1) and client_id = 'default' order by guid`;
@@ -63,7 +63,7 @@ const CREDENTIALS = {
   oauth2: { token_url: 'https://hooks.test/of-the-owner', client_id: 'of-the-owner', client_secret: 'of-the-owner' },
 };
 
-/** What is taken as a body: were it refused, nothing would be seen of what it is refused after. */
+/** Valid bodies: an invalid one would be refused before the check under test. */
 const TAKEN = { required: { callback_url: 'https://hooks.test/of-a-stranger' }, optional: {}, none: undefined };
 
 const BODIES: Record<string, object> = {
@@ -148,7 +148,7 @@ describe('every endpoint', () => {
         for (const secret of [...tokens, ...signingSecrets, 'of-the-owner']) expect(texts).not.toContain(secret);
       }
       expect(await ownedRows(others)).toEqual(before);
-      // Of the same hosts it has had its own.
+      // It has had credentials of its own for the same hosts.
       for (const answer of ['getCredentials 404', 'putCredentials 201', 'deleteCredentials 204'])
         expect(seen).toContain(answer);
     },

@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { EntitySchema } from 'typeorm';
 
-/** One client's wish to be told of one action. It is current until `ended_at`; then the row stays, for history. */
+/** One client's subscription to one action. It is current until `ended_at`; then the row stays, for history. */
 export type Subscription = {
   guid: string;
   interface: Interface;

@@ -155,7 +155,7 @@ function documentsOf(interfaces: readonly string[], catalog: readonly Action[]):
   );
 }
 
-/** As receivers of the tests are told. */
+/** Terms of callbacks in tests. */
 export const callbackTerms = {
   networks: ['203.0.113.0/28', '2001:db8:9::/48'],
   isHttpAllowed: false,
@@ -175,7 +175,7 @@ const callbackRules: ApiOptions['callbackRules'] = {
   resolve: resolveForTests,
 };
 
-/** What no test comes near that is about something else: the machine may stand still. */
+/** Limits that no test reaches unless it is about them, even on a machine that stands still. */
 const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
   requestsPerMinute: 1_000_000,
   failuresPerMinute: 1_000_000,

@@ -1,7 +1,7 @@
 import { until } from '@waybell/runtime/testing/until';
 import { contractOf, type Contract } from './contract.ts';
 
-// What an answer holds is what the tests find out.
+// Tests check what an answer holds.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Answer = { status: number; headers: Headers; text: string; body: any };
 
@@ -31,7 +31,7 @@ function askAt(port: number, contract: Contract): Ask {
     const content = Buffer.from(raw ?? (body === undefined ? '' : JSON.stringify(body)));
     const request = new Request(`http://127.0.0.1:${port}${path}`, {
       method,
-      // What is answered is looked at as it came.
+      // Tests check the answer as it came.
       redirect: 'manual',
       headers: {
         connection: 'close',

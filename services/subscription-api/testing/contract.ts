@@ -11,7 +11,7 @@ import {
   type Operation,
 } from './documented-operations.ts';
 
-/** One request and what was answered, as far as the contract speaks of it. */
+/** One request and its answer, as far as the contract covers them. */
 export type Exchange = {
   method: string;
   path: string;
@@ -24,11 +24,11 @@ export type Exchange = {
 };
 
 export type Contract = {
-  /** Throws unless the OpenAPI document tells of this answer, and of this request where it was accepted. */
+  /** Throws unless the OpenAPI document covers this answer, and this request if it was accepted. */
   check(exchange: Exchange): void;
   /** Answers seen, as `<operation> <status> <kind of problem, if it is one>`. */
   seen: Set<string>;
-  /** All that the document tells of, written the same way. */
+  /** All operations and answers of the document, written the same way. */
   documented: Set<string>;
 };
 
@@ -134,7 +134,7 @@ function problemType({ headers, text }: Exchange): string {
 /** Validates against the schema at a pointer; a member that no schema names is a fault. */
 function validators(document: Node): (pointer: string, value: unknown) => string[] {
   const ajv = addFormats.default(new Ajv2020({ strict: false, validateSchema: false, allErrors: true }));
-  // What is sent to integrators is no answer, and the larger part of the document.
+  // Webhooks are no answers, and the larger part of the document.
   ajv.addSchema(closed({ ...document, webhooks: {} }) as object, 'openapi.json');
   const compiled = new Map<string, ValidateFunction>();
   return (pointer, value) => {

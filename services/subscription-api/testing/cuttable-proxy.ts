@@ -6,7 +6,7 @@ export type CuttableProxy = AsyncDisposable & {
   url: string;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  restore(): Promise<void>;
 };
 
 /**
@@ -55,7 +55,7 @@ export async function cuttableProxy(
   return {
     url: url.href,
     cut,
-    mend: () => listen(own),
+    restore: () => listen(own),
     async [Symbol.asyncDispose]() {
       if (server.listening) await cut();
       for (const socket of held) socket.destroy();

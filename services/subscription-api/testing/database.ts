@@ -6,7 +6,7 @@ import pg from 'pg';
 
 export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
 
-/** So long that a machine that stands still is not taken for a server that is away. */
+/** Long enough that a machine that stands still never looks like a server that is away. */
 export const PATIENT_MS = 60_000;
 
 export const silentLog = createLog({ service: 'test', level: 'silent' });

@@ -2,7 +2,7 @@ export type Node = Readonly<Record<string, unknown>>;
 
 export type DocumentedAnswer = { headers: Node; content: Node; pointer: string };
 
-/** What an OpenAPI document says of one operation; where none is found, of what is answered then. */
+/** One operation of an OpenAPI document; if there is none, the answers to a request without an operation. */
 export type Operation = {
   name: string;
   /** A URI fragment that leads to it; null where there is no such operation. */
@@ -48,7 +48,7 @@ export function documentedOperations(document: Node): DocumentedOperation[] {
   );
 }
 
-/** What a request is about; a path or a method that the document does not have is answered by a shared response. */
+/** Finds the operation of a request; the document has a shared response for an unknown path or method. */
 export function findOperation(
   document: Node,
   operations: readonly DocumentedOperation[],

@@ -13,7 +13,7 @@ type What = {
   interface: 'shipper' | 'carrier';
   mark: string;
   event?: string;
-  /** By default the client's own, or one that has ended. */
+  /** Defaults to the client's own, or to an ended one. */
   subscription?: string;
   byHand?: ByHand;
 };
@@ -21,7 +21,7 @@ export type LoggedDelivery = { subject: string; event: string; delivery: string 
 
 const ACTION = 'order.created';
 
-/** An exhausted delivery in the delivery log, as that service would have written it. `mark` is in what is told of it and its attempt. */
+/** Adds an exhausted delivery to the delivery log, as that service would. `mark` is in its facts and in its attempt. */
 export async function logDelivery(
   postgres: pg.Pool,
   { account, client = 'default', interface: interfaceName, mark, byHand, ...given }: What,

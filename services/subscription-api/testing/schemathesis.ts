@@ -30,7 +30,7 @@ type Fuzzing = {
   actingFor?: string;
 };
 
-/** Asks an API all that its OpenAPI document tells of, for so long. Throws what it found where an answer is not as told. */
+/** Requests everything in an API's OpenAPI document, for this long. Throws its findings if an answer does not match. */
 export async function runSchemathesis({ port, token, seconds, tag, ...what }: Fuzzing): Promise<string> {
   await using place = await mkdtempDisposable(join(tmpdir(), 'waybell-schemathesis-'));
   const config = join(place.path, 'schemathesis.toml');
@@ -53,8 +53,8 @@ export async function runSchemathesis({ port, token, seconds, tag, ...what }: Fu
   );
 }
 
-// What rules say beyond a schema is answered 422: a callback URL that leads inside, since after until.
-// A cancelled replay is still shown, and of a listener that it has ended. What is too long may be more than is read.
+// Rules beyond a schema are answered 422: a callback URL that leads inside, since after until. A cancelled replay is still
+// shown, and a listener that has ended. A text that is too long may exceed what is read.
 const configOf = ({ delivery, ended, actingFor }: Pick<Fuzzing, 'delivery' | 'ended' | 'actingFor'>) => `
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "303", "401", "403", "404", "409", "410", "422"]
@@ -92,7 +92,7 @@ parameters = { ${place(actingFor).slice(2)} }
 const place = (account: string | undefined): string =>
   account === undefined ? '' : `, account = "${account}", client = "default"`;
 
-/** What it printed. */
+/** Returns its output. */
 function run(command: string, args: string[], cwd?: string): Promise<string> {
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';

@@ -25,7 +25,7 @@ export type StreamsOptions = {
   listeners?: ListenerTestSettings | undefined;
 };
 
-/** What no test comes near that is about something else. */
+/** Limits that no test reaches unless it is about them. */
 const manyStreams: StreamLimits = { streamsPerClient: 1_000, streams: 1_000 };
 const manyListeners: ListenerLimits = { listenersPerClient: 1_000, listeners: 1_000 };
 const patient = { lifeMs: PATIENT_MS, answerLimitMs: PATIENT_MS, waitingLimit: 100 };

@@ -5,7 +5,7 @@ import type { Dice } from './dice.ts';
 import { announcedName, type GeneratedEvent, parties } from './event.ts';
 import { aGuid } from './values.ts';
 
-/** What the router is told of a subscription. */
+/** The router's knowledge of a subscription. */
 export type Known = {
   guid: string;
   client: string;

@@ -132,7 +132,7 @@ export const faults: Readonly<Record<string, Break>> = {
     const { action, envelope } = event;
     const misspelled = [`${action.name}d`, action.name.toUpperCase(), `${action.name} `, '__proto__', ''];
     const name = dice.pick(ignorable.includes(action.name) ? misspelled : [...misspelled, `${action.name}.ignored`]);
-    // Also where a CloudEvent takes it from.
+    // A CloudEvent takes the action from here too.
     event.saidName = name;
     setIn(envelope, 'action', quoted(name));
     return { reason: 'unknown_action', place: '/action' };

@@ -15,14 +15,14 @@ export const nothing = same('null');
 export const object = (members: Entry[]): JsonObject => ({ kind: 'object', members });
 export const array = (items: Json[]): Json => ({ kind: 'array', items });
 
-/** As receivers get it: compact. */
+/** Writes JSON as receivers get it: compact. */
 export function sentText(json: Json): string {
   if (json.kind === 'text') return json.sent;
   if (json.kind === 'array') return `[${json.items.map(sentText).join(',')}]`;
   return `{${json.members.map(([name, value]) => `${JSON.stringify(name)}:${sentText(value)}`).join(',')}}`;
 }
 
-/** As upstream writes it: now and then with white space. */
+/** Writes JSON as upstream does: now and then with white space. */
 export function writtenText(json: Json, dice: Dice): string {
   if (json.kind === 'text') return json.written;
   const [space, comma] = dice.oneIn(4) ? [dice.pick([' ', '\n', '\t']), dice.pick([', ', ' ,', '\r\n,'])] : ['', ','];

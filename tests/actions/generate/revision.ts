@@ -25,7 +25,7 @@ export type Revision = {
   json: JsonObject;
   /** The author of the change, as it must be announced. */
   actor: Entry[];
-  /** What differs, by field. */
+  /** Changed leaves, by field. */
   leaves: ReadonlyMap<string, readonly Leaf[]>;
   unknownMembers: number;
 };

@@ -6,7 +6,7 @@ import { loadRequestRows, neededLinks, type Row } from './member-tables.ts';
 export type Wanted = { auditFieldSet: readonly string[] | null; messageGuid: string };
 export type Expected = { body: string } | { nothing: 'links_missing' | 'no_audited_change' };
 
-/** What one subscription must get, by the specifications alone. */
+/** Returns the body that one subscription must get, by the specifications alone. */
 export function expectedOf(event: GeneratedEvent, wanted: Wanted): Expected {
   if (event.action.interface === 'carrier') return { body: sentText(object(carrierEntries(event, wanted))) };
   const links = neededLinks[event.action.family] ?? [];

@@ -8,7 +8,7 @@ import { underLoad, type Inject } from '../under-load.ts';
 
 const REPEATED = { short: 20, release: 200 };
 
-/** What the log must neither lose nor tell twice. That every row of the bench is told rightly, all of them check. */
+/** The log must neither lose nor repeat anything. All of them check every row of the bench. */
 const faults: Record<string, Inject> = {
   async 'delivery-log killed in mid-batch'({ stack }) {
     const reader = await stack.postgres.connect();
@@ -24,7 +24,7 @@ const faults: Record<string, Inject> = {
       });
       await stack.stack.service('delivery-log').kill();
     } finally {
-      // What waits behind it must not wait for ever.
+      // Transactions behind it must not wait for ever.
       await reader.query('rollback');
       reader.release();
     }

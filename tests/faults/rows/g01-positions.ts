@@ -15,7 +15,7 @@ const LEGS = { short: 5, release: 40 };
 const KILL_FILE = join(tmpdir(), `waybell-kill-${process.pid}`);
 const settings = {
   ...clockSettings,
-  // So long that no vehicle is silent because a machine is slow: `fallSilent` says when an hour has passed.
+  // Long enough that no vehicle is silent because a machine is slow: `fallSilent` says when an hour has passed.
   GPS_SILENCE: '1h',
   GPS_SWEEP_INTERVAL: '200ms',
   // Longer than a broker may take to confirm: told again meanwhile, it is told twice where Redis forgets that.
@@ -140,13 +140,13 @@ async function someLegs(fleet: Fleet, { scale }: Stage, clocksOffMs?: readonly n
   }
 }
 
-/** As if no driver had reported for longer than the limit, and Redis may have forgotten when exactly. */
+/** Makes it look as if no driver had reported for longer than the limit, and Redis may have forgotten the exact time. */
 function fallSilent(): void {
   setClocks(2 * HOUR_MS);
 }
 
 function killAtPublish(routingKey: string): void {
-  // In one go: with a file that is still empty, the tracker would die of whatever it writes.
+  // A rename is atomic: with a file that is still empty, the tracker would crash at any write.
   writeFileSync(`${KILL_FILE}-next`, routingKey);
   renameSync(`${KILL_FILE}-next`, KILL_FILE);
 }

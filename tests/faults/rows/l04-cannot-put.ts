@@ -15,10 +15,10 @@ import { underLoad } from '../under-load.ts';
 /** More than an endpoint that takes its time gets, with all slots. */
 const EVENTS_PER_SECOND = 200;
 const TAKES_MS = 500;
-/** So many at once that they are no chance. */
+/** Enough that success is no coincidence. */
 const WAITING = 50;
 
-/** What cannot wait in Postgres waits in the broker, and what was in hand is not sent again beyond that. */
+/** Deliveries that cannot wait in Postgres wait in the broker, and only those in hand are sent again. */
 export const cannotPut: Fault[] = [
   {
     row: 'L4',

@@ -12,7 +12,7 @@ import { underLoad } from '../under-load.ts';
 const USERS = 2;
 const HOLDS_MS = { short: 4_000, release: 20_000 };
 
-/** What happens to the master; resolves with what brings it back, as a replica. */
+/** Faults of the master; each resolves with a function that brings it back, as a replica. */
 const faults: Record<string, (pair: RedisPair, master: SupervisedProcess) => Promise<() => Promise<void> | void>> = {
   async 'the master of two Redis frozen, with sentinels'(_pair, master) {
     return freeze(master);

@@ -33,7 +33,7 @@ const faults: Record<string, Inject> = {
       const received = () => receiver.received.length;
       const seen = received();
       await stack.stack.service('deliverer').start();
-      // What fails is held, and fills what may be held in the end.
+      // Failed ones are held, and fill the limit in the end.
       await until('more has left than it may hold', () => received() > seen + 2 * HELD, received);
     });
   },
@@ -41,8 +41,8 @@ const faults: Record<string, Inject> = {
 };
 
 /**
- * When a broker gives memory back is its own affair, so the alarm is raised by hand; but it ends with the backlog alone.
- * Far more fail than can be held.
+ * The time at which a broker frees memory is not predictable, so the alarm is raised by hand; but it ends only with the backlog.
+ * Far more deliveries fail than can be held.
  */
 async function drainOfFailures(stage: Stage, ledger: Ledger): Promise<void> {
   const { stack, scale } = stage;

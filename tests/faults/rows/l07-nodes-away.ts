@@ -11,7 +11,7 @@ import { underLoad } from '../under-load.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
 const STANDS_STILL_MS = 60_000;
-/** What is late for longer waits for something that does not come by itself. */
+/** A delivery that is late for longer waits for an intervention. */
 const LATE_SECONDS = 60;
 // Three brokers beside everything else: more would be late without any fault.
 const SHORT_EVENTS_PER_SECOND = 60;
@@ -65,7 +65,7 @@ export const nodesAway: Fault[] = Object.entries(faults).map(([name, disturb]) =
   run: (stage, ledger) => runOn(stage, ledger, disturb),
 }));
 
-/** What it tells as "moving again" is the longest that anything was late. */
+/** "moving again" in its notes is the longest delay of anything. */
 async function runOn(stage: Stage, ledger: Ledger, disturb: Disturb): Promise<Course> {
   const cluster = partOf(stage, RabbitmqCluster);
   let [beganAt, completeAt] = [0, 0];

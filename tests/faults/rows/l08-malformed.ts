@@ -30,7 +30,7 @@ const FORGED: Options.Publish = {
   },
 };
 
-/** What breaks the contract in one of all ways is rejected once, with its reason, and harms nothing beside it. */
+/** A malformed event of every kind is rejected once, with its reason, and affects nothing else. */
 export const malformed: Fault[] = [
   {
     row: 'L8',

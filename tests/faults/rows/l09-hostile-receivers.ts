@@ -29,7 +29,7 @@ export const hostileReceiversAmongOthers: Fault[] = [
       DELIVER_SLOTS: '256',
       // Some are asked to take more than the buffers of the kernel do.
       EVENT_MAX_SIZE: '9MiB',
-      // So many at so many hosts would be taken for a fault of ours.
+      // So many failures at so many hosts would count as a fault of ours.
       DEACTIVATION_SURGE_FEW: '0',
       DEACTIVATION_SURGE_MANY: '0',
     },

@@ -21,7 +21,7 @@ const DELAY_MS = { short: 6_000, release: 20_000 };
 const DELIVERY_QUEUE = deliveryQueue(ACTION);
 const retryQueueOf = ({ scale }: Pick<Stage, 'scale'>) => retryQueue(ACTION, DELAY_MS[scale]);
 const settings = (scale: Scale) => ({ SHIPPER_RETRY_DELAYS: `${DELAY_MS[scale]}ms,300ms,300ms,300ms,300ms` });
-/** So few in short that a machine of a tenth of the usual speed gets there: what arrives within one delay waits at once. */
+/** `short` suffices even on a machine of a tenth of the usual speed: events that arrive within one delay wait at once. */
 const WAITING = { short: 200, release: 10_000 };
 const EVENTS_PER_SECOND = { short: 200, release: 1_000 };
 

@@ -20,7 +20,7 @@ const SLOW_MS = 3_000;
 const ENOUGH = 100;
 const BAD_MS = { short: 10_000, release: 30_000 };
 
-/** What goes wrong on the way between the services and the broker; upstream has another. */
+/** Faults between the services and the broker; upstream has another connection. */
 const faults: Record<string, (detour: Detour, scale: Scale) => Promise<void>> = {
   async 'the way to the broker cut without a word, three heartbeats long'(detour) {
     detour.stall('everything');
@@ -50,7 +50,7 @@ export const brokerLink: Fault[] = [
   {
     row: 'L12',
     name: 'the way to the broker cut among batches, Redis away',
-    // As shipped: those that are slow have room.
+    // Shipped settings: slow endpoints have room.
     settings: { REDIS_TIMEOUT: '1s', DELIVER_SLOTS: '', DELIVER_HELD: '' },
     buildStage: buildLinkStage,
     bars: { duplicates: 0, movingAgainSeconds: 60 },
@@ -58,7 +58,7 @@ export const brokerLink: Fault[] = [
   },
 ];
 
-/** What is half done is gone from the process, comes to it again and is recognised: no receiver that answered is asked twice. */
+/** Half-done messages are lost from the process, redelivered to it and recognised: no receiver that answered is called twice. */
 async function cutAmongBatches(stage: Stage, ledger: Ledger): Promise<Course> {
   const { receiver, stack, scale } = stage;
   const [slow, quick] = [await crowds(stage, CLIENTS, SLOW_MS), await crowds(stage, CLIENTS, QUICK_MS)];

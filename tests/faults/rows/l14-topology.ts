@@ -56,14 +56,14 @@ const faults: Record<string, Inject> = {
     const { consumerCount } = await look();
     delete deliverer.spec.env['DELIVER_ACTIONS'];
     await deliverer.restart();
-    // What the alert for such queues looks at.
+    // The alert for such queues evaluates this.
     return consumerCount === 0 ? [] : [`${consumerCount} consumers where nobody was to consume`];
   },
 };
 
 /**
- * What an operator's mistake touches waits, or is rejected with the reason, and can be sent again; no other action
- * notices.
+ * Events affected by an operator's mistake wait, or are rejected with the reason, and can be sent again; other actions are not
+ * affected.
  */
 export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L14',

@@ -38,7 +38,7 @@ const faults: Record<string, Inject> = {
 export const deactivation: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L15',
   name,
-  // A shipper's subscription that is made anew stays the same row, where records of the old one might do harm.
+  // A shipper's new subscription is the same row, where records of the old one might do harm.
   settings: { DEACTIVATE_ON_EXHAUSTED: 'shipper,carrier' },
   bars: { duplicates: 0 },
   run: underLoad(inject, { check: offOnce }),
@@ -63,7 +63,7 @@ async function doubleAndShuffle(channel: Channel): Promise<void> {
   }
 }
 
-/** Those that only failed are off and were announced once; no other is off. */
+/** Subscriptions with failures only are off and were announced once; no other is off. */
 async function offOnce({ stack }: Stage): Promise<string[]> {
   const { rows } = await stack.postgres.query<{ guid: string; isActive: boolean; isDead: boolean }>(
     `select guid, is_active as "isActive", callback_url like '%/dead/%' as "isDead" from waybell.subscriptions`,

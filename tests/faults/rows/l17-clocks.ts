@@ -8,9 +8,9 @@ import type { Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const OFF_MS = 3_000;
-/** As far as a clock may be off, with room for a round trip. */
+/** Tolerated offset of a clock, with room for a round trip. */
 const WITHIN_MS = 20_000;
-/** What was under way when the clocks were set has come by then. */
+/** Time in which requests under way at the change of the clocks arrive. */
 const ARRIVED_MS = 1_000;
 
 /**

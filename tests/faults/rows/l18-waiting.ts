@@ -13,13 +13,13 @@ import { underLoad } from '../under-load.ts';
 const DEAD_HAS = { short: 2_000, release: 100_000 };
 const HUNG_FOR_MS = 8_000;
 const HUNG_HAS = 40;
-/** Beside the limit of what is left hanging. */
+/** In addition to the limit of hanging requests. */
 const RECOVERED_SECONDS = 5 + 3;
 const DRAINED = { short: 2_000, release: 20_000 };
 const PUT_PER_SECOND = { short: 100, release: 500 };
 const PUT_FIRST = 50;
 
-/** What waits for an endpoint waits for that one alone, and whatever dies meanwhile, all of it comes. */
+/** Deliveries that wait for an endpoint hold up no other endpoint, and all arrive, whichever process crashes. */
 export const waiting: Fault[] = [
   {
     row: 'L18',
@@ -81,13 +81,13 @@ async function recoverBesideTheDead(stage: Stage, ledger: Ledger): Promise<strin
     [sibling, carrier].every((each) => each.served() === HUNG_HAS),
   );
   const left = await dead.waiting();
-  // What it has need not be waited for: it goes with its subscription.
+  // Its deliveries end with its subscription.
   await (await stage.stack.clientOf(dead.account, 'shipper')).unsubscribe('order.booked');
   let gone = left;
   await until(
     'what waited for the dead is gone',
     async () => {
-      // Also what was about to begin.
+      // Includes requests that were about to begin.
       dead.reset();
       return (gone = await dead.waiting()) === 0;
     },
@@ -125,7 +125,7 @@ async function killWhileItDrains(stage: Stage, ledger: Ledger): Promise<void> {
   await untilDrained(party);
 }
 
-/** What comes meanwhile is drained as well, or overtakes it. */
+/** Deliveries made meanwhile are drained as well, or overtake it. */
 async function drainByTwo(stage: Stage, ledger: Ledger): Promise<void> {
   const count = DRAINED[stage.scale];
   const second = await replicaOf(stage.stack.stack.service('deliverer'));

@@ -9,7 +9,9 @@ import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
 
-/** So many that none gets more at once than a new endpoint takes: what has no room waits until the alarm is over. */
+/**
+ * Enough endpoints that none gets more at once than a new endpoint takes: deliveries without room wait until the alarm is over.
+ */
 const ENDPOINTS = 60;
 const EACH = 5;
 const DELIVERIES = ENDPOINTS * EACH;
@@ -46,7 +48,7 @@ const ways: Record<string, Way> = {
   },
 };
 
-/** What was delivered while the broker took no records is on record all the same. */
+/** Deliveries made while the broker took no records are on record nevertheless. */
 export const alarmRecords: Fault[] = Object.entries(ways).map(([name, way]) => ({
   row: 'L19',
   name,
@@ -77,7 +79,7 @@ async function endDuringAlarm(stage: Stage, ledger: Ledger, { delivered, end, ma
   return mayLose ? withoutRecords(ledger) : {};
 }
 
-/** What was in hand when it was killed was answered, and may have no record. */
+/** Requests in hand at the kill were answered, and may have no record. */
 function withoutRecords(ledger: Ledger): Course {
   const { lost, ...balance } = ledger.balance();
   const unrecorded = lost.filter(({ why }) => why.endsWith('and nothing came of it'));

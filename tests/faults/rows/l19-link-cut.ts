@@ -10,12 +10,12 @@ import { partOf, type Stage } from '../stage.ts';
 const CUTS = 5;
 const EVERY_MS = 2_500;
 
-/** A connection is no process: no message is blamed for the cut, and nothing waits for what is dead. */
+/** A cut connection is no crash: no message is suspected, and no delivery waits for the lost connection. */
 export const linkCut: Fault[] = [
   {
     row: 'L19',
     name: 'the way to the broker cut five times in thirteen seconds, beside four dead endpoints',
-    // As shipped: what hangs does so for a minute.
+    // Shipped settings: hanging requests last a minute.
     settings: { DELIVER_SLOTS: '', DELIVER_HELD: '' },
     buildStage: buildLinkStage,
     bars: { duplicates: HELD, movingAgainSeconds: 15 },

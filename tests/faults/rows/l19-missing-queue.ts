@@ -46,7 +46,7 @@ async function withoutRetryQueue(
   using load = new Load({ ledger, parties: [party], eventsPerSecond: FAILING_PER_SECOND });
   await receiver.untilReceived(path, FAILED);
   await onChannel(stack.brokerUrl, async (channel) => {
-    // What waits in it would be lost with it.
+    // Messages in it would be lost with it.
     await channel.unbindQueue(queue, retryExchange, retryKey(`shipper.${ACTION}`, delayMs));
     await until('nothing waits in it', async () => (await channel.checkQueue(queue)).messageCount === 0);
     await channel.deleteQueue(queue);
@@ -63,7 +63,7 @@ async function withoutRetryQueue(
   }
 }
 
-/** What is wrong with what the deliverer says it waits for. */
+/** Returns what is wrong with the deliverer's report of what it waits for. */
 async function saysSo({ stack }: Stage, queue: string): Promise<string[]> {
   const deliverer = stack.stack.service('deliverer');
   let said: string | undefined;

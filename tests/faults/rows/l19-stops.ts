@@ -85,7 +85,7 @@ export const stops: Fault[] = [
 
 function stopping(how: How): Fault['run'] {
   return (stage, ledger) => {
-    // What another row had repeated before, as of a process that was killed, is its own affair.
+    // Repeats of earlier rows, for example after a kill, do not count.
     const from = stage.receiver.received.length;
     const check = () => answeredAgain(stage.receiver.received.slice(from));
     return underLoad(() => stopWithHung(stage, ledger, how), { check })(stage, ledger);

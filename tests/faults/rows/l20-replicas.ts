@@ -19,7 +19,7 @@ const ROUNDS = { short: 2, release: 20 };
 const PAUSE_MS = 1_500;
 const settings = {
   ...clockSettings,
-  // As in the rows of positions: silence is a matter of clocks that are set, not of a slow machine.
+  // As in the rows of positions: silence depends on clocks that are set, not on a slow machine.
   GPS_SILENCE: '1h',
   GPS_SWEEP_INTERVAL: '200ms',
   GPS_CLAIM: '20s',
@@ -56,7 +56,7 @@ const breaks: Record<string, Break> = {
   },
 };
 
-/** What holds of one of each holds of several. */
+/** Guarantees of single processes hold for several. */
 export const replicas: Fault[] = Object.entries(breaks).map(([name, breakIt]) => ({
   row: 'L20',
   name,

@@ -17,7 +17,7 @@ const HANGING = { DELIVER_SLOTS: '', DELIVER_HELD: '', SHIPPER_RESPONSE_LIMIT: '
 /** An account whose events are a batch each, of which the first member hangs at its first attempt. */
 type Hung = Hang & Subscribed;
 
-/** What travels together lives apart. */
+/** Deliveries share a batch but not a fate. */
 export const deliveryBatches: Fault[] = [
   {
     row: 'L21',

@@ -33,7 +33,7 @@ const shipped = { DELIVER_SLOTS: '', DELIVER_HELD: '' };
 const settings = { ...shipped, CARRIER_RESPONSE_LIMIT: '2s', CARRIER_RETRY_DELAYS: '200ms' };
 const bars = { duplicates: 0, megabytes: 300 };
 
-/** As large, and as many, as upstream may send. */
+/** Events of the maximum size and number. */
 export const large: Fault[] = [
   { row: 'L22', name: 'large events for many subscriptions', settings, bars, run: fanOutLarge },
   { row: 'L22', name: 'large deliveries to receivers that never answer', settings, bars, run: deliverToTheDead },
@@ -45,7 +45,7 @@ async function fanOutLarge(stage: Stage): Promise<Course> {
   return sendLarge(stage, { paths: pathsOf('/ok', clients), bytes, events: EVENTS, end: 'delivered' });
 }
 
-/** What upstream publishes then is to be delivered all the same. */
+/** Events published meanwhile are delivered nevertheless. */
 async function deliverToTheDead(stage: Stage): Promise<Course> {
   const count = DEAD[stage.scale];
   return sendLarge(stage, { paths: pathsOf('/hang', count), bytes: DEAD_BYTES, events: 1, end: 'exhausted' });

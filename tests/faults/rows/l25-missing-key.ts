@@ -10,7 +10,7 @@ import { underLoad } from '../under-load.ts';
 
 const EVENTS = 20;
 
-/** What was sealed with a key that a deliverer lacks waits for that key, and nothing else does. */
+/** Deliveries whose secrets need a key that a deliverer lacks wait for that key, and no others do. */
 export const missingKey: Fault[] = [
   {
     row: 'L25',

@@ -33,7 +33,7 @@ export const restored: Fault[] = [
       ...shippedDatabaseTimeout,
       GPS_SILENCE: '1h',
       GPS_SWEEP_INTERVAL: '200ms',
-      // So long that a retry waits in the broker while Postgres is put back.
+      // Long enough that a retry waits in the broker while Postgres is restored.
       SHIPPER_RETRY_DELAYS: '20s,300ms,300ms,300ms,300ms',
     },
     // Not even of what waited in the backup and has been delivered since.
@@ -58,7 +58,7 @@ async function goBackInTime(stage: Stage, ledger: Ledger): Promise<Course> {
     const since = await sinceBackup(stage, ledger, before);
     const { waiting } = await restore();
     restoredAt = wallClockMs();
-    // As docs/operating/runbooks/restore.md says: what began to wait since the backup is gone.
+    // docs/operating/runbooks/restore.md: deliveries that began to wait since the backup are gone.
     for (const delivery of waiting) ledger.takenAway.add(delivery);
     return afterwards(stage, ledger, { ...before, ...since });
   };
@@ -88,7 +88,7 @@ const shipper = (folder: string) => ({ interface: 'shipper', action: 'order.book
 
 type Before = { ended: Subscribed; moved: Subscribed; hung: HungParty };
 
-/** What the backup knows. */
+/** Events before the backup. */
 async function beforeBackup(stage: Stage, ledger: Ledger): Promise<Before> {
   const hung = await hungParty(stage, ledger, shipper('/hung'));
   await hung.put(WAITING);
@@ -99,7 +99,7 @@ async function beforeBackup(stage: Stage, ledger: Ledger): Promise<Before> {
 
 type Since = { made: Subscribed };
 
-/** What happens after it, and will not have happened. */
+/** Events after the backup, which the restore forgets. */
 async function sinceBackup({ ...stage }: Stage, ledger: Ledger, { ended, moved, hung }: Before): Promise<Since> {
   const { stack, receiver } = stage;
   await (await stack.clientOf(ended.account, 'shipper')).unsubscribe('order.booked');

@@ -177,7 +177,7 @@ export function rejected(): void {
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
         expect([path, response.status]).toEqual([path, 200]);
-        // The operators' document says of each that it has objects, or none.
+        // Each of these has a list of objects in the operators' document, or none.
         return (await response.json()) as { objects: { id: string; name: string; reason: string }[] };
       };
       const { objects: queues } = await ask('GET', 'queues');

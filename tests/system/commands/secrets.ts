@@ -51,7 +51,7 @@ export function secrets(): void {
       const line = `${carrier.account}  default  verification token of order.created\n`;
       const trial = await waybell('secrets replace', { env });
       expect(trial).toMatchObject({ code: 1, stdout: line });
-      expect(trial.stderr).toContain('1 secret would be made anew: add --yes');
+      expect(trial.stderr).toContain('1 secret would be replaced: add --yes');
       expect(await waybell('secrets replace --yes', { env })).toMatchObject({ code: 0, stdout: line });
       await waybell('publish', { input: lines(created(carrier.account)) });
       const [received] = await receiver.untilReceived('/replaced', 1);

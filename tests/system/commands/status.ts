@@ -26,7 +26,7 @@ export function status(): void {
     let broker: string;
     let database: string;
     let services: Record<string, string>;
-    /** What no answer may hold. */
+    /** Secrets that no answer may contain. */
     let passwords: string[];
     const passwordOf = (url: string) => new URL(url).password;
 
@@ -91,7 +91,7 @@ export function status(): void {
         { url },
         { exchanges, queues: queues.filter(({ name }) => [routerQueue, rejectedQueue].includes(name)) },
       );
-      // Where RabbitMQ is slow to say that there is nothing, that is not believed of the rejected queue either.
+      // If RabbitMQ is slow to report an empty queue, the report about the rejected queue is not believed either.
       const { code, stdout } = await until('it believes RabbitMQ of one of them', async () => {
         const said = await ask('status', { AMQP_URL: url });
         return said.stdout.includes('1 of 2 queues are empty') && said;

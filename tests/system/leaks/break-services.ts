@@ -2,12 +2,12 @@ import type { Stack } from '@waybell/stack/stack';
 import { runBroken, type Ended } from './broken-service.ts';
 import type { Planted } from './planted.ts';
 
-/** What is thrown where nothing catches it: an error that carries what libraries hang on theirs. */
+/** An uncaught error that carries what libraries attach to theirs. */
 const THROWN = `Object.assign(new Error('broken on purpose', { cause: Object.assign(new TypeError('Invalid URL'), {
   code: 'ERR_INVALID_URL', input: process.env.DATABASE_URL }) }), {
   command: { name: 'auth', args: [process.env.SECRET_KEYS] }, config: { headers: process.env } })`;
 
-/** As soon as the process watches for such errors. */
+/** Runs as soon as the process watches for such errors. */
 const onceWatched = (what: string) =>
   `const timer = setInterval(() => { if (process.listenerCount('uncaughtException') === 0) return;
    clearInterval(timer); ${what} }, 10)`;

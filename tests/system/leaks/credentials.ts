@@ -6,7 +6,7 @@ import type { Authority } from '@waybell/deliverer/testing/certificate';
 import type { Planted } from './planted.ts';
 import type { Subscribed, Witness } from './witness.ts';
 
-/** What a request authenticates with, as servers write it that tell too much. */
+/** Returns a request's credentials in the form of servers that reveal too much. */
 export function authorizationOf({ headers }: IncomingMessage): string {
   const { authorization = '' } = headers;
   return [authorization, encodeURIComponent(authorization), pairIn(authorization)].join(' ');
@@ -48,7 +48,7 @@ type Parts = {
 /** Puts in credentials of every kind, for receivers that send back what they were sent; and some that are refused. */
 export async function putCredentials(witness: Witness, planted: Planted, parts: Parts): Promise<void> {
   const { clients, tokenUrls, authority } = parts;
-  // What is long is cut off in an answer that is kept; what is special is written in several ways.
+  // A stored answer cuts long values; special characters have several spellings.
   const header = () => ({ 'X-Api-Key': planted.plant('header of a receiver') + planted.plant('header of a receiver') });
   const basic = () => ({ username: 'me', password: `pä:${planted.plant('password of a receiver')} +/"` });
   const oauth2 = (tokenUrl: string, secretIn: string) => ({
@@ -116,7 +116,7 @@ type Put = { body: string; status: number };
 
 const pathOf = (url: string): string => `/v1/credentials/${new URL(url).host}`;
 
-/** As its bytes, and as each line of its PEM. */
+/** Plants a key: its bytes, and each line of its PEM. */
 function plantKey(planted: Planted, pem: string): void {
   const { d = '' } = createPrivateKey(pem).export({ format: 'jwk' });
   planted.addBytes('private key', Buffer.from(d, 'base64url'));

@@ -26,7 +26,7 @@ export class Planted {
   }
 }
 
-/** Those that an operator gave the services: the keys, and the password in each address. */
+/** Plants the operator's secrets: the keys, and the password in each address. */
 export function plantSettings(planted: Planted, services: readonly SupervisedProcess[]): void {
   const given = services.flatMap(({ spec }) => Object.entries(spec.env));
   const passwords = given.map(([name, value]) => [name, URL.parse(value ?? '')?.password ?? ''] as const);

@@ -33,7 +33,7 @@ export async function startReceivers(
   };
   const plain = await httpServer(answer);
   const header = planted.plant("answer's header");
-  // What came is kept where it is no response, as the beginning of a body is.
+  // Bytes that are no response are stored like the beginning of a body.
   const nonsense = planted.plant("answer's body");
   const garbling = await tcpServer((socket) =>
     socket.once('data', (bytes) => {

@@ -3,7 +3,7 @@ import type { TestStack } from '../../testing/test-stack.ts';
 import type { Planted } from './planted.ts';
 import type { Saw } from './sightings.ts';
 
-/** What `./waybell` says of a running system, and when it was told wrongly where that is. */
+/** Runs `./waybell` against a running system, with right and wrong addresses. */
 export async function runCommands(
   stack: TestStack,
   planted: Planted,

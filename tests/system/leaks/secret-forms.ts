@@ -20,9 +20,9 @@ export function formsOf(bytes: Buffer): Record<Encoding, string[]> {
     percent: [encodeURIComponent(bytes.toString('latin1')), percent, percent.toUpperCase()].filter((text) =>
       text.includes('%'),
     ),
-    // As one word, and as Node shows a Buffer.
+    // As one word, and in the form in which Node shows a Buffer.
     hex: [hex.join(''), hex.join('').toUpperCase(), hex.join(' ')],
-    // As JSON.stringify shows a Buffer, with and without indentation.
+    // The form of JSON.stringify for a Buffer, with and without indentation.
     decimal: [bytes.join(','), bytes.join(', ')],
   };
 }

@@ -9,7 +9,7 @@ import type { Planted } from './planted.ts';
 export type Issuer = AsyncDisposable & {
   /** Services trust its certificates. */
   authority: Authority;
-  /** What the services need for that. */
+  /** Settings that the services need for that. */
   settings: Record<string, string>;
   /** A token for the account that expires in so many hours; fewer than none: it has expired. */
   issue(account: string, hours: number): Promise<string>;

@@ -88,7 +88,7 @@ export class Witness {
     return event.guid;
   }
 
-  /** What operators do over HTTP, and what they do wrongly. */
+  /** Makes operators' requests over HTTP, right and wrong ones. */
   async operate(adminUrl: string, { account }: Subscribed): Promise<void> {
     const token = await createToken(this.#stack.postgres, { accountGuid: account, scopes: ['admin'] });
     this.#planted.add('access token', token);

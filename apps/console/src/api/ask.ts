@@ -29,7 +29,7 @@ function urlOf(path: string, actingFor: ActedFor | undefined): string {
   return new URL(`${place}${path.slice(CLIENT_INTERFACE.length)}`, root).href;
 }
 
-/** What is asked of the API by one who signed in. */
+/** Makes the API client of someone who signed in. */
 export function askWith({ token, onSignedOut, actingFor }: ApiAccess) {
   const authorize: Middleware = {
     async onRequest({ request, schemaPath }) {
@@ -53,7 +53,7 @@ export function askWith({ token, onSignedOut, actingFor }: ApiAccess) {
   };
   const client = createClient<ClientPaths>({
     baseUrl: root.replace(/\/$/, ''),
-    // As the parameters of both interfaces have it: `status=exhausted,dropped`.
+    // The form of parameters on both interfaces: `status=exhausted,dropped`.
     querySerializer: { array: { style: 'form', explode: false } },
   });
   client.use(authorize);
@@ -73,7 +73,7 @@ export type ApiClient = ReturnType<typeof askWith>;
 /** An answer without what the shipper interface wraps it in. */
 export type Plain<T> = T extends { status: 'success'; data: infer D } ? (D extends { object: infer O } ? O : D) : T;
 
-/** What is answered, without its wrapping. Throws a Problem. */
+/** Returns the answer without its wrapping. Throws a Problem. */
 export async function told<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<Plain<T>> {
   const { data, error, response } = await asked;
   if (!response.ok) throw problemOf(response, error);

@@ -2704,7 +2704,7 @@ export interface operations {
     getMissed: {
         parameters: {
             query?: {
-                /** @description What was given up or dropped, or came in vain, from then on; without it, from 24 hours before `until`. */
+                /** @description What was given up or dropped, or failed, from then on; without it, from 24 hours before `until`. */
                 since?: string;
                 /** @description And before; without it, now. */
                 until?: string;
@@ -2930,7 +2930,7 @@ export interface operations {
                     per_second?: number;
                     /**
                      * Format: date-time
-                     * @description What was given up, or came in vain, from then on.
+                     * @description What was given up, or failed, from then on.
                      */
                     since?: string;
                     /**

@@ -514,7 +514,7 @@ export interface paths {
         put?: never;
         /**
          * Have the deliveries of a subscription wait
-         * @description Until it is started, or they are too old. Its client sees that, and why, and cannot end it: subscribed anew, it is still stopped. Stopped again, the new reason counts.
+         * @description Until it is started, or they are too old. Its client sees that, and why, and cannot end it: a new subscription is still stopped. Stopped again, the new reason counts.
          */
         post: operations["stopSubscription"];
         delete?: never;
@@ -1198,7 +1198,7 @@ export interface components {
                 at: string;
                 reason: string;
             } | null;
-            /** @description When a rule switched it off, and when it was subscribed anew, the first one first. */
+            /** @description When a rule switched it off, and when its client subscribed again, the first one first. */
             switches: {
                 /**
                  * Format: date-time
@@ -1515,7 +1515,7 @@ export interface components {
         };
         Stops: {
             hosts: components["schemas"]["StoppedHost"][];
-            /** @description Also those that their clients ended: subscribed anew, they are still stopped. */
+            /** @description Also those that their clients ended: new ones are still stopped. */
             subscriptions: components["schemas"]["OperatorSubscription"][];
         };
         SwitchedOff: {

@@ -1,4 +1,4 @@
-/** What was wrong with a request, as RFC 9457 tells it, with what the page needs to say it and to go on. */
+/** A problem from the API (RFC 9457), with what the page needs to explain it and to go on. */
 export class ProblemAnswer extends Error {
   /** The end of its `type`, such as `too-many-requests`; `unreachable` where there was no answer. */
   readonly kind: string;
@@ -6,7 +6,7 @@ export class ProblemAnswer extends Error {
   readonly title: string;
   /** The id by which support finds the request. */
   readonly requestId: string | undefined;
-  /** What of the body broke which rule; `pointer` is a JSON Pointer as a URI fragment. */
+  /** Broken rules and their places in the body; `pointer` is a JSON Pointer as a URI fragment. */
   readonly faults: readonly ProblemFault[];
   /** How long to wait before asking again, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -57,7 +57,7 @@ export function problemOf(response: Response, body: unknown): ProblemAnswer {
     title: typeof title === 'string' ? title : 'Something went wrong',
     detail: typeof detail === 'string' ? detail : `The answer was ${response.status} ${response.statusText}.`,
     requestId: typeof instance === 'string' ? instance : (response.headers.get('x-request-id') ?? undefined),
-    // As the document says of a problem.
+    // The document describes a problem so.
     faults: Array.isArray(errors) ? (errors as ProblemFault[]) : [],
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : undefined,
   });

@@ -1,9 +1,9 @@
-/** What the listener says before anybody signed in. */
+/** Settings that the listener serves before sign-in. */
 export type PageSettings = {
   view: 'client' | 'operator';
   signIn?: { issuer: string; clientId: string; scope: string; audience: string };
   dashboardUrl?: string;
-  /** What the page calls itself, if not Waybell. */
+  /** Name shown by the page; defaults to Waybell. */
   name?: string;
   /** CSS colours for either scheme. */
   accent?: { light: string; dark: string };

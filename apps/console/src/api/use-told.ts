@@ -4,7 +4,7 @@ import { told, type ApiClient, type Plain } from './ask.ts';
 
 type ApiAnswer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
-/** What the API says to a request of the session's token, kept under `key`. */
+/** Returns the API's answer to a request with the session's token, cached under `key`. */
 export function useTold<T>(
   key: readonly unknown[],
   asked: (ask: ApiClient) => ApiAnswer<T>,

@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 type CopyProps = {
   text: string;
-  /** What is copied. */
+  /** Name of the copied value. */
   label: string;
   /** Whether the button says that, too, and not to screen readers alone. */
   isNamed?: boolean;

@@ -19,7 +19,7 @@ export type TableColumn<T> = {
 };
 
 type DataTableProps<T> = {
-  /** What the table is of. */
+  /** Name of the table, for screen readers. */
   label: string;
   rows: readonly T[];
   /** The same array each time: the first is what a row is called by. */
@@ -30,7 +30,7 @@ type DataTableProps<T> = {
 /** Beyond it, only rows in sight are in the page. */
 const MOST_ROWS = 200;
 const ROW_PX = 40;
-/** So few are not sorted where they are stacked. */
+/** Fewer rows are not sorted when they are stacked. */
 const FEW_ROWS = 8;
 
 /** States the role that an element has anyway: a browser may drop it where a table is laid out as blocks. */

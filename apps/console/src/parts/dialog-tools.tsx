@@ -1,5 +1,5 @@
 type DialogToolsProps = {
-  /** What the button says that does it. */
+  /** The label of the button. */
   does: string;
   isPending: boolean;
   close: () => void;

@@ -4,7 +4,7 @@ import { asSentence } from './problem-texts.ts';
 import { Failed } from './states.tsx';
 import { Foreign } from './text-block.tsx';
 
-/** What was wrong with what was sent last. */
+/** Faults of the last request. */
 const Given = createContext<readonly ProblemFault[]>([]);
 
 /** A JSON Pointer as a URI fragment, as the API writes it of a fault. */
@@ -20,7 +20,7 @@ export function useFaultMarks(at: string) {
   return { id, marks: isWrong ? { 'aria-invalid': true, 'aria-describedby': id } : {} };
 }
 
-/** What the API says against the value there. */
+/** The API's faults of the value there. */
 export function Faults({ at, id }: { at: string; id?: string }) {
   const faults = use(Given).filter((fault) => placeOf(fault) === at);
   if (faults.length === 0) return null;

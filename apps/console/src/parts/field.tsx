@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 import { Faults, useFaultMarks } from './faults.tsx';
 
 type FieldProps = Omit<ComponentProps<'input'>, 'name'> & {
-  /** Where its value goes in the body, as a pointer, or the name of a parameter. */
+  /** The place of its value in the body, as a pointer, or the name of a parameter. */
   at: string;
   label: string;
 };

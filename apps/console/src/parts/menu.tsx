@@ -4,7 +4,7 @@ import { useId, useRef, type ReactNode } from 'react';
 export type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
 
 type MenuProps = {
-  /** What it is a menu of, for those who do not see where it stands. */
+  /** Name of the menu, for screen readers. */
   label: string;
   items: readonly MenuItem[];
   children?: ReactNode;

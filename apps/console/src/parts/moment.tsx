@@ -17,7 +17,7 @@ export function writtenHere(at: string, now: Date = new Date()): string {
   return (date.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(date);
 }
 
-/** As an input for a local date and time has it: in the viewer's zone, without naming that. */
+/** Formats a time for an input of local date and time, in the viewer's zone. */
 export function localOf(at: string): string {
   const date = new Date(at);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -13,7 +13,7 @@ type PeriodFieldProps = {
   choose: (period: Period) => void;
   /** Whether it may be all of time. */
   mayBeOpen?: boolean;
-  /** Which preset the period is of at first. */
+  /** The first preset; none by default. */
   starts?: Preset | undefined;
 };
 

@@ -1,7 +1,7 @@
-/** Where what helps is found: a page of the console, or the sign-in. */
+/** The page with the remedy: one of the console, or the sign-in. */
 export type WayOn = 'subscriptions' | 'credentials' | 'catalog' | 'deliveries' | 'accounts' | 'rejected' | 'sign-in';
 
-/** What the page says of a problem; without `help`, the API's own text follows the title. */
+/** The page's texts for a problem; without `help`, the API's own text follows the title. */
 export type ProblemText = { title: string; help: string; way?: WayOn };
 
 const TEXTS: Readonly<Record<string, ProblemText>> = {

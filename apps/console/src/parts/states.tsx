@@ -17,13 +17,13 @@ export function Empty({ children }: { children: ReactNode }) {
   return <div className="state empty">{children}</div>;
 }
 
-/** What went wrong and what helps, in the page's words, with the way there; what the API said is behind "Details". */
+/** A failure and its remedy, in the page's words, with a link; "Details" has the API's text. */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof ProblemAnswer ? error : undefined;
   const text = problem && textOfProblem(problem.kind);
   const isBounded = problem?.kind === 'too-many-requests';
   const faults = problem?.faults ?? [];
-  // Where there are faults, it is made of them.
+  // The faults are the help, if there are any.
   const help = text?.help || (faults.length === 0 && !isBounded ? error.message : '');
   return (
     <div className={`state ${isBounded ? 'bounded' : 'failed'}`} role="alert">
@@ -86,7 +86,7 @@ function OnwardLink({ way }: { way: WayOn }) {
   return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{PAGES[way]}</a>;
 }
 
-/** What the API said, for a caller of it, and by which id support finds the request. */
+/** The API's text, for a caller of the API, and the id by which support finds the request. */
 function Details({ problem: { kind, status, requestId, message }, isSaid }: DetailsProps) {
   if (status === 0 || (isSaid && requestId === undefined)) return null;
   return (
@@ -118,13 +118,13 @@ type QueryState<T> = {
   refetch: () => Promise<unknown>;
 };
 
-/** What went wrong with a query, also while it is asked again by itself. */
+/** The error of a query, also during automatic retries. */
 export const troubleOf = ({
   error,
   failureReason,
 }: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
 
-/** What a query found, once it has: till then that it is loading, or what went wrong. */
+/** The result of a query, once there is one; until then a loading state, or the error. */
 export function Found<T>({
   of,
   what,
@@ -135,7 +135,7 @@ export function Found<T>({
   children: (data: T) => ReactNode;
 }) {
   const trouble = troubleOf(of);
-  // What was found before stays while asking again fails.
+  // The previous result stays while retries fail.
   if (of.data !== undefined) {
     return (
       <>

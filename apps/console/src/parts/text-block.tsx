@@ -54,7 +54,7 @@ export function indented(json: string): string {
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const HIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g;
 
-/** What turns the direction of reading, or is not seen at all, is shown by its number. */
+/** Shows characters that turn the direction of reading, or are invisible, by their numbers. */
 const visible = (text: string): string => text.replaceAll(HIDDEN, (sign) => `⟨${numberOf(sign)}⟩`);
 
 /** How many signs of a text `visible` would show by their number, and the first of them with its line, from 1. */

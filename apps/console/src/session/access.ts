@@ -21,7 +21,7 @@ type Renewed = {
   adopt: (held: SignInToken) => void;
 };
 
-/** As long before its end an access token is renewed; half of its life where that is shorter. */
+/** An access token is renewed this long before its end; at half of its life if that is shorter. */
 const AHEAD_MS = 60_000;
 
 /**

@@ -3,7 +3,7 @@ import type { ActedFor } from '../api/ask.ts';
 
 const PLACE = /^#(\/clients\/([0-9a-f-]{36})\/([^/?]+))/;
 
-/** Where the pages of a client are for operators, behind the `#` of the address. */
+/** Returns the address of operators' pages of a client, behind the `#`. */
 export const placeOfClient = ({ account, client }: ActedFor): string =>
   `/clients/${account}/${encodeURIComponent(client)}`;
 

@@ -1,6 +1,6 @@
 import type { PageSettings } from '../api/settings.ts';
 
-/** What the page calls itself. */
+/** Name shown by the page. */
 export let brandName = 'Waybell';
 
 /** Goes by the name and in the colour of the settings, before anything is shown. */

@@ -1,4 +1,4 @@
-/** What one is signed in by. A tab holds it, and its siblings the same. */
+/** The token of a sign-in. A tab holds it, and its siblings the same. */
 export type SignInToken = {
   /** The same in each tab that has it. */
   id: string;
@@ -23,10 +23,10 @@ export function keep(held: SignInToken): void {
   withStorage((storage) => storage.setItem(NAME, JSON.stringify(held)));
 }
 
-/** What this tab has kept. */
+/** Returns the token that this tab has stored. */
 export function kept(): SignInToken | undefined {
   const text = withStorage((storage) => storage.getItem(NAME));
-  // As it was written here.
+  // It was written here.
   return text ? (JSON.parse(text) as SignInToken) : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { SignInToken } from './held.ts';
 
 export type SignIn = NonNullable<PageSettings['signIn']>;
 
-/** What an issuer gives to those who signed in there. */
+/** The tokens that an issuer grants. */
 export type TokenGrant = Pick<SignInToken, 'token' | 'endsAtMs' | 'refreshToken'>;
 
 type IssuerRequest = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
@@ -21,7 +21,7 @@ export const clientOf = ({ clientId }: SignIn): oauth.Client => ({
 
 export const hostOf = ({ issuer }: SignIn): string => new URL(issuer).host;
 
-/** What the issuer says of itself. */
+/** Reads the issuer's metadata. */
 export async function discovered(signIn: SignIn): Promise<oauth.AuthorizationServer> {
   const issuer = new URL(signIn.issuer);
   const response = await oauth.discoveryRequest(issuer, asking(signIn));
@@ -40,7 +40,7 @@ export function asking(signIn: SignIn) {
   };
 }
 
-/** What an issuer has given. `before`: the refresh token that it was given for, which may go on being good. */
+/** Reads a grant. `before`: the refresh token that was used, which may stay valid. */
 export function grantOf(
   { access_token: token, expires_in: seconds, refresh_token: refreshToken }: oauth.TokenEndpointResponse,
   before?: string,

@@ -23,7 +23,7 @@ export async function openLink(code: string): Promise<SignInToken> {
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response, body);
-  // As the document says of it.
+  // The document describes the answer so.
   const { token, expires_at: endsAt } = body as { token: string; expires_at: string };
   return { id: newId(), token, endsAtMs: Date.parse(endsAt), isByLink: true };
 }

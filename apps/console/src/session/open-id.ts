@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { asking, clientOf, discovered, grantOf, type TokenGrant, type SignIn } from './issuer.ts';
 
-/** What is to be known on the way back; `hash`: where in the page one was. */
+/** The state of a sign-in that has left the page; `hash`: the place in the page to return to. */
 type PendingSignIn = { verifier: string; state: string; isKept: boolean; hash: string };
 
 const PENDING = 'waybell.sign-in';
@@ -37,7 +37,7 @@ export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<voi
   location.assign(address);
 }
 
-/** What an issuer answered in the address of this page; undefined where none did. It no longer stands there then. */
+/** Returns the issuer's answer from the page's address, and removes it there; undefined if there is none. */
 export function takeAnswer(): URLSearchParams | undefined {
   const { searchParams } = new URL(location.href);
   if (!searchParams.has('code') && !searchParams.has('error')) return undefined;
@@ -46,7 +46,7 @@ export function takeAnswer(): URLSearchParams | undefined {
   return searchParams;
 }
 
-/** What the issuer gives for its answer, where one was before. Throws where that answers nothing that this tab has asked. */
+/** Exchanges the issuer's answer for tokens. Throws if the answer does not belong to a request of this tab. */
 export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise<TokenGrant & { isKept: boolean }> {
   const written = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);

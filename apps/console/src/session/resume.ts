@@ -27,7 +27,7 @@ async function resumeByAddress(settings: PageSettings): Promise<boolean> {
   const code = view === 'client' ? takeLink() : undefined;
   const answer = issuer && takeAnswer();
   if (code !== undefined) {
-    // Who was signed in here before may be another, whether the link opens or not.
+    // The link may be for another user, whether it opens or not.
     forget();
     await signIn(await openLink(code), { settings, isKept: true, isNew: true });
   } else if (issuer !== undefined && answer !== undefined) {

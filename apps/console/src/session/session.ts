@@ -13,7 +13,7 @@ export type Session = {
   ask: ApiClient;
   view: PageSettings['view'];
   account: string;
-  /** Of the account; null where it has none. */
+  /** The account's name; null if it has none. */
   name: string | null;
   client: string;
   interface: 'shipper' | 'carrier' | undefined;
@@ -26,7 +26,7 @@ type SessionState =
   | { kind: 'out'; why?: string | undefined }
   | { kind: 'in'; session: Session; isByLink: boolean };
 
-/** What this tab is signed in by, or is about to be. */
+/** The current sign-in of this tab, or the one under way. */
 type Current = ReturnType<typeof renewing> & {
   /** Beyond a reload, and for siblings. */
   isKept: boolean;
@@ -90,7 +90,7 @@ export function signOut(why?: string): void {
   leave(current, why);
 }
 
-/** What is signed in by another meanwhile stays so. */
+/** Signs out, unless another sign-in has replaced it meanwhile. */
 function leave(left: Current, why?: string): void {
   if (current !== left) return;
   forget();
@@ -116,7 +116,7 @@ export function followSiblings(settings: PageSettings): void {
       return id === undefined || id === held.id ? held : undefined;
     },
     onIn(held) {
-      // Where it does not do, one signs in here as well.
+      // If the link fails, one can sign in here as well.
       if (state.kind === 'out' && !isFramed)
         signIn(held, { settings, isKept: true, isNew: false }).catch(() => undefined);
     },
@@ -147,10 +147,10 @@ export function useIsByLink(): boolean {
   return now.kind === 'in' && now.isByLink;
 }
 
-/** What is below it is asked and shown as for the client of this session, though an operator signed in. */
+/** Everything below it uses this client session, though an operator signed in. */
 export const Acting = createContext<Session | undefined>(undefined);
 
-/** For what is shown to those alone who signed in. */
+/** Returns the session; only for parts that are shown after sign-in. */
 export function useSignedIn(): Session {
   const now = useSession();
   const acting = use(Acting);
@@ -178,7 +178,7 @@ async function whoIs(url: string, token: string): Promise<Omit<Session, 'ask' | 
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response, body);
   const data = isObject(body) && isObject(body['data']) ? body['data']['object'] : body;
-  // As the document says of it.
+  // The document describes the answer so.
   const who = data as {
     account_guid: string;
     account_name?: string | null;

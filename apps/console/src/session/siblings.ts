@@ -9,14 +9,14 @@ type SiblingMessage =
   | { kind: 'out'; id: string };
 
 type SiblingListener = {
-  /** What this tab holds, and lets others have: what is asked for by its id, or any. */
+  /** Returns this tab's token, which others may have by its id, or without one. */
   heldHere: (id: string | undefined) => SignInToken | undefined;
   onIn: (held: SignInToken) => void;
   onRenewed: (held: SignInToken) => void;
   onOut: (id: string) => void;
 };
 
-/** So long siblings have to answer. One that answers later is heard by `onIn`. */
+/** Siblings have this long to answer. `onIn` handles later answers. */
 const ANSWER_MS = 150;
 
 const ownName = newId();
@@ -57,7 +57,7 @@ export function tellSiblings(message: SiblingMessage): void {
   channel?.postMessage(message);
 }
 
-/** What other tabs of this page hold: that of this id, the latest; or that of the tab used last, which led here. */
+/** Returns the token of other tabs of this page: the latest with this id; or that of the tab used last, which led here. */
 export async function heldBySiblings(id?: string): Promise<SignInToken | undefined> {
   if (channel === undefined) return undefined;
   answers = [];

@@ -11,7 +11,7 @@ export type MemoryRoom = {
   shutSince?: number;
   changes: number;
   overBefore?: number;
-  deaths: number;
+  crashes: number;
   rows: MemoryRows;
 };
 
@@ -44,7 +44,7 @@ export class MemoryRooms {
       if (isAsleep) there.lookAt = Math.min(there.lookAt, lookAt);
       return there;
     }
-    const made: MemoryRoom = { room, lookAt, changes: 0, deaths: 0, rows: new MemoryRows() };
+    const made: MemoryRoom = { room, lookAt, changes: 0, crashes: 0, rows: new MemoryRows() };
     if (name !== undefined) made.name = name;
     if (account !== undefined) made.account = account;
     this.#all.set(room, made);
@@ -58,7 +58,7 @@ export class MemoryRooms {
 
   claim(process: string, claim: Claim): ClaimedRoom[] {
     return this.#toClaim(process, claim).map((room) => {
-      if (room.claimedBy !== undefined && room.claimedBy !== process) room.deaths += 1;
+      if (room.claimedBy !== undefined && room.claimedBy !== process) room.crashes += 1;
       room.claimedBy = process;
       room.lookAt = this.#now() + CLAIM_MS;
       return this.#describe(room);
@@ -69,10 +69,10 @@ export class MemoryRooms {
     return rooms.flatMap(({ room: name, lives }) => {
       const room = this.#all.get(name);
       if (room?.claimedBy === undefined) return [];
-      if (room.claimedBy !== process) room.deaths = Math.max(0, room.deaths - 1);
+      if (room.claimedBy !== process) room.crashes = Math.max(0, room.crashes - 1);
       if (room.claimedBy !== process || room.lookAt <= this.#now()) return [];
       room.lookAt = this.#now() + CLAIM_MS;
-      if (lives) room.deaths = 0;
+      if (lives) room.crashes = 0;
       return [this.#describe(room)];
     });
   }
@@ -86,7 +86,7 @@ export class MemoryRooms {
         return [name];
       }
       room.lookAt = afterMs === undefined ? this.#lookAt(room) : this.#now() + afterMs;
-      room.deaths = 0;
+      room.crashes = 0;
       delete room.claimedBy;
       if (shutForMs === undefined) delete room.shutSince;
       else room.shutSince = this.#now() - shutForMs;
@@ -129,11 +129,11 @@ export class MemoryRooms {
     return [...new Set([...changed.slice(0, MOST_CHANGED), ...open, ...shut])];
   }
 
-  #describe({ room, name, account, shutSince, changes, overBefore, deaths }: MemoryRoom): ClaimedRoom {
+  #describe({ room, name, account, shutSince, changes, overBefore, crashes }: MemoryRoom): ClaimedRoom {
     return {
       room,
       changes,
-      deaths,
+      crashes,
       ...(name === undefined ? {} : { name }),
       ...(account === undefined ? {} : { account }),
       ...(shutSince === undefined ? {} : { shutForMs: this.#now() - shutSince }),

@@ -20,7 +20,7 @@ import type { StoredRow } from './memory-rows.ts';
 /** Rows that are moved at once, at most. */
 const MOST_MOVED = 500;
 
-/** What waits for one service, in memory, by a given clock, with the promises of `waitingIn`. */
+/** The rows that wait for one service, in memory, by a given clock, with the promises of `waitingIn`. */
 export class MemoryWaiting {
   /** Whether all methods reject with `Unavailable`. */
   isAway = false;
@@ -29,7 +29,7 @@ export class MemoryWaiting {
   readonly #now: () => number;
   readonly #rooms: MemoryRooms;
   #onFilled: (() => void)[] = [];
-  /** What was the last `no` of any row. */
+  /** The last `no` of any row. */
   #lastNo = 0;
 
   /** `now`: milliseconds. */
@@ -94,7 +94,7 @@ export class MemoryWaiting {
     if (this.count === 0) await new Promise<void>((resolve) => this.#onFilled.push(resolve));
   }
 
-  /** Notes that something became of a subscription whose endpoint this was: another URL, switched off, ended, another feature. */
+  /** Notes a change of a subscription with this endpoint: another URL, switched off, ended, another feature. */
   changed(name: string): void {
     const room = this.#rooms.get(name);
     if (room === undefined) return;

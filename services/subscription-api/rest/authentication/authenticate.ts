@@ -44,8 +44,8 @@ export const originOf = (request: Request): CallerOrigin => ({
 });
 
 /**
- * What follows `Bearer` in the request's `Authorization`, whatever it is; undefined where there is no such header. Two
- * such headers are one that is malformed: a proxy in front may have gone by either.
+ * Returns the text after `Bearer` in the request's `Authorization`; undefined without that header. Two such headers count as a
+ * malformed one: a proxy in front may have used either.
  */
 export function bearerTokenOf(request: Request): string | undefined {
   const given = (request.headersDistinct['authorization'] ?? []).join(', ');

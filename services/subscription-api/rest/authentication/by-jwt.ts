@@ -9,7 +9,7 @@ import { invalidToken, type Caller, type FindCaller } from './authenticate.ts';
 import { issuerKeys } from './issuer-keys.ts';
 import { jwtScopes, type JwtScopeRules } from './jwt-scopes.ts';
 
-/** Which JWTs hold, and how they name whom they are for. */
+/** Rules that JWTs must satisfy, and the claims that name their client. */
 export type JwtRules = JwtScopeRules & {
   issuer: string;
   jwksUrl: URL;
@@ -25,7 +25,7 @@ type NamedCaller = Pick<Caller, 'accountGuid' | 'clientId' | 'interface' | 'scop
 // RFC 3339 has no way to write a later year.
 const LAST_EXPIRY_S = 253_402_300_799;
 
-/** What people are shown of a token is to be read as one word of a line, and to fit there. */
+/** A name that is shown to people must be one word of a line, and fit there. */
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
 
 /**
@@ -56,7 +56,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
   };
 }
 
-/** What RFC 9068 asks of each claim that is read here, or told; jose has seen to the others. */
+/** Checks each claim that is read or shown here against RFC 9068; jose has checked the others. */
 function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: JwtRules): NamedCaller {
   const { exp, iat } = payload;
   if (Number(exp) > LAST_EXPIRY_S) throw badClaim('exp');
@@ -89,7 +89,7 @@ async function findOrCreate(database: Database, named: NamedCaller, actor: Actor
   return made;
 }
 
-/** What to answer to a JWT that jose refuses. What is not about the token itself is about fetching keys. */
+/** Returns the answer to a JWT that jose refuses: a fault of the token, or of fetching keys. */
 function explain(error: unknown, probe: () => Promise<unknown>): Error {
   if (error instanceof errors.JWTExpired) return invalidToken('The access token expired.');
   if (error instanceof errors.JWTClaimValidationFailed) return badClaim(error.claim);

@@ -2,7 +2,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose';
 
 const KEPT_MS = 600_000;
-/** Tokens that name an unknown key make the keys be fetched at most this often, whatever comes of it. */
+/** Tokens with an unknown key cause a fetch of the keys at most this often, whatever its result. */
 const ASKED_EVERY_MS = 60_000;
 /** Without keys no caller can be let in: then they are asked for this often. */
 const ASKED_WITHOUT_KEYS_EVERY_MS = 5_000;

@@ -8,9 +8,12 @@ export type JwtScopeRules = {
   audience: string;
 };
 
-/** What the client was granted: RFC 9068, 2.2.3, and `scp` of Microsoft Entra and Okta. */
+/** Claims with the scopes granted to the client: RFC 9068, 2.2.3, and `scp` of Microsoft Entra and Okta. */
 const GRANTED = ['scope', 'scp'];
-/** What whom it stands for may do: `permissions` of Auth0, `roles` of RFC 9068, 2.2.3.1. Words of others are usual here. */
+/**
+ * Claims with the rights of its subject: `permissions` of Auth0, `roles` of RFC 9068, 2.2.3.1. Other applications' rights are
+ * common here.
+ */
 const ASSIGNED = ['permissions', 'roles'];
 
 /**

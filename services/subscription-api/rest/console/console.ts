@@ -11,7 +11,7 @@ export type ConsoleSettings = {
   view: 'client' | 'operator';
   /** The OpenID issuer, if people sign in with more than an access token. `origins`: the issuer's further origins. */
   signIn?: { issuer: string; clientId: string; scope: string; audience: string; origins: string[] } | undefined;
-  /** What the page calls itself, if not Waybell. */
+  /** Name shown by the page; defaults to Waybell. */
   name?: string | undefined;
   /** Its colour, so that it can be read on the page's light and dark grounds: CSS colours. */
   accent?: { light: string; dark: string } | undefined;

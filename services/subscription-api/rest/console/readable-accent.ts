@@ -1,14 +1,14 @@
 /** Red, green and blue, each from 0 to 255. */
 type Colour = readonly [number, number, number];
 
-/** What the accent stands on, and what stands on it, in the page's light and dark schemes: as its base.css has them. */
+/** Backgrounds and foregrounds of the accent in the page's light and dark schemes, as in its base.css. */
 export const GROUNDS = {
   light: ['#f6f7f9', '#ffffff', '#eef1f5'],
   dark: ['#0f1318', '#171d24', '#202833'],
 } as const;
 
 const LEAST_CONTRAST = 4.5;
-/** Of the accent, where the page tints a surface with it. */
+/** Opacity of the accent on tinted surfaces. */
 const TINT = 0.12;
 const STEP = 0.02;
 const [BLACK, WHITE]: [Colour, Colour] = [

@@ -8,7 +8,7 @@ import type { Fault } from '../http/problem.ts';
 import { headerFaults } from './header-faults.ts';
 import { readCertificate } from './read-certificate.ts';
 
-/** What the schema says of it. */
+/** The body fits the schema. */
 type CredentialsBody = Omit<ReceiverCredentials, 'oauth2'> & { oauth2?: OAuth2Body };
 type OAuth2Body = {
   token_url: string;
@@ -27,8 +27,8 @@ const faultsOfSchema = bodyFaults(credentialsRequest);
 const OF_HEADERS = `${pointTo('headers')}/`;
 
 /**
- * Reads what a client puts in for its callbacks to a host, and what may be told of it. Throws a Problem (422) that names everything wrong
- * with it, and nothing that may be secret.
+ * Reads a client's credentials for a host, and their public part. Throws a Problem (422) that names every fault, without anything
+ * that may be secret.
  */
 export async function readCredentialsRequest(
   body: unknown,
@@ -39,7 +39,7 @@ export async function readCredentialsRequest(
   // A pointer to a header has its name, which may be a secret that is in the wrong place.
   const ofSchema = faultsOfSchema(body).filter(({ pointer }) => !pointer.startsWith(OF_HEADERS));
   if (ofSchema.length > 0) throw invalidBody([...ofSchema, ...ofHeaders, ...kindFaults(body)]);
-  // What the schema says of it.
+  // The body fits the schema.
   const asked = body as CredentialsBody;
   const { headers, basic, oauth2, certificate } = asked;
   const parts: Part[] = [

@@ -12,7 +12,7 @@ import { readCredentialsRequest } from './credentials-request.ts';
 
 type OfHost = { host: string };
 
-/** What a client's callbacks authenticate with at a host, the same on either interface. Nothing of it that is secret is ever answered. */
+/** Credentials of a client's callbacks at a host, the same on either interface. No answer has a secret. */
 export function credentialsRoutes({ authenticate, credentials, callbackRules: rules }: RouteOptions): Router {
   const router = Router({ caseSensitive: true });
 

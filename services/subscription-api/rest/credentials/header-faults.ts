@@ -9,7 +9,7 @@ const LONGEST_VALUE = 4_096;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
-/** What callbacks have already, or what says how a message is sent and not what it is; a `Date` that stays the same is wrong. */
+/** Headers that callbacks have already, or that frame a message; a constant `Date` is wrong. */
 const OWN = new Set(
   [
     'x-service-verification-token user-agent accept-encoding traceparent tracestate date host __proto__',
@@ -20,7 +20,7 @@ const OWN_PREFIXES = ['webhook-', 'x-webhook-', 'content-', 'proxy-'];
 
 const isOwn = (name: string): boolean => OWN.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
 
-/** What is wrong with headers that callbacks are to have. No fault has a value, nor a name that can be none. */
+/** Returns faults of the headers for callbacks. No fault shows a value, nor an invalid name. */
 export function headerFaults(headers: Record<string, unknown>): Fault[] {
   const entries = Object.entries(headers);
   if (entries.length === 0)

@@ -8,7 +8,7 @@ import type { Fault } from '../http/problem.ts';
 
 type Pem = { chain: string; key: string };
 
-/** A certificate as it is kept, and what may be told of it; or what is wrong with it. */
+/** A certificate as it is stored, and its public part; or its fault. */
 export type ReadCertificate = { certificate: Pem; shown: ShownCertificate } | { faults: Fault[] };
 
 const MOST_CERTIFICATES = 10;
@@ -42,7 +42,7 @@ const faultsAt = (member: keyof Pem, detail: string | null): Fault[] =>
 
 type Reading<T> = { value: T; fault?: undefined } | { value?: undefined; fault: string };
 
-/** What is thrown says what is wrong, and nothing of the text. */
+/** Errors state the fault without the text. */
 function reading<T>(read: () => T): Reading<T> {
   try {
     return { value: read() };
@@ -119,7 +119,7 @@ function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[])
     createSecureContext({ cert: chain, key });
     return null;
   } catch (error) {
-    return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate issued anew`;
+    return `and its chain cannot be used for TLS (${codeOf(error) || 'no reason given'}): have the certificate reissued`;
   }
 }
 

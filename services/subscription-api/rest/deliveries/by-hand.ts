@@ -19,13 +19,13 @@ import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { sentRequest } from './sent-request.ts';
 
 type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
-/** As long as a receiver may take, and somewhat more: then the answer is that there is none yet. */
+/** A receiver's time limit, and somewhat more: after it, the answer is that there is no result yet. */
 const TEST_LIMIT_MS = 75_000;
 const FIRST_LOOK_MS = 100;
 const LONGEST_LOOK_MS = 2_000;
 const RETRY_LATER = { headers: { 'retry-after': '60' } };
 
-/** What clients have sent by hand: again what did not arrive, or an example. The same on either interface. */
+/** Sending by hand: failed deliveries again, or an example. The same on either interface. */
 export function byHandRoutes(options: ByHandRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addResend(router, options);

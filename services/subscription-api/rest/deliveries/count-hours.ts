@@ -24,8 +24,8 @@ export type CountHours = (
 ) => Promise<Statistics>;
 
 /**
- * Counts what became of a client's deliveries in the last 24 whole hours and the one that runs. Hours that are over are kept
- * in the process for as long again as they were over: what the log learns late is told late, and not never.
+ * Counts results of a client's deliveries in the last 24 whole hours and the current one. Past hours are cached for as long as
+ * they have been over: records that the log learns late are counted late, but never lost.
  */
 export function countHours(): CountHours {
   const kept = new LRUCache<string, OfHour>({ max: MOST_KEPT });
@@ -50,7 +50,7 @@ export function countHours(): CountHours {
     const asked = { reader, subscriptions, actions };
     const since = Math.floor(now / HOUR_MS) * HOUR_MS - HOURS * HOUR_MS;
     const hours: { at: number; counts: OfHour }[] = [];
-    // One by one: none takes long, and those that were counted are kept whatever becomes of the others.
+    // One after another: each is short, and those that were counted are kept even if a later one fails.
     for (let at = since; at <= now; at += HOUR_MS)
       hours.push({ at, counts: await countHour(postgres, asked, { at, now }) });
     return { since, until: now, actions: byAction(hours, subscriptions) };

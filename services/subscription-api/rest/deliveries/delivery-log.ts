@@ -20,7 +20,7 @@ const readTimelineQuery = queryReader<PagingQuery & { kind?: string }>(timelineP
 
 type DeliveryLogRouteOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog' | 'awaiting'>;
 
-/** What became of events and deliveries: the same on either interface, of the token's account and client alone. */
+/** Events and deliveries of the token's account and client; the same on either interface. */
 export function deliveryLogRoutes({ authenticate, database, catalog, awaiting }: DeliveryLogRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const readFilter = { shipper: filterReader('shipper', catalog), carrier: filterReader('carrier', catalog) };

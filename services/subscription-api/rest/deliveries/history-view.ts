@@ -9,12 +9,12 @@ import type {
 } from '@waybell/delivery-log/read/entries';
 import { asCurl, type SentRequest } from './sent-request.ts';
 
-/** An event, and what became of it for the client that asks. */
+/** An event, and its results for the client. */
 export function eventView({ event, action, at, keys, verdicts }: EventEntry) {
   return { event_guid: event, action, at: moment(at), keys, verdicts: verdicts.map(verdictView) };
 }
 
-/** What an event came to for the client. */
+/** An event's result for the client. */
 export function verdictView(verdict: EventVerdict) {
   switch (verdict.kind) {
     case 'delivery':
@@ -26,7 +26,7 @@ export function verdictView(verdict: EventVerdict) {
   }
 }
 
-/** Which subscription it is about, and, for want of one, how that came about. */
+/** The subscription or, without one, the cause. */
 function causeView({ subscription, noSubscription }: SuppressedVerdict) {
   return {
     subscription_guid: subscription ?? noSubscription?.subscription,
@@ -86,5 +86,5 @@ function whyView(why: Why | undefined) {
   return why && { reason: why.reason, meaning: why.meaning, remedy: why.remedy };
 }
 
-/** As RFC 3339 writes it. */
+/** Formats a time as RFC 3339. */
 export const moment = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 const readRange = queryReader<{ since?: string; until?: string }>(missedParameters);
 
-/** What a client missed in a time range, over all its actions: the same on either interface. */
+/** A client's missed events in a time range, over all its actions: the same on either interface. */
 export function missedRoutes({ authenticate, database }: Pick<RouteOptions, 'authenticate' | 'database'>): Router {
   const router = Router({ caseSensitive: true });
 

@@ -15,7 +15,7 @@ export type PullQuery = {
   reason?: string;
 };
 
-/** What of the log is to be read on from where: a place, or a time in milliseconds since the epoch. */
+/** The place from which the log is read on: a place, or a time in milliseconds since the epoch. */
 export type PullRequest = {
   after: LogPlace | number;
   filter: EndFilter;
@@ -24,7 +24,7 @@ export type PullRequest = {
   limit: number;
 };
 
-/** Those that say how to go through what was made, the newest first. */
+/** Parameters of lists, the newest first. */
 const OF_LISTS = ['key', 'kind', 'guid', 'subscription', 'endpoint', 'since', 'until', 'cursor'];
 
 /** Throws a Problem (422) that names every parameter that does not go with the others. Undefined without `after`. */

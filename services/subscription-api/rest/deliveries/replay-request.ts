@@ -29,7 +29,7 @@ export function readReplayRequest(body: unknown, asking: ReplayContext): ReplayR
     ...(isObject(body) && body['missed'] === true ? faultsOfMissed(body) : faultsOfRange(body, asking)),
   ];
   if (faults.length > 0) throw invalidBody(faults);
-  // What the schema says of it.
+  // The body fits the schema.
   const asked = body as ReplayBody;
   const { action, per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = asked;
   const subscription = asked.subscription_guid?.toLowerCase() ?? '';

@@ -11,7 +11,7 @@ export function replayView(replay: Replay | undefined) {
   return { ...asked, published, delivered, requested_at, requested_by, cancelled_at };
 }
 
-/** What was asked for. */
+/** The request for a replay. */
 export function askedReplayView(replay: AskedReplay) {
   const { since, until, requested_at: requestedAt, cancelled_at: cancelledAt } = replay;
   return {

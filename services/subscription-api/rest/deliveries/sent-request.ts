@@ -1,7 +1,7 @@
 import type { AttemptEntry, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { isMade } from '@waybell/delivery-log/read/history';
 
-/** What a receiver was sent, or is to be sent, without what is secret. Credentials are left out: which there were then is not kept. */
+/** The request that a receiver was or will be sent, without secrets. Leaves out credentials: past ones are not stored. */
 export type SentRequest = {
   method: 'POST';
   /** Null while no attempt was made. */

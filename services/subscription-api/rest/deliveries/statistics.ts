@@ -8,7 +8,7 @@ import { moment } from './history-view.ts';
 
 type StatisticsOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
 
-/** How much became of a client's deliveries in the last day, for charts: the same on either interface. */
+/** Counts of a client's deliveries in the last day, for charts: the same on either interface. */
 export function statisticsRoutes({ authenticate, database, catalog }: StatisticsOptions): Router {
   const router = Router({ caseSensitive: true });
   const count = countHours();

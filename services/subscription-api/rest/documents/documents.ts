@@ -33,7 +33,7 @@ export function documentRoutes({ overview, routes, files }: Documents): Router {
   addPath(router, routes, {
     async get(request, response, next) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
-      // What the page loads lies beside it, whatever the path under which a proxy shows the API.
+      // Resources of the page lie beside it, under whatever path a proxy shows the API.
       if (document?.type === HTML && request.path.endsWith('/'))
         response
           .status(308)

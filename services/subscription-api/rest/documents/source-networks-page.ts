@@ -7,7 +7,7 @@ const LEAD = 'What a firewall or gateway in front of a receiver has to know of t
 
 const named = (name: string): string => `\`${name}\``;
 
-/** By what each is about, in plain words with names between backticks. */
+/** Groups facts by their subject, in plain words with names between backticks. */
 function factsOf(told: SourceNetworks): [what: string, text: string][] {
   const { networks, schemes, least_tls: leastTls, signature } = told;
   const mebibytes = Math.ceil(told.largest_body_bytes / 2 ** 20);

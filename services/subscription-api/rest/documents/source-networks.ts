@@ -5,7 +5,7 @@ import type { ReceiverCredentials } from '@waybell/notifications/receiver-creden
 import { LEAST_TLS, USER_AGENT } from '@waybell/runtime/callback-terms';
 import type { CallbackTerms } from '../../source-network-settings.ts';
 
-/** What callbacks come from and look like, as `GET /v1/source-networks` tells it. */
+/** Source and properties of callbacks, in the form of `GET /v1/source-networks`. */
 export type SourceNetworks = {
   /** In CIDR form; null where the operator tells none. */
   networks: readonly string[] | null;
@@ -25,7 +25,7 @@ export type SourceNetworks = {
   limits: Partial<Record<Interface, { handover_ms: number | null; response_ms: number }>>;
 };
 
-/** What a gateway may ask for: each kind that clients may put in, in words. */
+/** Names of the kinds of credentials, for the administrator of a gateway. */
 export const AUTHENTICATION = {
   headers: 'headers such as an API key',
   basic: 'HTTP Basic',

@@ -56,7 +56,7 @@ export function bodyReader<T>(...schema: Parameters<typeof schemaFaults>): (body
   return (body) => {
     const faults = faultsOf(body);
     if (faults.length > 0) throw invalidBody(faults);
-    // What the schema says of it.
+    // The body fits the schema.
     return body as T;
   };
 }

@@ -3,7 +3,7 @@ import { clientAddressBy } from './client-address.ts';
 
 const PROXY = '10.0.0.1';
 
-/** By a service that trusts these networks, for a request over a connection from there, with these headers. */
+/** Returns the client address that a service which trusts these networks finds for a request from there with these headers. */
 function located(forwarded: string[], { from = PROXY, trusted = ['10.0.0.0/8', 'fd00::/8'] } = {}) {
   const headersDistinct = forwarded.length === 0 ? {} : { 'x-forwarded-for': forwarded };
   return clientAddressBy(trusted)({ headersDistinct, socket: { remoteAddress: from } });

@@ -23,8 +23,8 @@ export type HttpAppOptions = {
 };
 
 /**
- * What every listener has, around its routes: request ids, log lines and measurements, limits, headers, and problems for
- * what goes wrong. The routes are given the way to authenticate that counts requests and failures.
+ * The common parts of every listener, around its routes: request ids, log lines and measurements, limits, headers, and problems
+ * for errors. The routes get the authentication that counts requests and failures.
  */
 export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Authenticate) => Router[]): Express {
   const { limits, trustedProxies, redis, log, httpMetrics } = options;
@@ -81,7 +81,10 @@ function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHand
   };
 }
 
-/** Nothing here is a page: it loads nothing, and no page may frame or read it. What only a page's reader heeds is left out. */
+/**
+ * Headers for answers that are no page: they load nothing, and no page may frame or read them. Omits headers that only matter for
+ * pages.
+ */
 function protect(): RequestHandler {
   return helmet({
     crossOriginOpenerPolicy: false,

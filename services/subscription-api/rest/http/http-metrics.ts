@@ -1,7 +1,7 @@
 import type { Metrics } from '@waybell/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
 
-/** What both listeners are measured by. */
+/** Metrics of both listeners. */
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
 
 export function httpMetrics(metrics: Metrics) {

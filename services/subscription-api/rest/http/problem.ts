@@ -74,7 +74,7 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Unavailable) {
     return new Problem('unavailable', isBusy(error.cause) ? BUSY : AWAY, { headers: { 'retry-after': RETRY_AFTER_S } });
   }
-  // What Express and its body reader object to carries a status.
+  // Errors of Express and its body reader carry a status.
   const status = error instanceof Error && 'status' in error ? error.status : 500;
   if (status === 413) return new Problem('body-too-large', tooLarge(error));
   if (status === 415) return new Problem('unsupported-media-type', 'This Content-Encoding is not supported: use gzip.');

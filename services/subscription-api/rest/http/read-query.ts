@@ -29,7 +29,7 @@ export function queryReader<T>(
     const repeated = names.filter((name) => schemas.has(name) && query.getAll(name).length > 1);
     const faults = [...broken, ...repeated.map((parameter) => ({ parameter, detail: 'is there twice' }))];
     if (faults.length > 0) throw invalidParameters(faults);
-    // What the parameters say of it.
+    // The values fit the parameters.
     return values as T;
   };
 }
@@ -50,7 +50,7 @@ export function requirePathGuid(parameter: string, text: string): string {
   return text.toLowerCase();
 }
 
-/** What an event is about, as people name it, in a parameter of the path. Throws a Problem (422) where it can be none. */
+/** Returns the key in a parameter of the path. Throws a Problem (422) if it cannot be one. */
 export function requirePathKey(parameter: string, text: string): string {
   if (!new RegExp(KEY_PATTERN, 'u').test(text)) {
     const detail = `must be a guid, a number, a VIN or another name of something, at most ${LONGEST_KEY} characters`;

@@ -53,7 +53,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be an RFC 3339 timestamp such as 2026-11-20T09:30:00Z',
 };
 
-/** What is right at a place whose schema this is; for a pattern, as the schema's description has it. */
+/** Describes what a schema demands; for a pattern, in the words of the schema's description. */
 function demandOf(schema: JsonNode, components: Schemas): string {
   const { type, format, minimum, maximum, maxLength, pattern, description, items } = schema;
   if (Array.isArray(schema['enum'])) return `must be one of: ${schema['enum'].join(', ')}`;

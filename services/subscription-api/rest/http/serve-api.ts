@@ -10,7 +10,7 @@ import { Problem, PROBLEM_TYPE } from './problem.ts';
 
 export type ApiServer = AsyncDisposable & { port: number };
 
-/** What a client may take up, before it has said what it wants too. */
+/** Limits of a client's resources, before its request is known too. */
 export type ServerLimits = Omit<ConnectionBounds, 'lookEveryMs'> & {
   /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: number;
@@ -21,7 +21,7 @@ export type ServerLimits = Omit<ConnectionBounds, 'lookEveryMs'> & {
 };
 
 const HEADERS_LIMIT_BYTES = 16 * 1_024;
-// What lies between forgets connections that are quiet for 240 s (Azure) or 350 s (AWS), and tells neither end.
+// Load balancers forget connections that are quiet for 240 s (Azure) or 350 s (AWS), and notify neither end.
 const PROBED_EVERY_MS = 60_000;
 // Slow requests and answers are looked for this often.
 const LOOK_EVERY_MS = 1_000;
@@ -68,7 +68,7 @@ export async function serveApi(
   boundConnections(server, { ...bounds, lookEveryMs }, () => connectionsRefused.inc());
   // A client gets the answer to its request, whatever else it expects.
   server.on('checkExpectation', api);
-  // What is not a whole request never reaches Express.
+  // An incomplete request never reaches Express.
   server.on('clientError', (error, socket) => {
     if (!socket.writable) return void socket.destroy();
     answerBare(socket, explain(error));

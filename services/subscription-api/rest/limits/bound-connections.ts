@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { isAllowedAddress, readNetworks } from '@waybell/runtime/forbidden-address';
 import { ipKeyGenerator } from 'express-rate-limit';
 
-/** What strangers may take up of a server by connecting to it. */
+/** Limits of the connections to a server. */
 export type ConnectionBounds = {
   connectionLimit: number;
   /** Counted for each address (IPv6: its /56); a proxy's own is not bounded. */
@@ -71,7 +71,7 @@ function boundAnswers(server: Server, { answerTimeoutMs, lookEveryMs }: Connecti
     for (const [answer, dueAt] of open) {
       const isRead = endless.has(answer) && answer.writableLength === 0;
       if (answer.headersSent && (dueAt === undefined || isRead)) open.set(answer, now + answerTimeoutMs);
-      // Those that wait for their turn on the connection have no socket of their own yet.
+      // Answers that wait for their turn on the connection have no socket of their own yet.
       else if (dueAt !== undefined && dueAt < now) answer.req.socket.destroy();
     }
   }, lookEveryMs);

@@ -23,7 +23,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** All tests share one Redis: each speaks from a network of its own. */
+/** Each test has a network of its own, because all share one Redis. */
 function aNetwork(): (host: string) => Record<string, string> {
   const network = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(1).toString('hex')}`;
   return (host) => ({ 'x-forwarded-for': `${network}00::${host}` });

@@ -40,13 +40,13 @@ describe('sharedCounts', () => {
     await using _redis = redis;
     expect((await increment('a')).totalHits).toBe(1);
     expect((await increment('a')).totalHits).toBe(2);
-    await proxy.mend();
+    await proxy.restore();
     await until('it is connected', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(1);
     await proxy.cut();
     expect((await increment('a')).totalHits).toBe(3);
     await until('it has heard that its connection is lost', () => redis.status !== 'ready');
-    await proxy.mend();
+    await proxy.restore();
     await until('it is connected again', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(2);
   });

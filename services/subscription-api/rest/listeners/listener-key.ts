@@ -1,6 +1,6 @@
 import type { KeyRing } from '@waybell/runtime/secrets';
 
-/** What a key is sealed around: that it opens is what counts. */
+/** The content of a sealed key: only opening it counts. */
 const WHAT = 'listener';
 
 /** A key that only this installation can make: the deliverer has it from the callback URL. */

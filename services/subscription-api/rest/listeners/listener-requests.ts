@@ -25,7 +25,7 @@ export async function callbackUrlOf({ url, guid, key, rules }: ListenerPlace): P
 const PASSED_ON = ['content-type', 'user-agent', 'accept-encoding', 'traceparent', 'x-service-verification-token'];
 const isPassedOn = (name: string): boolean => PASSED_ON.includes(name) || /^(?:x-)?webhook-./.test(name);
 
-/** What the deliverer sent, without what proxies on the way have added. */
+/** Returns the headers that the deliverer sent, without those that proxies have added. */
 export function passedOn(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

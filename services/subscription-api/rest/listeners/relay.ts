@@ -9,7 +9,7 @@ export type RelayedRequest = { headers: Record<string, string>; body: string };
 /** The answer of the program behind a listener. */
 export type RelayedAnswer = { status: number; body: string };
 
-/** What the stream of a listener tells: that requests come from now on, one of them, or that nobody waits for its answer any more. */
+/** An event of a listener's stream: requests come from now on, a request, or its answer is no longer awaited. */
 export type Relayed =
   | { kind: 'listening' }
   | ({ kind: 'request'; id: string } & RelayedRequest)

@@ -17,7 +17,7 @@ export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'
     eventLimits: EventLimits;
   };
 
-/** What routes of listeners need. Disposed of, it keeps none alive any more. */
+/** The parts that routes of listeners need. After disposal it renews no listener. */
 export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
   const { keyRing, eventLimits, listenerLimits: limits } = options;
   const { lifeMs, answerLimitMs } = options.listening;

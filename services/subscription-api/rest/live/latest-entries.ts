@@ -1,4 +1,4 @@
-/** Reads what happens to clients now: their attempts, their events without a delivery, and what the platform is told of them. */
+/** Reads what happens to clients now: attempts, events without a delivery, and notices for the platform. */
 import {
   DELIVERED_OR_RETRIED,
   NOT_DELIVERED,
@@ -22,7 +22,7 @@ export type LiveEntry = { key: string; at: number } & (
       delivery: string;
       event: string;
       action: string;
-      /** What the event is about; none if the log does not have it. */
+      /** Keys of the event's objects; empty if the log does not have them. */
       keys: readonly Key[];
       subscription: string;
       callbackUrl: string;
@@ -32,7 +32,7 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'notice'; notice: OperationsNotice }
 );
 
-/** What one client wants to know: from when on, and what it knows. `actions`: those of its interface. */
+/** One client's request: its start, and what it has seen. `actions`: those of its interface. */
 export type LiveLook = {
   reader: ClientReader;
   actions: readonly string[];

@@ -3,7 +3,7 @@ import type { LiveFound, LiveLook } from './latest-entries.ts';
 import { liveRecord, type LiveRecord } from './live-record.ts';
 import type { LiveStream } from './live-stream.ts';
 
-/** Records come to the log up to so long after what they tell of. */
+/** The log stores records up to this long after their time. */
 const OVERLAP_MS = 30_000;
 /** After Postgres was away, what was held up meanwhile comes within about so long. */
 const CATCHING_UP_MS = 60_000;
@@ -15,11 +15,11 @@ export class LiveFeed {
   readonly streams = new Set<LiveStream>();
   readonly #reader: ClientReader;
   readonly #actions: readonly string[];
-  /** What was looked into lately: each row once, whoever reads it. */
+  /** Rows that were read recently: each once, for all readers. */
   readonly #known = new Map<string, { at: number; records: LiveRecord[] }>();
   /** From when on each look reads again, but for streams that are behind. */
   #fromMs = 0;
-  /** Those for which the look is that is under way: one that comes meanwhile may want more. */
+  /** Streams that the look under way is for: a stream added meanwhile may want more. */
   #looking: LiveStream[] = [];
   #isAway = false;
   #caughtUpMs = 0;

@@ -21,7 +21,7 @@ export function liveRecord(entry: LiveEntry): LiveRecord {
     return { key, at, action, kind, event: 'attempt', data: JSON.stringify(attemptData(entry)) };
   }
   if (entry.kind === 'notice') {
-    // What operators call the account is theirs.
+    // The account's name is for operators only.
     const { account_name: _, ...notice } = entry.notice;
     return { key, at, action: notice.action, kind: 'notice', event: 'notice', data: JSON.stringify(notice) };
   }

@@ -8,14 +8,14 @@ export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefi
 
 export type LiveStreamOptions = Omit<EventStreamOptions, 'id'> & { filter: LiveFilter; position: FeedPosition };
 
-/** As many as one look tells a reader. */
+/** Limit of the records that one look sends to a reader. */
 const MOST = 500;
-/** Records are written to the log about so long after what they tell of. */
+/** The log stores records about this long after their time. */
 const LAG_MS = 1_000;
 
 type Stretch = { since: number; until: number };
 
-/** What one look came to: records, the oldest first; and before which time there may be more than it read. */
+/** The result of one look: records, the oldest first; and the time before which there may be unread ones. */
 export type LiveLooked = { records: readonly LiveRecord[]; unreadBefore?: number | undefined; nowMs: number };
 
 /** One reader, until its connection is closed. */
@@ -37,7 +37,7 @@ export class LiveStream {
     return this.#seenMs;
   }
 
-  /** As a comment, which clients pass over. */
+  /** A comment, which clients ignore. */
   say(comment: string): void {
     this.#events.say(comment);
   }
@@ -65,7 +65,7 @@ export class LiveStream {
     return (asked.action ?? action) === action && (asked.kind ?? kind) === kind;
   }
 
-  /** What this reader has not seen of what was not read. */
+  /** Returns the unread periods that this reader has not seen. */
   #unread(unreadBefore: number | undefined): Stretch[] {
     const since = Math.max(this.position.floorMs, this.#seenMs - LAG_MS);
     return unreadBefore === undefined || unreadBefore <= since ? [] : [{ since, until: unreadBefore }];

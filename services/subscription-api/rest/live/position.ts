@@ -7,7 +7,7 @@ export type Placed = { key: string; at: number };
 export const POSITION_PATTERN = String.raw`^[0-9a-z]{1,9}\.[A-Za-z0-9_-]{0,80}$`;
 
 const PRINT_BYTES = 3;
-/** As many as an id has room for. */
+/** Limit of the records in an id. */
 const MOST_PRINTS = 20;
 const MOST_TOLD = 10_000;
 
@@ -18,7 +18,7 @@ const MOST_TOLD = 10_000;
  */
 export class FeedPosition {
   #floorMs: number;
-  /** Up to when an id tells of no single record. */
+  /** Time up to which an id names no single record. */
   #idFloorMs = 0;
   /** The times of records, by their keys. */
   readonly #told = new Map<string, number>();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** As the operator, below the client's place. */
+/** Calls the API as the operator, below the client's path. */
 const act = (account: string, client = 'default') => {
   const place = placeOf(account, client);
   return (method: string, path: string, body?: unknown) =>
@@ -243,7 +243,7 @@ describe('no operation for a client', () => {
 
   test('is left out of these tests', () => expect(operations.length).toBeGreaterThan(20));
 
-  /** What all of them answer. */
+  /** The common answer of all of them. */
   const asked = async (how: { account: string; client: string; token?: string }) => {
     const statuses = new Set<string>();
     for (const { method, path } of operations) {

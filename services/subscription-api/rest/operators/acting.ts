@@ -25,9 +25,9 @@ export type ActingOptions = Omit<RouteOptions, 'signingSecrets' | 'credentials' 
 type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
 
 /**
- * What a client may ask and do about its deliveries and subscriptions, for operators, below the client's own address: each
- * path of the client interface, without its /v1. The same routes answer, without verification tokens; the audit log names the
- * operator. What the client keeps secret (signing secrets, credentials) and what it tries out (listeners, triggers) is not there.
+ * Operators' access to a client's deliveries and subscriptions, below the client's path: each path of the client interface,
+ * without its /v1. The same routes answer, without verification tokens; the audit log names the operator. Excludes the client's
+ * secrets (signing secrets, credentials) and its experiments (listeners, triggers).
  */
 export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRouteOptions): Router {
   const forClient = actFor(options.database);
@@ -73,7 +73,7 @@ type ClientInPath = { account: string; client: string };
 /** Notes the client of the address, and has the rest of it be the client's own path. */
 const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
-  // What is measured tells operators' requests from those of clients.
+  // Metrics distinguish operators' requests from those of clients.
   response.locals['routeOf'] = (route: string) => route.replace('/v1', CLIENT);
   // A URL that names its host, as proxies may send it, goes on naming it.
   request.url = request.url.replace(/^(https?:\/\/[^/]*)?/i, '$1/v1');
@@ -104,7 +104,7 @@ function actFor(database: Database): (admit: Authenticate) => Authenticate {
   };
 }
 
-/** As `nameClient` noted it. */
+/** The client that `nameClient` noted. */
 const actedFor = ({ res }: Request): ClientInPath => res?.locals['actingFor'] as ClientInPath;
 
 const MOST_NAMED = 20;

@@ -24,7 +24,7 @@ export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> 
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
-  // What an issuer of JWTs means by a scope called "admin" is not known here.
+  // A scope "admin" of an issuer of JWTs may have another meaning.
   const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
     operatorTokenRoutes({ authenticate }),

@@ -177,7 +177,7 @@ describe('admin-openapi.json', () => {
     await proxy.cut();
     await askAll(503);
     await askAll(429);
-    await proxy.mend();
+    await proxy.restore();
     const documents = (answer: string) => /^get(AdminOpenApi|Root) /.test(answer);
     expect(unseen(failing, true).filter((answer) => !documents(answer))).toEqual([]);
   });

@@ -15,7 +15,7 @@ type NewLink = { client_id?: string; scopes?: LinkScope[]; expires_in?: string; 
 
 // Each throws a Problem (422) that names everything wrong with what it reads.
 
-/** Which page of accounts is asked for. */
+/** Reads the page of accounts. */
 export const readAccountQuery = queryReader<{ after?: string }>(accountParameters, adminSchemas);
 
 /** The body of a request to make an account. */

@@ -95,8 +95,8 @@ describe('access tokens', () => {
     const guid = await anAccount();
     const tokens = `${accounts}/${guid}/tokens`;
     expect((await ask('GET', tokens)).body).toEqual({ objects: [] });
-    const wish = { client_id: 'tms', scopes: ['webhooks:read'], expires_in: '90d' };
-    const made = await ask('POST', tokens, { body: wish });
+    const body = { client_id: 'tms', scopes: ['webhooks:read'], expires_in: '90d' };
+    const made = await ask('POST', tokens, { body: body });
     expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store']);
     const { token, guid: tokenGuid } = made.body;
     expect((await api.ask('GET', webhooks, { token })).status).toBe(200);

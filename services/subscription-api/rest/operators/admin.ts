@@ -14,7 +14,7 @@ import { Problem } from '../http/problem.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';
 
-/** What `./waybell account` and `./waybell token` do, by the same functions. */
+/** The same as `./waybell account` and `./waybell token`, by the same functions. */
 export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
   const router = Router({ caseSensitive: true });
 
@@ -63,9 +63,9 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     async post(request, response) {
       const run = await admit(request);
       const accountGuid = requireGuid(request, 'unknown-account');
-      const wish = readNewToken(await readJson(request, response));
+      const body = readNewToken(await readJson(request, response));
       const guid = randomUUID();
-      const token = await run((postgres) => createToken(postgres, { accountGuid, guid, ...wish }));
+      const token = await run((postgres) => createToken(postgres, { accountGuid, guid, ...body }));
       response.status(201).json({ guid, token });
     },
   });
@@ -74,8 +74,8 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     async post(request, response) {
       const run = await admit(request);
       const accountGuid = requireGuid(request, 'unknown-account');
-      const wish = readNewLink(await readJson(request, response));
-      const { guid, path, expiresAt } = await run((postgres) => createConsoleLink(postgres, { accountGuid, ...wish }));
+      const body = readNewLink(await readJson(request, response));
+      const { guid, path, expiresAt } = await run((postgres) => createConsoleLink(postgres, { accountGuid, ...body }));
       response.status(201).json({ guid, path, expires_at: expiresAt });
     },
   });

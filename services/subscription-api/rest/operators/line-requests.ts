@@ -7,7 +7,7 @@ type RejectedChoice = { ids?: string[]; reason?: string; about?: string; all?: t
 
 // Each throws a Problem (422) that names everything wrong with what it reads.
 
-/** Which rejected messages are asked for. */
+/** Reads the filters of rejected messages. */
 export const readRejectedQuery = queryReader<{ reason?: string; about?: string; limit: number }>(rejectedParameters);
 
 /** The body of a request to put rejected messages back. */
@@ -22,7 +22,7 @@ export function readPurge(body: unknown): { selection: Selection; isConfirmed: b
 const readChoice = bodyReader<RejectedChoice>(retryRequest);
 const readConfirmed = bodyReader<RejectedChoice & { confirm: boolean }>(purgeRequest);
 
-/** What is done to messages must not happen by oversight. */
+/** Requires an explicit choice: messages must not be changed by oversight. */
 function selectionOf({ ids, reason, about, all }: RejectedChoice): Selection {
   const ways: Selection[] = [];
   if (ids !== undefined) ways.push({ kind: 'ids', ids });

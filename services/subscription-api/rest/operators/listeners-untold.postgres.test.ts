@@ -39,7 +39,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** What an operator is told, and what with listeners. */
+/** Returns the answer, without and with listeners. */
 async function told(path: string, of: (body: Answer['body']) => unknown): Promise<unknown[]> {
   const bodies = [];
   for (const listeners of [false, true]) {

@@ -44,7 +44,7 @@ type OfId = { id: string };
 /** An answer lists at most so many messages or destinations one by one. */
 const MOST_TOLD = 1_000;
 
-/** What `./waybell rejected` and `./waybell status` tell and do, by the same functions. */
+/** The same as `./waybell rejected` and `./waybell status`, by the same functions. */
 export function operatorLineRoutes(options: OperatorLineOptions): Router {
   const router = Router({ caseSensitive: true });
   addQueues(router, options);

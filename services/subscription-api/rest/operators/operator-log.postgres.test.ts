@@ -310,7 +310,7 @@ describe('an account', () => {
   });
 });
 
-/** As a deliverer would, one delivery of it. */
+/** Puts a delivery into a room, like a deliverer. */
 async function putWaiting(subscription: string): Promise<void> {
   await api.store.postgres.query(
     `with target as (

@@ -54,7 +54,7 @@ const HOUR_MS = 3_600_000;
 
 type OperatorLogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
 
-/** What `./waybell why`, `failing`, `waiting list` and `audit` tell, by the same functions. */
+/** The same as `./waybell why`, `failing`, `waiting list` and `audit`, by the same functions. */
 export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions): Router {
   const router = Router({ caseSensitive: true });
   addWhy(router, { authenticate, database });
@@ -64,7 +64,7 @@ export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions
   return router;
 }
 
-/** What became of something, and why. */
+/** Routes that explain events and deliveries. */
 function addWhy(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
     async get(request, response) {
@@ -80,7 +80,7 @@ function addWhy(router: Router, { authenticate, database }: OperatorLogOptions):
   });
 }
 
-/** What fails, and what waits. */
+/** Routes for failing and waiting deliveries. */
 function addFailing(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath(router, ['/v1/admin/failing'], {
     async get(request, response) {
@@ -127,7 +127,7 @@ function addFailing(router: Router, { authenticate, database }: OperatorLogOptio
   });
 }
 
-/** Which subscriptions are off, and which would be, of one account or of all. */
+/** Routes for subscriptions that are switched off, or would be, of one account or of all. */
 function addSwitchedOff(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath(router, ['/v1/admin/held-deactivations'], {
     async get(request, response) {
@@ -155,7 +155,7 @@ function addSwitchedOff(router: Router, { authenticate, database }: OperatorLogO
   });
 }
 
-/** What an account has, and what was changed of it. */
+/** Routes for an account's subscriptions and changes. */
 function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOptions): void {
   addPath<{ guid: string }>(router, ['/v1/admin/accounts/:guid/subscriptions'], {
     async get(request, response) {

@@ -1,4 +1,4 @@
-/** What operators are told: as clients are, and beyond that whose it is, and all that is known. */
+/** Views for operators: those for clients, with the owner and all details. */
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
@@ -95,7 +95,7 @@ export function operatorViews(accounts: Accounts) {
   return { delivery, event, subscription, judged, endpoint, origin, undelivered, interrupted, candidate };
 }
 
-/** What is known of what was asked for by anything. */
+/** The view of a search for anything. */
 export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   const { kind } = answer;
   const views = operatorViews(answer.accounts);

@@ -46,7 +46,7 @@ describe('the overview', () => {
       connectPostgres({ ...connecting(), name: `waybell-deliverer ${instance} 2026-11-2${day}T09:30:00Z` }),
     );
     try {
-      // Of one process, two connections at once.
+      // Two connections of one process at once.
       await Promise.all([...others, ...others].map((each) => each.query('select pg_sleep(0.1)')));
       const { objects } = (await overview()).services;
       expect(objects.find(({ service }: { service: string }) => service === 'deliverer')).toEqual({
@@ -82,7 +82,7 @@ describe('the overview', () => {
     await api.ask('POST', subscribe, { token: own, body: { callback_url: 'https://hooks.test/a' } });
     const delivery = await logDelivery(api.store.postgres, { account: guid, interface: 'shipper', mark: 'a' });
     const { failed, attempts } = before;
-    // Those who look share an answer for a while.
+    // Concurrent readers share an answer for a while.
     const untilTold = (expected: object) =>
       until('the last hour is told so', async () => {
         const { last_hour: told } = await overview();

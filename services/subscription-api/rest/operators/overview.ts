@@ -98,7 +98,7 @@ async function readLastHour(postgres: Queryable, sinceMs: number) {
 
 const NO_QUEUES = { rejected: null, queues: null };
 
-/** What upstream reads when it likes is no backlog. */
+/** Queues that upstream reads are no backlog. */
 function queuesView(states: readonly NamedState[]) {
   const own = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
   return {

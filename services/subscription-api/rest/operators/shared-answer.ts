@@ -1,4 +1,4 @@
-/** What took a second is asked again after so many. */
+/** An answer is reused for this many times as long as it took. */
 const TIMES_AS_OLD = 20;
 
 /**

@@ -36,7 +36,7 @@ async function aCarrier(url = callback_url) {
   return { account, token, guid: (await put()).guid as string, put, see, end };
 }
 
-/** What the audit log has of it, the last change first. */
+/** Returns the audit log's entries about it, the last change first. */
 const changes = async (query: string) => (await ask('GET', `audit?${query}`)).body.objects;
 const held = async (guid: string) =>
   (await api.store.postgres.query('select held from waybell.delivery_targets where subscription_guid = $1', [guid]))
@@ -86,7 +86,7 @@ describe('a subscription that an operator stops', () => {
       expect((await see()).stopped.reason).toBe(reason);
       expect(await held(last)).toBe('stopped');
     }
-    // By the guid that the operator has, and for all that follow.
+    // The operator names it by its guid, in all following requests.
     expect((await ask('POST', `subscriptions/${guid}/start`)).body).toMatchObject({ guid: last, stopped: null });
     await end();
     await put();

@@ -17,7 +17,10 @@ type HostParams = { host: string };
 
 const readStop = bodyReader<{ reason: string }>(stopRequest);
 
-/** What operators have wait until they start it again; what `./waybell subscription stop` and `./waybell host` do, by the same functions. */
+/**
+ * Stops and starts subscriptions and hosts; the same as `./waybell subscription stop` and `./waybell host`, by the same
+ * functions.
+ */
 export function stopRoutes({ authenticate, database }: StopsOptions): Router {
   const router = Router({ caseSensitive: true });
 

@@ -41,8 +41,8 @@ export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRu
       const caller = await admit(request, 'webhooks:write');
       const action = actions.find(request.params.action, response);
       requireFeature(action, caller);
-      const wish = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
-      const subscription = await subscriptions.subscribeOnce(caller, wish);
+      const body = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
+      const subscription = await subscriptions.subscribeOnce(caller, body);
       if (subscription === undefined)
         throw alreadySubscribed(await subscriptions.find(caller, { action: action.name }));
       response.status(201).json(present(subscription, caller));

@@ -1,6 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
-import { pauseRequest, subscriptionChange, subscriptionsWish } from '@waybell/contracts/openapi/subscription-paths';
+import { pauseRequest, subscriptionChange, desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
 import { momentOf } from '@waybell/events/timestamp';
 import type { CallbackRules } from '../../callback-url.ts';
 import type { SubscriptionChange, SubscriptionRequest } from '../../subscriptions.ts';
@@ -13,17 +13,17 @@ import { findAuditFaults, readUrl } from './subscribe-request.ts';
 // Each throws a Problem (422) that names everything wrong with what it reads.
 
 type ChangeBody = { callback_url?: string; audit_field_set?: string[] | null; is_active?: true };
-type WishBody = ChangeBody & { callback_url: string; actions: string[] };
+type PutBody = ChangeBody & { callback_url: string; actions: string[] };
 
 const faultsOfChange = bodyFaults(subscriptionChange);
-const faultsOfWish = bodyFaults(subscriptionsWish);
+const faultsOfPut = bodyFaults(desiredSubscriptions);
 const readPause = bodyReader<{ until?: string }>(pauseRequest);
 
 /** Reads the body of a change of a subscription to this action. */
 export async function readChange(body: unknown, action: Action, rules: CallbackRules): Promise<SubscriptionChange> {
   const ofSchema = [...faultsOfChange(body), ...faultsOfSwitch(body)];
   if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // What the schema says of it.
+  // The body fits the schema.
   const { callback_url: callbackUrl, audit_field_set: audited, is_active: isActive = false } = body as ChangeBody;
   const { url, faults } = await readUrl(callbackUrl, rules);
   if (audited !== null) faults.push(...findAuditFaults(audited, action));
@@ -32,21 +32,21 @@ export async function readChange(body: unknown, action: Action, rules: CallbackR
   return { isActive, ...(url !== undefined && { callbackUrl: url }), ...(takesFields && { auditFieldSet: audited }) };
 }
 
-/** What is wished of each action, and which of those that were named cannot be had. */
-export type Wish = {
+/** A request to change subscriptions: one for each action, and the named actions that were refused. */
+export type PutRequest = {
   isActive: boolean;
-  wishes: SubscriptionRequest[];
+  wanted: SubscriptionRequest[];
   refused: { action: string; problem: Problem }[];
 };
 
-export type WishContext = Omit<ActionChoice, 'patterns'> & { rules: CallbackRules };
+export type PutContext = Omit<ActionChoice, 'patterns'> & { rules: CallbackRules };
 
 /** Reads the body of a request for subscriptions to many actions. */
-export async function readWish(body: unknown, { rules, ...context }: WishContext): Promise<Wish> {
-  const ofSchema = [...faultsOfWish(body), ...faultsOfSwitch(body)];
+export async function readPutRequest(body: unknown, { rules, ...context }: PutContext): Promise<PutRequest> {
+  const ofSchema = [...faultsOfPut(body), ...faultsOfSwitch(body)];
   if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // What the schema says of it.
-  const { callback_url, actions: patterns, is_active: isActive = false, ...asked } = body as WishBody;
+  // The body fits the schema.
+  const { callback_url, actions: patterns, is_active: isActive = false, ...asked } = body as PutBody;
   const audited = asked.audit_field_set ?? undefined;
   const { url = '', faults } = await readUrl(callback_url, rules);
   const { chosen, faults: ofActions } = chooseActions({ ...context, patterns });
@@ -56,10 +56,10 @@ export async function readWish(body: unknown, { rules, ...context }: WishContext
     const problem = featureOff(action, context.caller);
     return problem === undefined ? [] : [{ action: action.name, problem }];
   });
-  const wishes = chosen
+  const wanted = chosen
     .filter((action) => featureOff(action, context.caller) === undefined)
     .map((action) => ({ action: action.name, callbackUrl: url, auditFieldSet: fieldsFor(action, audited) }));
-  return { isActive, wishes, refused };
+  return { isActive, wanted, refused };
 }
 
 /** Reads the body of a request to pause: until when. A pause lasts as long as a delivery may wait, at most. */
@@ -83,7 +83,7 @@ function faultsOfFields(audited: string[] | undefined, chosen: readonly Action[]
   return findAuditFaults(audited, { name: 'these actions', ...(taking.length > 0 && { auditFields: taking }) });
 }
 
-/** Those of the fields that the action has; null, the plain form, where it has none of them. */
+/** Returns the fields that the action has; null, the plain form, if it has none of them. */
 function fieldsFor({ auditFields = [] }: Action, audited: string[] | undefined): string[] | null {
   const own = audited?.filter((field) => auditFields.includes(auditFieldOf(field))) ?? [];
   return own.length > 0 || (audited?.length === 0 && auditFields.length > 0) ? own : null;

@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts';
 
 /** The actions of one interface, as its clients see them. */
 export type ActionList = {
-  /** What the caller can subscribe to: neither deprecated nor switched off for its account. */
+  /** Lists actions that the caller can subscribe to: neither deprecated nor switched off for its account. */
   listFor(caller: Caller): Action[];
   /** The action of that name, deprecated or not; the response says if it is. Undefined where there is none. */
   named(name: string, response: Response): Action | undefined;

@@ -22,13 +22,13 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** What the tables have of it. */
+/** Returns the row of a subscription. */
 async function rowOf(guid: string) {
   const { rows } = await api.store.postgres.query('select * from waybell.subscriptions where guid = $1', [guid]);
   return rows[0];
 }
 
-/** As the deactivator does it; its first failed delivery was this long before. */
+/** Switches it off like the deactivator; its first failed delivery was this long before. */
 async function switchOff(guid: string, failedFor = '1 hour'): Promise<void> {
   await api.store.postgres.query(
     `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'exhausted',

@@ -44,8 +44,8 @@ export function shipperRoutes({ authenticate, subscriptions, catalog, callbackRu
       const caller = await admit(request, 'webhooks:write');
       const action = actions.find(request.params.action, response);
       requireFeature(action, caller);
-      const wish = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
-      const subscription = await subscriptions.subscribeOrReplace(caller, wish);
+      const body = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
+      const subscription = await subscriptions.subscribeOrReplace(caller, body);
       response.json({ status: 'success', data: { object: present(subscription, caller) } });
     },
   });

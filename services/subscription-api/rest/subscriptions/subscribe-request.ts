@@ -41,7 +41,7 @@ export async function readUrl(text: unknown, rules: CallbackRules): Promise<{ ur
 
 const isNone = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
 
-/** What of an `audit_field_set` the action does not take. */
+/** Finds faults of an `audit_field_set`. */
 export function findAuditFaults(value: unknown, { name, auditFields }: Pick<Action, 'name' | 'auditFields'>): Fault[] {
   if (value === undefined) return [];
   const pointer = pointTo('audit_field_set');

@@ -11,7 +11,7 @@ import { readJson, readNothing, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
-import { readChange, readUntil, readWish } from './change-requests.ts';
+import { readChange, readUntil, readPutRequest } from './change-requests.ts';
 import { listAllActions } from './find-action.ts';
 import { subscriptionView } from './subscription-view.ts';
 
@@ -46,13 +46,13 @@ function addMany(
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:write');
       const body = await readJson(request, response);
-      const wish = await readWish(body, { actions: actionsOf[caller.interface], caller, response, rules });
-      const put = await subscriptions.put(caller, wish.wishes, wish);
+      const wanted = await readPutRequest(body, { actions: actionsOf[caller.interface], caller, response, rules });
+      const put = await subscriptions.put(caller, wanted.wanted, wanted);
       const done = put.map(({ result, subscription }) => {
         const token = seesTokens(caller) ? subscriptions.verificationToken(subscription) : undefined;
         return { action: subscription.action, result, subscription: subscriptionView(subscription, caller, token) };
       });
-      const refused = wish.refused.map(({ action, problem }) => {
+      const refused = wanted.refused.map(({ action, problem }) => {
         return { action, result: 'refused', problem: problem.toBody(String(response.locals['requestId'])) };
       });
       const objects = [...done, ...refused].toSorted((one, other) => (one.action < other.action ? -1 : 1));

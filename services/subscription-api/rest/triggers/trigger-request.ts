@@ -14,7 +14,7 @@ import { setAt, stepsOf } from './set-at.ts';
 export type TriggerBody = { action: string; set: JsonObject; isEverywhere: boolean };
 
 const faultsOf = bodyFaults(triggerRequest);
-/** What of an event may be another than in the example: whose it is, and of which action, may not. */
+/** Members of an event that a trigger may set: not its receivers, nor its action. */
 const SETTABLE = new Set(['payload', 'occurred_at', 'error_message']);
 
 /** Reads the body of a trigger, numbers digit for digit. Throws a Problem (422) that names everything wrong with it. */

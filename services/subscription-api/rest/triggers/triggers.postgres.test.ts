@@ -41,7 +41,7 @@ async function aCarrier() {
   return { account, token, subscribe, trigger, listen, raw };
 }
 
-/** What was asked to be sent for an account. */
+/** Returns what was requested for an account. */
 async function sendingsOf(account: string) {
   const asked = `select delivery, event, client, subscription, why, is_retried, from_attempt, body
     from delivery_log.sendings where account = $1 order by client`;

@@ -14,7 +14,7 @@ import { makeEvent, readTrigger } from './trigger-request.ts';
 
 export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
 
-/** Events that never happened, sent as if they had, to whom the client itself has subscribed. The same on either interface. */
+/** Sends events that never happened to the client's own subscriptions. The same on either interface. */
 export function triggerRoutes({ authenticate, database, catalog, eventLimits: limits }: TriggerOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions: Record<Interface, ActionList> = {

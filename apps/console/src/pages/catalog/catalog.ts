@@ -18,7 +18,7 @@ export type Schema = {
   anyOf?: Schema[];
 };
 
-/** What is told of an action: what its notification holds, and one as it is sent. */
+/** The documentation of an action: the schema of its notification, and an example. */
 export type Described = { schema: Schema; examples: { name: string; text: string }[] };
 
 /** The published document has an example of each action; it is large, and asked for once. */
@@ -34,7 +34,7 @@ export function useDescribed(action: string) {
   });
   const { error, failureReason, refetch } = troubleOf(schema) === null ? document : schema;
   const isThere = document.data !== undefined && schema.data !== undefined;
-  // As JSON Schema says of itself.
+  // The meta-schema of JSON Schema describes it so.
   const data = isThere ? { schema: schema.data as Schema, examples: examplesOf(document.data, name) } : undefined;
   return { data, error, failureReason, refetch };
 }

@@ -2,7 +2,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { useNow } from '../../parts/use-now.ts';
 
 const DAY_MS = 86_400_000;
-/** As many days ahead of its end as the platform is told of it. */
+/** Days before its end at which the platform gets a notice. */
 const SOON_DAYS = 30;
 
 /** When a certificate expires, in days: marked once it has to be replaced. */

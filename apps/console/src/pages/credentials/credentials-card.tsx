@@ -11,7 +11,7 @@ type CredentialsCardProps = {
   remove?: () => void;
 };
 
-/** What callbacks to one host authenticate with, as far as it is told: no secret. */
+/** Credentials of callbacks to one host, as far as they are public. */
 export function CredentialsCard({ credentials, replace, remove }: CredentialsCardProps) {
   const { host, changed_at: changedAt } = credentials;
   return (

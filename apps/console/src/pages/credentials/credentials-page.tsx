@@ -12,7 +12,7 @@ import type { Credentials } from './types.ts';
 
 type Asking = { put: string } | { remove: Credentials };
 
-/** What the client's callbacks authenticate with, host by host, and where callbacks come from. */
+/** Credentials of the client's callbacks, host by host, and where callbacks come from. */
 export function CredentialsPage() {
   const isWriter = mayWrite(useSignedIn());
   const { host: wanted } = useSearch({ from: '/credentials' });

@@ -7,7 +7,7 @@ const MOST = 5;
 export function HeaderFields({ names }: { names: readonly string[] }) {
   const [rows, setRows] = useState(() => names.map((name, key) => ({ key, name })));
   const add = () => setRows([...rows, { key: 1 + Math.max(...rows.map(({ key }) => key)), name: '' }]);
-  /** Of two headers by one name, an object has one. */
+  /** Whether two headers have this name: an object can have only one. */
   const isTwice = (name: string) => rows.filter((row) => written(row.name) === written(name)).length > 1;
   return (
     <>

@@ -6,11 +6,11 @@ import { hostOf, kindsOf, KIND_NAMES, type Credentials } from './types.ts';
 type HostProps = {
   typed: string;
   type: (host: string) => void;
-  /** What is there for this host. */
+  /** The current credentials for this host. */
   replaced: Credentials | undefined;
 };
 
-/** The host, of those that the client's subscriptions call or any other, and what becomes of what is there for it. */
+/** The host, one that the client's subscriptions call or any other, and what happens to its current credentials. */
 export function HostField({ typed, type, replaced }: HostProps) {
   const subscriptions = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
   const urls = subscriptions.data?.objects.map(({ callback_url: url }) => url) ?? [];

@@ -13,7 +13,7 @@ import { writtenIn } from './written-in.ts';
 type PutProps = {
   /** Empty where it is to be chosen. */
   host: string;
-  /** What there is now, of all hosts. */
+  /** The current credentials of all hosts. */
   current: readonly Credentials[];
   close: () => void;
 };

@@ -1,4 +1,4 @@
-/** Of each file no more is read: a chain is shorter. */
+/** Limit of each file that is read: a chain is shorter. */
 const MOST_BYTES = 100_000;
 
 /** Certificates and keys that stand in files, in their order; empty where there are none. */

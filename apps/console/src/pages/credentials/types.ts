@@ -1,8 +1,8 @@
 import type { components, paths } from '../../api/client-api.d.ts';
 
-/** What is told of the credentials for a host. */
+/** The public part of the credentials for a host. */
 export type Credentials = components['schemas']['Credentials'];
-/** What is put in for a host. */
+/** Credentials to store for a host. */
 export type GivenCredentials = paths['/v1/credentials/{host}']['put']['requestBody']['content']['application/json'];
 
 export const KINDS = ['headers', 'basic', 'oauth2', 'certificate'] as const;

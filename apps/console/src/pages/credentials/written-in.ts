@@ -5,7 +5,7 @@ export const HEADER_NAME = 'header-name';
 export const HEADER_VALUE = 'header-value';
 export const PASSWORD = '#/basic/password';
 
-/** What stands in the fields of a form, as the API takes it: each at the place that its name points to. */
+/** Returns the values of a form's fields, as the API takes them: each at the place that its name points to. */
 export function writtenIn(form: HTMLFormElement | null): GivenCredentials {
   const body: Record<string, Record<string, string>> = {};
   let header = '';

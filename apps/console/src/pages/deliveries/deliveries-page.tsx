@@ -13,7 +13,7 @@ import { lookedBackTo, useDeliveries } from './use-deliveries.ts';
 
 const route = getRouteApi('/deliveries');
 
-/** The deliveries of a client, or of all accounts, by what the address says of them: it can be sent to a colleague. */
+/** The deliveries of a client, or of all accounts, filtered by the address of the page, which can be sent to a colleague. */
 export function DeliveriesPage() {
   const { view } = useSignedIn();
   const filter = route.useSearch();

@@ -26,7 +26,7 @@ const about: readonly TableColumn<ShownDelivery>[] = [
   },
 ];
 
-/** What it tells of; a test by hand is none of the platform's events. */
+/** The delivery's action; a test by hand is none of the platform's events. */
 export function ActionOf({ delivery: { action, attempts } }: { delivery: Pick<ShownDelivery, 'action' | 'attempts'> }) {
   const isTest = attempts[0]?.by_hand === 'test';
   return (
@@ -36,7 +36,7 @@ export function ActionOf({ delivery: { action, attempts } }: { delivery: Pick<Sh
   );
 }
 
-/** What the receiver said last; where it said nothing, why. */
+/** The receiver's last answer or, without one, the reason. */
 function Answer({ delivery }: { delivery: ShownDelivery }) {
   const attempt = last(delivery);
   const reason = delivery.reason ?? attempt?.reason;

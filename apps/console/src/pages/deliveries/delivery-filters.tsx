@@ -9,7 +9,7 @@ const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
 
 type FiltersProps = { filter: ListFilter; narrow: (changes: ListFilter) => void };
 
-/** What narrows the list: each takes effect at once, a text when it is left or by Enter. */
+/** Filters of the list: each takes effect at once, a text when the field is left or on Enter. */
 export function DeliveryFilters({ filter, narrow }: FiltersProps) {
   const { view } = useSignedIn();
   const { since, until } = filter;
@@ -137,7 +137,7 @@ function FilterText({ name, label, example, list, filter, narrow, read, set = fi
   const [text, setText] = useState(set);
   const [shown, setShown] = useState(set);
   const id = useId();
-  // What the address says since then, by a button or a link, is what the field says.
+  // A button or a link has changed the address since: the field shows that.
   if (shown !== set) {
     setShown(set);
     setText(set);

@@ -20,13 +20,13 @@ const NAMES: Readonly<Record<keyof ListFilter, string>> = {
 type FilterChipsProps = {
   filter: ListFilter;
   narrow: (changes: ListFilter) => void;
-  /** Those that are shown here, if not all. */
+  /** The filters to show; all by default. */
   only?: readonly string[];
 };
 
 /** Filters that there are: each goes by its button. */
 export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
-  // As the address has them.
+  // The filter has the form of the address.
   const all = Object.entries(filter) as [keyof ListFilter, string][];
   const set = all.filter(([name]) => only?.includes(name) ?? true);
   if (set.length === 0) return null;

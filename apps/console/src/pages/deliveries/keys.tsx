@@ -11,7 +11,7 @@ export function namesOf(keys: readonly ShownKey[] = []): ShownKey[] {
   return names.length > 0 ? names.slice(0, MOST) : keys.slice(0, 1);
 }
 
-/** What it is about, in few words. */
+/** The delivery's keys, abbreviated. */
 export function KeyNames({ keys }: { keys: readonly ShownKey[] | undefined }) {
   const names = namesOf(keys);
   if (names.length === 0) return '–';

@@ -6,7 +6,7 @@ type ListedDelivery = components['schemas']['ListedDelivery'];
 /** A name of what an event is about, such as the number of an order. */
 export type ShownKey = ListedDelivery['keys'][number];
 
-/** What the address of the page says: which deliveries are looked for. `status` may be several, with commas between them. */
+/** The filter in the page's address. `status` may be several, separated by commas. */
 export type ListFilter = {
   status?: string;
   action?: string;

@@ -21,7 +21,7 @@ export function useDeliveries({ status, ...filter }: ListFilter) {
         ...(cursor !== '' && { cursor }),
         limit: PAGE_SIZE,
       };
-      // What of an address is none of these, the API names.
+      // The API names members that are none of these.
       const query = given as Query;
       return view === 'operator'
         ? told(ask.operator.GET('/v1/admin/deliveries', { params: { query } }))

@@ -4,7 +4,7 @@ import { useNow } from '../../parts/use-now.ts';
 import { isUnderWay, type Attempt, type Delivery } from './types.ts';
 
 const BY_HAND = { resend: 'Resend', test: 'Test' };
-/** What is late by more is not just about to be made. */
+/** An attempt that is late by more is not just about to be made. */
 const LATE_MS = 60_000;
 
 /**

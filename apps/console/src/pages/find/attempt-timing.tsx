@@ -1,7 +1,7 @@
 import { writtenDuration } from '../../parts/moment.tsx';
 import type { Attempt } from './types.ts';
 
-/** Where the time of an attempt went. The bar is to scale: all of its width is the longest attempt of the delivery. */
+/** The phases of an attempt. The bar is to scale: its full width is the longest attempt of the delivery. */
 export function AttemptTiming({ attempt, longestMs }: { attempt: Attempt; longestMs: number }) {
   const { duration_ms: whole } = attempt;
   if (whole === undefined) return null;

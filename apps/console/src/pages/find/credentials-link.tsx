@@ -5,7 +5,7 @@ import type { Attempt } from './types.ts';
 /** Reasons of failures that other credentials end. */
 const REASONS: readonly (string | undefined)[] = ['credentials_unavailable', 'tls_certificate_required'];
 const REFUSALS: readonly (number | undefined)[] = [401, 403];
-/** By which nginx, whose status for it is 400, says what it lacks. */
+/** Matches the text of nginx, whose status for a missing certificate is 400. */
 const CERTIFICATE = /SSL certificate/;
 
 /** Leads a client from an attempt that failed for want of credentials to those for its host. */

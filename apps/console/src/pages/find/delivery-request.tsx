@@ -3,7 +3,7 @@ import { Disclosure } from '../../parts/disclosure.tsx';
 import { Foreign, indented, TextBlock } from '../../parts/text-block.tsx';
 import type { DeliveryDetail } from './types.ts';
 
-/** What was sent, and a command that sends the same. */
+/** The request that was sent, and a command that sends the same. */
 export function DeliveryRequest({ delivery: { request, curl } }: { delivery: DeliveryDetail }) {
   const title = useId();
   const { method, url, headers, body } = request;

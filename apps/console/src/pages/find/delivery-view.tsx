@@ -94,7 +94,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
   );
 }
 
-/** What it is about: each name leads to everything that happened to it. */
+/** The delivery's keys: each links to everything that happened to its object. */
 function Keys({ keys }: { keys: readonly ShownKey[] }) {
   return namesOf(keys).map((key) => <TimelineLink key={`${key.kind} ${key.key}`} of={key} />);
 }

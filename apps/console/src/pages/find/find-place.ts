@@ -1,7 +1,7 @@
 import { told, type ApiClient } from '../../api/ask.ts';
 import type { ListFilter } from '../deliveries/types.ts';
 
-/** Where what was searched for is: a delivery, all that an event or a key came to, or a list of deliveries. */
+/** The result of a search: a delivery, the results of an event or a key, or a list of deliveries. */
 export type Place =
   | { kind: 'delivery'; guid: string }
   | { kind: 'timeline' }

@@ -6,11 +6,11 @@ import type { Verdict } from './types.ts';
 
 type Of<Kind extends Verdict['kind']> = Omit<Extract<Verdict, { kind: Kind }>, 'kind'>;
 
-/** Why an event became no delivery to somebody, `whom`. */
-export function Suppressed({ verdict, whom }: { verdict: Of<'suppressed'>; whom?: ReactNode }) {
+/** Explains why an event made no delivery for `recipient`. */
+export function Suppressed({ verdict, recipient }: { verdict: Of<'suppressed'>; recipient?: ReactNode }) {
   return (
     <p className="verdict">
-      <Status of="suppressed" /> {whom} <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
+      <Status of="suppressed" /> {recipient} <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
       <em>{verdict.remedy}</em>
       {verdict.cause_at !== undefined && (
         <>

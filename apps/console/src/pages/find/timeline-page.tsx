@@ -20,7 +20,7 @@ const route = getRouteApi('/timeline/$key');
 const PAGE_SIZE = 100;
 const LOOK_EVERY_MS = 5_000;
 
-/** What happened to everything about an order, a vehicle, an offer …: events newest first, each with its verdicts. */
+/** Everything that happened to an order, a vehicle, an offer …: events newest first, each with its results. */
 export function TimelinePage() {
   const { key } = route.useParams();
   const { ask } = useSignedIn();

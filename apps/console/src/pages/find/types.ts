@@ -8,7 +8,7 @@ export type DeliveryDetail = ClientSchemas['DeliveryDetail'];
 export type TimelineEvent = ClientSchemas['TimelineEvent'];
 export type Verdict = ClientSchemas['Verdict'];
 
-/** Whether more is to come of it. */
+/** Whether the delivery has not ended. */
 export const isUnderWay = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'waiting' || status === 'retrying';
 

@@ -10,7 +10,7 @@ export type FeedItem = {
   keys: readonly ShownKey[] | undefined;
   /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription; of earlier deliveries any status. */
   result: string;
-  /** What a notice is of, such as subscription.switched_off. */
+  /** The kind of a notice, such as subscription.switched_off. */
   notice: string | undefined;
   reason: string | undefined;
   httpStatus: number | undefined;
@@ -27,10 +27,10 @@ type FeedEntry = {
   keys?: readonly ShownKey[];
   at?: string;
   reason?: string | null;
-  /** Of a notice: what became of the subscription, at which address, and what the receiver answered last. */
+  /** For a notice: its kind, the address, and the receiver's last answer. */
   kind?: string;
   callback_url?: string | null;
-  /** Of a certificate. */
+  /** For a certificate. */
   host?: string | null;
   ends_at?: string | null;
   status?: number | null;
@@ -45,10 +45,10 @@ type FeedEntry = {
   };
 };
 
-/** What a message of the feed tells; undefined of what is nothing that happened. */
+/** Reads a message of the feed; undefined if it is no event, delivery or notice. */
 export function readItem({ event, data }: LiveMessage, place: number): FeedItem | undefined {
   if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
-  // As the document says of them.
+  // The document describes entries so.
   const told = JSON.parse(data) as FeedEntry;
   const { attempt } = told;
   return {

@@ -9,7 +9,7 @@ import type { FeedItem } from './feed-item.ts';
 
 const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
 
-/** What the columns of the lines are. */
+/** The headings of the columns. */
 export function FeedColumns() {
   return (
     <div className="feed-columns" aria-hidden="true">
@@ -44,7 +44,7 @@ export function FeedLine({ item }: { item: FeedItem }) {
   );
 }
 
-/** Leads to what an item tells of. */
+/** Links to the subject of an item. */
 function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: FeedItem; children: ReactNode }) {
   const { ask } = useSignedIn();
   if (deliveryGuid !== undefined) {

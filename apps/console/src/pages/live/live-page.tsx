@@ -10,7 +10,7 @@ import { useFeed } from './use-feed.ts';
 
 const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'];
 
-/** What happens now, after what happened last. `p` stops it, so that one can read. */
+/** The live feed, after the latest entries. `p` pauses it for reading. */
 export function LivePage() {
   const [isPaused, setPaused] = usePause();
   const [action, setAction] = useState('');

@@ -11,9 +11,9 @@ type Feed = {
   skipped: number;
 };
 
-/** As many as are kept: the oldest go. */
+/** Limit of the items kept: the oldest go. */
 const KEPT = 10_000;
-/** As many as were there before the page was opened. */
+/** Number of items from before the page was opened. */
 const BEFORE = 50;
 /** The page is drawn this often, however much comes. */
 const DRAW_EVERY_MS = 250;
@@ -68,7 +68,7 @@ async function earlier(ask: ReturnType<typeof useSignedIn>['ask'], signal: Abort
   return items.toSorted((one, other) => other.at.localeCompare(one.at));
 }
 
-/** The list of deliveries and the feed may both tell of an attempt: the newer list has it. */
+/** The list of deliveries and the feed may both have an attempt: the newer list wins. */
 function joined(newer: readonly FeedItem[], older: readonly FeedItem[]): FeedItem[] {
   const known = new Set(newer.map(attemptOf).filter((attempt) => attempt !== undefined));
   return [...newer, ...older.filter((item) => !known.has(attemptOf(item) ?? ''))];

@@ -42,7 +42,7 @@ export function missedColumns(period: Period): readonly TableColumn<MissedOfActi
   ];
 }
 
-/** As many as a replay would send. It goes to the subscription of now: without one, or while it is off, there is none. */
+/** Number of deliveries that a replay would send to the current subscription: none without one, or while it is off. */
 export const toReplay = ({ is_active: isOn, exhausted, dropped, suppressed }: MissedOfAction): number =>
   isOn ? exhausted + dropped + suppressed : 0;
 

@@ -13,7 +13,7 @@ import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.t
 
 const route = getRouteApi('/missed');
 
-/** What the client missed in a period, over all actions, and the way to have it sent. */
+/** Deliveries that the client missed in a period, over all actions, and a button to send them. */
 export function MissedPage() {
   const asked = route.useSearch();
   const navigate = route.useNavigate();
@@ -73,7 +73,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
       {mayWrite(session) && replayable > 0 && (
         <section className="card stack" aria-label="Replay">
           <h2>Replay</h2>
-          <ReplayForm action="all actions" wishOf={(isIncluded) => wishOf(period, isIncluded)} />
+          <ReplayForm action="all actions" requestOf={(isIncluded) => requestOf(period, isIncluded)} />
         </section>
       )}
     </>
@@ -82,7 +82,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
 
 const ALL_ACTIONS = '*';
 
-const wishOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
+const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   action: ALL_ACTIONS,
   since,
   ...(until !== undefined && { until }),

@@ -71,7 +71,7 @@ const columns: readonly TableColumn<Change>[] = [
   { header: 'Time', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
 ];
 
-/** What was changed, and the way to it. */
+/** The changed object, with a link. */
 function Subject({
   change: { what, subject_guid: guid, account, client_id: client, action, details },
 }: {

@@ -119,7 +119,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
   {
-    // Of attempts there is no list.
+    // There is no list of attempts.
     header: 'Deliveries',
     cell: ({ account, origin, since }) => (
       <Link

@@ -2,7 +2,7 @@ import { FEATURES, type Feature } from './types.ts';
 
 type FeatureChoiceProps = { chosen: readonly Feature[]; choose: (features: readonly Feature[]) => void };
 
-/** Which features an account has. */
+/** The features of an account. */
 export function FeatureChoice({ chosen, choose }: FeatureChoiceProps) {
   return (
     <fieldset>

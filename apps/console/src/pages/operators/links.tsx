@@ -14,7 +14,7 @@ export function AccountLink({ account: { guid, name } }: { account: AccountName 
   );
 }
 
-/** A guid that leads to what became of what it names; or what is shown for it. */
+/** A guid that links to the history of its object; or the given children instead. */
 export function WhyLink({ guid, children }: { guid: string; children?: ReactNode }) {
   return (
     <Link to="/why/$text" params={{ text: guid }} title={guid}>

@@ -15,7 +15,7 @@ const route = getRouteApi('/queues');
 const LOOK_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
-/** What waits on the line now: in queues, in Postgres as RabbitMQ does not accept it, and for endpoints. */
+/** Everything that waits on the line: in queues, in Postgres because RabbitMQ does not accept it, and for endpoints. */
 export function QueuesPage() {
   const { dashboardUrl } = route.useRouteContext();
   return (

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { PurgeDialog, RetryDialog } from './rejected-dialogs.tsx';
 import type { RejectedSelection } from './types.ts';
 
-/** What can be done with rejected messages as they are. */
+/** Actions on rejected messages, which stay unchanged. */
 export function RejectedActions({ selection }: { selection: RejectedSelection }) {
   const [asked, setAsked] = useState<'retry' | 'purge'>();
   const close = () => setAsked(undefined);

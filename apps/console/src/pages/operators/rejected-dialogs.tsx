@@ -11,10 +11,10 @@ import type { Purged, RejectedSelection, Retried } from './types.ts';
 
 type DialogProps = { selection: RejectedSelection; close: () => void };
 
-/** How many there are of them, and how many a list tells of. */
+/** Limit of the messages that a list shows; the rest is counted. */
 const MOST_STAYING = 20;
 
-/** Says how many they are before they are put back on the line, and what became of them afterwards. */
+/** Shows how many there are before they are put back on the line, and the result afterwards. */
 export function RetryDialog({ selection, close }: DialogProps) {
   const { ask } = useSignedIn();
   const queries = useQueryClient();
@@ -135,7 +135,7 @@ const useTrial = (selection: RejectedSelection) =>
     staleTime: Infinity,
   });
 
-/** Those that were counted, so that what came in meanwhile stays; of more than can be named, all that are meant. */
+/** Selects the counted messages, so that later ones stay; all that match, if there are more than can be named. */
 function countedOnly({ count, objects }: Purged, selection: RejectedSelection): RejectedSelection {
   return count > 0 && objects.length === count ? { ids: objects.map(({ id }) => id) } : selection;
 }

@@ -105,7 +105,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
 
 const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
 
-/** What is filtered by both is named one by one: the API takes one way to say it. */
+/** With both filters each message is named: the API takes one kind of selection. */
 function selectionOf({ reason, about }: RejectedPageFilter, objects: readonly Rejected[]): RejectedSelection {
   if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
   if (reason !== undefined) return { reason };

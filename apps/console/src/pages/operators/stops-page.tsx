@@ -12,7 +12,7 @@ import type { Stops } from './types.ts';
 type StoppedSubscriptionRow = Stops['subscriptions'][number];
 type StoppedHostRow = Stops['hosts'][number];
 
-/** Which subscriptions and hosts operators have stopped, why, and the way to start them. */
+/** Subscriptions and hosts that operators have stopped, why, and a button to start them. */
 export function StopsPage() {
   const stops = useStops();
   return (

@@ -15,7 +15,7 @@ const MOST = 200;
 
 const route = getRouteApi('/switched-off');
 
-/** Which subscriptions a rule has switched off and nobody has switched on since, and which it would, were they not held. */
+/** Subscriptions that a rule has switched off and nobody has switched on since, and those whose switch-off is held. */
 export function SwitchedOffPage() {
   const { since } = route.useSearch();
   const query = { limit: MOST };

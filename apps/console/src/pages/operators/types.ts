@@ -30,7 +30,7 @@ export type Told = OperatorSchemas['Told'];
 export type WaitingDestination = OperatorSchemas['WaitingDestination'];
 export type WaitingEndpoint = OperatorSchemas['WaitingEndpoint'];
 
-/** Which rejected messages are meant. */
+/** A selection of rejected messages. */
 export type RejectedSelection = { ids: string[] } | { reason: string } | { about: string } | { all: true };
 
 export const FEATURES: readonly Feature[] = ['insurance', 'servicepay'];

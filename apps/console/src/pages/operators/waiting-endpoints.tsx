@@ -8,13 +8,13 @@ import { RoomState } from './room-state.tsx';
 import { StopHost } from './stops/stop-host.tsx';
 import type { WaitingEndpoint } from './types.ts';
 
-/** Which endpoints deliveries wait for, and why; the longest first. */
+/** Endpoints that deliveries wait for, and why; the longest first. */
 export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEndpoint[] }) {
   if (endpoints.length === 0) return <Empty>No delivery waits for its endpoint.</Empty>;
   return <DataTable label="Endpoints that deliveries wait for" rows={endpoints} columns={columns} keyOf={endpointOf} />;
 }
 
-/** What waits for an endpoint: for its first attempt, or for another. */
+/** Statuses of deliveries that wait for an endpoint, for the first attempt or another. */
 export const WAITING = 'waiting,retrying';
 
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;

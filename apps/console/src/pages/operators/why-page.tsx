@@ -18,7 +18,7 @@ const route = getRouteApi('/why/$text');
 const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 3_000;
 
-/** What a search found: why callbacks did, or did not, arrive, by a number, a name, a URL, or the guid of anything. */
+/** The result of a search by a number, a name, a URL, or any guid: why callbacks did, or did not, arrive. */
 export function WhyPage() {
   const { text } = route.useParams();
   const pages = useWhy(text);

@@ -4,7 +4,7 @@ import { Status } from '../../parts/status.tsx';
 import { counted } from '../../parts/counted.ts';
 import type { Overview } from '../operators/types.ts';
 
-/** What needs a person at once, or that nothing does. */
+/** Problems that need a person at once, or that there are none. */
 export function Attention({ overview }: { overview: Overview }) {
   const troubles = troublesOf(overview);
   if (troubles.length === 0) {

@@ -31,7 +31,7 @@ export function ClientOverview() {
   );
 }
 
-/** So many are shown here; the subscriptions' own page has the rest, in the same order. */
+/** Number of subscriptions shown here; their own page has the rest, in the same order. */
 const SHOWN = 10;
 
 function Attention({ rows }: { rows: readonly ListedSubscription[] }) {

@@ -58,7 +58,7 @@ export function NotDelivered() {
   );
 }
 
-/** What the receiver answered last, and what that means. */
+/** Describes the receiver's last answer and its meaning. */
 function whyOf({ attempts, meaning, reason }: ListedDelivery): string {
   const { http_status: status } = attempts.at(-1) ?? {};
   const words = meaning ?? reason ?? '';

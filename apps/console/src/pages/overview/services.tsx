@@ -3,7 +3,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Status } from '../../parts/status.tsx';
 import type { RunningService } from '../operators/types.ts';
 
-/** Which services run, by their connections to Postgres. */
+/** The running services, by their connections to Postgres. */
 export function Services({ services }: { services: readonly RunningService[] }) {
   return (
     <section className="part" aria-labelledby="overview-services">

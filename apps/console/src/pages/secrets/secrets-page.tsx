@@ -12,7 +12,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Failed, Found } from '../../parts/states.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 
-/** What notifications are signed with, and its rotation. */
+/** Signing secrets, and their rotation. */
 export function SecretsPage() {
   const session = useSignedIn();
   return mayWrite(session) ? (

@@ -6,7 +6,7 @@ type ActionChoiceProps = {
   actions: readonly OfferedAction[];
   chosen: readonly string[];
   choose: (actions: readonly string[]) => void;
-  /** Those that the client is subscribed to already. */
+  /** Actions with a current subscription. */
   subscribed: readonly string[];
 };
 

@@ -7,7 +7,7 @@ type ReplayProps = { subscription: Subscription; close: () => void };
 
 const SINCE = { hour: 1, '6 hours': 6, '24 hours': 24, '3 days': 72, '7 days': 168 };
 const HOUR_MS = 3_600_000;
-/** As many hours as say: while it was off, whenever that was. */
+/** Number of hours that stands for: while it was off. */
 const WHILE_OFF = 0;
 
 /** Sends again what the client missed of an action. */
@@ -18,7 +18,7 @@ export function ReplayDialog({ subscription: { guid, action, missed }, close }: 
       <ReplayForm
         action={action}
         asksWhich={hours !== WHILE_OFF}
-        wishOf={(isIncluded) =>
+        requestOf={(isIncluded) =>
           hours === WHILE_OFF
             ? { subscription_guid: guid, missed: true }
             : { action, since: new Date(Date.now() - hours * HOUR_MS).toISOString(), include_suppressed: isIncluded }

@@ -6,14 +6,14 @@ import { useSignedIn } from '../../session/session.ts';
 import { ReplayProgress } from './replay-progress.tsx';
 import { useSubscriptionChange } from './subscribing.ts';
 
-/** As the API takes it. */
-type ReplayWish =
+/** The request that the API takes. */
+type ReplayInput =
   | { subscription_guid: string; missed: true }
   | { action: string; since: string; until?: string; include_suppressed: boolean };
 
 type ReplayFormProps = {
-  /** Which deliveries, by whether events without a delivery are included. */
-  wishOf: (isIncluded: boolean) => ReplayWish;
+  /** Returns the request, with or without events that made no delivery. */
+  requestOf: (isIncluded: boolean) => ReplayInput;
   /** The actions, for people. */
   action: string;
   /** Whether it is to be asked if events without a delivery are included. */
@@ -23,12 +23,12 @@ type ReplayFormProps = {
 };
 
 /** Sends what was missed: previewed first, at the chosen rate, with its progress. */
-export function ReplayForm({ wishOf, action, asksWhich = true, children }: ReplayFormProps) {
+export function ReplayForm({ requestOf, action, asksWhich = true, children }: ReplayFormProps) {
   const { ask } = useSignedIn();
   const [rate, setRate] = useState(10);
   const [isIncluded, setIncluded] = useState(true);
   const send = async (isDry: boolean) =>
-    told(ask.client.POST('/v1/replays', { body: { ...wishOf(isIncluded), per_second: rate, dry_run: isDry } }));
+    told(ask.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
   const preview = useMutation({ mutationFn: async () => send(true) });
   const begin = useSubscriptionChange(async () => send(false));
   const submit = (event: SyntheticEvent) => {

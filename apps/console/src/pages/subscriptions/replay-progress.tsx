@@ -7,7 +7,7 @@ import { useSignedIn } from '../../session/session.ts';
 
 type ProgressProps = {
   guid: string;
-  /** Of which action. */
+  /** The action of the replay. */
   action: string;
   lookEveryMs?: number;
 };
@@ -23,7 +23,7 @@ export function ReplayProgress({ guid, action, lookEveryMs = 1_000 }: ProgressPr
   });
   const isOver = replay.data !== undefined && replay.data.delivered === replay.data.total;
   useEffect(() => {
-    // What became of them is another now.
+    // The deliveries' states have changed.
     if (isOver) for (const each of ['deliveries', 'statistics']) void queries.invalidateQueries({ queryKey: [each] });
   }, [isOver, queries]);
   const cancel = useMutation({

@@ -69,7 +69,7 @@ function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscr
 
 const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
 
-/** What the newest of their attempts failed by. */
+/** Returns the failure of the newest of their attempts. */
 function failureOf(retrying: ListedSubscription['retrying']): string {
   const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
   return status === undefined ? meaning : `HTTP ${status}`;

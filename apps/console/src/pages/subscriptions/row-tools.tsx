@@ -4,7 +4,7 @@ import { ResumeButton } from './resume-button.tsx';
 import { useAsk } from './subscription-dialogs.tsx';
 import type { ListedSubscription } from './use-subscription-rows.ts';
 
-/** What repairs a subscription as it stands, as a button; all else that can be done to it, in a menu. For tokens that may change it. */
+/** A button with the action that repairs the subscription, and a menu with all others. For tokens that may change it. */
 export function RowTools({ row: { subscription, condition } }: { row: ListedSubscription }) {
   const ask = useAsk();
   const navigate = useNavigate();

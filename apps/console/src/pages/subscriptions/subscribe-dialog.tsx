@@ -12,10 +12,10 @@ import { useOffered, useSubscriptionChange, type OfferedAction, type Subscriptio
 
 type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
-/** Subscribes to some actions at one URL, shows what came of each, and sends tests. */
+/** Subscribes to some actions at one URL, shows the result of each, and sends tests. */
 export function SubscribeDialog({ action, current, close }: SubscribeProps) {
   const offered = useOffered();
-  // As it was when it was opened: what comes of it is not to be told as what there was.
+  // The state when it was opened: changes made here must not be shown as earlier ones.
   const [before] = useState(current);
   return (
     <Dialog title="Subscribe" close={close}>

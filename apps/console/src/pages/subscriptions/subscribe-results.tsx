@@ -8,7 +8,7 @@ import { useTests } from './use-tests.ts';
 
 type SubscribeResult = components['schemas']['PutSubscription'];
 
-/** What came of each action: its verification token, or why it was refused. A test can be sent to all at once. */
+/** The result of each action: its verification token, or why it was refused. A test can be sent to all at once. */
 export function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {
   const { ask } = useSignedIn();
   const made = results.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));

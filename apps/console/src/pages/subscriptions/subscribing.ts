@@ -36,9 +36,9 @@ export function unsubscribe({ ask: { client }, interface: interfaceName }: Sessi
       );
 }
 
-/** Changes subscriptions of the client. Lists are asked for again afterwards, whatever came of it. */
-export function useSubscriptionChange<Answer, Wish = void>(
-  change: (wish: Wish) => Promise<Answer>,
+/** Changes subscriptions of the client. Reloads lists afterwards, whether it succeeded or not. */
+export function useSubscriptionChange<Answer, Input = void>(
+  change: (input: Input) => Promise<Answer>,
   onSuccess?: (answer: Answer) => void,
 ) {
   const queries = useQueryClient();

@@ -12,7 +12,7 @@ import { useSubscriptionRows, type ListedSubscription } from './use-subscription
 /** From so many on, there is a field to narrow them down. */
 const MANY = 8;
 
-/** What the client has subscribed to, trouble first, and how it went in the last 24 hours. */
+/** The client's subscriptions, trouble first, and their last 24 hours. */
 export function SubscriptionsPage() {
   const { subscribe: wanted } = useSearch({ from: '/subscriptions' });
   const { subscriptions, statistics, rows } = useSubscriptionRows();

@@ -73,7 +73,7 @@ type WayProps = {
   goOn: () => void;
 };
 
-/** How far one has come, and what came of each step. */
+/** The progress of switching on, and the result of each step. */
 function Way({ action, way, isRunning, lookEveryMs, goOn }: WayProps) {
   return (
     <>

@@ -6,7 +6,7 @@ import type { Subscription } from './subscribing.ts';
 
 type TokenProps = { subscription: Subscription; close: () => void };
 
-/** What every notification of a subscription carries, for the receiver to compare: asked for only once it is to be shown. */
+/** The verification token in each notification of a subscription: requested only once it is to be shown. */
 export function TokenDialog({ subscription: { guid, action }, close }: TokenProps) {
   const subscription = useTold(
     ['verification-token', guid],

@@ -9,14 +9,14 @@ type Retrying = components['schemas']['ListedDelivery'];
 export type ListedSubscription = {
   subscription: Subscription;
   condition: SubscriptionCondition;
-  /** What became of its action in the last 24 hours, by the hour; undefined while that is not known. */
+  /** The action's results in the last 24 hours, by the hour; undefined until they are known. */
   buckets: readonly HealthBucket[] | undefined;
   /** Its deliveries whose last attempt failed and that will be tried again, newest first. */
   retrying: readonly Retrying[];
 };
 
 const LOOK_EVERY_MS = 15_000;
-/** So many deliveries that are retried are looked at: enough to tell which subscriptions fail. */
+/** Limit of the retried deliveries that are read: enough to tell which subscriptions fail. */
 export const MOST_RETRYING = 200;
 
 /** The client's subscriptions, those that need attention first, then by action; and what they are made of. */

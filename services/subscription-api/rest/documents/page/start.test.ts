@@ -17,7 +17,7 @@ type Started = {
   })[];
 };
 
-/** What the page is started with, at an address that ends so. */
+/** Starts the page, at an address with this search. */
 function start(search: string): Started {
   const started: Started[] = [];
   const SwaggerUIBundle = Object.assign((options: Started) => started.push(options), { presets: {} });

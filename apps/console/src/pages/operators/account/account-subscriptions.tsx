@@ -5,7 +5,7 @@ import { SubscriptionTable } from '../subscription-table.tsx';
 import type { OperatorSubscription } from '../types.ts';
 import type { useAccountSubscriptions } from './use-account-subscriptions.ts';
 
-/** What an account has subscribed to, those with trouble first, and below what it had. */
+/** An account's subscriptions, those with trouble first, and below its former ones. */
 export function AccountSubscriptions({ pages }: { pages: ReturnType<typeof useAccountSubscriptions> }) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   return (

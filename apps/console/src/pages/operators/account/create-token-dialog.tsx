@@ -20,7 +20,7 @@ export function CreateTokenDialog({ account, close }: { account: string; close: 
   return (
     <Dialog title="Create access token" close={close}>
       {create.data === undefined ? (
-        <Wishes create={create} close={close} />
+        <TokenForm create={create} close={close} />
       ) : (
         <div className="part">
           <p>Copy the token now: it is not shown again.</p>
@@ -39,7 +39,7 @@ export function CreateTokenDialog({ account, close }: { account: string; close: 
   );
 }
 
-function Wishes({ create, close }: { create: ReturnType<typeof useCreate>; close: () => void }) {
+function TokenForm({ create, close }: { create: ReturnType<typeof useCreate>; close: () => void }) {
   const [scopes, setScopes] = useState<readonly Scope[]>(['webhooks:read', 'webhooks:write']);
   const [client, setClient] = useState('');
   const [expiresIn, setExpiresIn] = useState('');

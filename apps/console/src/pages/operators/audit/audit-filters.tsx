@@ -6,7 +6,7 @@ const route = getRouteApi('/audit');
 
 type AuditFilter = { account?: string; subscription?: string; since?: string };
 
-/** Which changes are shown: kept in the address. */
+/** Filters of the changes, kept in the address. */
 export function AuditFilters({ filter }: { filter: AuditFilter }) {
   const navigate = route.useNavigate();
   const [account, setAccount] = useState(filter.account ?? '');

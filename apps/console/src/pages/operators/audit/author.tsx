@@ -5,7 +5,7 @@ import type { Change } from '../types.ts';
 /** The service that changes subscriptions itself, by its role or user at Postgres. */
 const DEACTIVATOR = /^(role|user) waybell[_-]deactivator$/;
 
-/** Who made a change: the client whose token it was, or where at the command line; what is known, as it stands, of others. */
+/** The author of a change: the client of the token, or the user at a command line; for others, the text in the log. */
 export function Author({ change: { who, by, origin } }: { change: Change }) {
   if (by !== null) {
     return (

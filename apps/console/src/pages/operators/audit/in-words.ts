@@ -38,12 +38,12 @@ const VERBS: Readonly<Record<string, string>> = {
   started: 'Started',
 };
 
-/** By hand. */
+/** Texts for deliveries sent by hand. */
 const SENT: Readonly<Record<string, string>> = { resend: 'Resent a delivery', test: 'Sent a test' };
 
 type Say = (value: unknown, change: SaidChange, written: Written) => string | undefined;
 
-/** What new values say, in this order. */
+/** Texts for new values, in this order. */
 const VALUES: Readonly<Record<string, Say>> = {
   ended_at: (value) => (value === null ? undefined : 'Unsubscribed'),
   is_active: (value, { details }) =>

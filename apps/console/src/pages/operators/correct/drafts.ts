@@ -1,4 +1,7 @@
-/** What somebody has typed, by the id of what it corrects: it outlives the page, and a session that ends. Not a reload. */
+/**
+ * Texts typed by the user, by the id of the corrected message: they survive leaving the page and the end of a session, but no
+ * reload.
+ */
 const drafts = new Map<string, string>();
 
 export const draftOf = (id: string): string | undefined => drafts.get(id);

@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useState, type RefObject } from 'react';
 
-/** As the style says. */
+/** Height of a row in the style sheet. */
 const ROW_PX = 20;
 const EDGE_PX = 8;
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTell } from '../../../parts/notices.tsx';
 
 /** Stops or starts something, says so, and has what is shown asked for again. */
-export function useStopChange<Wish>(change: (wish: Wish) => Promise<unknown>, said: string, close: () => void) {
+export function useStopChange<Input>(change: (input: Input) => Promise<unknown>, said: string, close: () => void) {
   const queries = useQueryClient();
   const tell = useTell();
   return useMutation({

@@ -7,11 +7,11 @@ import { counted } from '../../../parts/counted.ts';
 import { AccountLink, OwnerLinks } from '../links.tsx';
 import type { Candidate } from '../types.ts';
 
-/** So many of a kind are told at most. */
+/** Limit of the candidates shown of each kind. */
 const MOST_OF_A_KIND = 20;
 const HOST_OR_URL = /[.:]/;
 
-/** What a text may mean, each leading to it. */
+/** Possible meanings of a text, each with a link. */
 export function Candidates({ text, candidates }: { text: string; candidates: readonly Candidate[] }) {
   const hasMore = candidates.length >= MOST_OF_A_KIND;
   const isEndpoint = HOST_OR_URL.test(text) && candidates.some(({ kind }) => kind === 'subscription');

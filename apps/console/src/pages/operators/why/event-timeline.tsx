@@ -64,7 +64,7 @@ function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: str
         </Disclosure>
       );
     case 'suppressed':
-      return <Suppressed verdict={verdict} whom={verdict.account && <Whom verdict={verdict} />} />;
+      return <Suppressed verdict={verdict} recipient={verdict.account && <Recipient verdict={verdict} />} />;
     case 'rejected':
       return (
         <RejectedVerdict
@@ -79,7 +79,7 @@ function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: str
   }
 }
 
-function Whom({
+function Recipient({
   verdict: { account, client_id, subscription_guid },
 }: {
   verdict: Extract<OperatorVerdict, { kind: 'suppressed' }>;

@@ -3,16 +3,16 @@ import type { TokenUrlAnswer } from '../request/call-token-url.ts';
 import { isTimeout } from '../endpoints/response-speed.ts';
 import { excerpt } from '../request/excerpt.ts';
 
-/** As of any answer that is kept. */
+/** The same limit as for any stored answer. */
 const KEPT_BYTES = 4 * 1024;
-/** A token in JSON, though it be quoted in another, in XML, in a form, or in what looks like one of them. */
+/** Matches a token in JSON, even quoted in other JSON, in XML or in a form, or in text that looks like one of them. */
 const TOKENS = /((?:access|refresh|id)_token[\\"']{0,4}\s?[:=>]\s?[\\"']{0,4})[^\\"'&\s<>,}]+/gi;
 
 /**
  * The result of an attempt without a request, as there is no token: with what the token URL answered, without secrets, but without its
  * status and address, which are not the receiver's. `broken`: why a token that came cannot be used.
  */
-export function whyNoToken({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
+export function tokenFailure({ result }: TokenUrlAnswer, broken?: string): AttemptResult {
   const { durationMs, reason, tooMuch, isOurs } = result;
   return {
     isDelivered: false,

@@ -1,30 +1,30 @@
-import { subscriptionsWish } from '@waybell/contracts/openapi/subscription-paths';
+import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
 import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { parse } from 'yaml';
 
-/** What one wants to be subscribed to, as the API takes it. */
-export type WishedSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };
+/** Subscriptions to have, as the API takes them. */
+export type DesiredSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };
 
 // Whether to switch on is said by the command.
-const { is_active: _isActive, ...properties } = subscriptionsWish['properties'] as JsonNode;
-const faultsOf = schemaFaults({ ...subscriptionsWish, properties });
+const { is_active: _isActive, ...properties } = desiredSubscriptions['properties'] as JsonNode;
+const faultsOf = schemaFaults({ ...desiredSubscriptions, properties });
 
-/** Reads a file of wishes, YAML or JSON: one, or a list of them. Throws an Error that names everything wrong with it. */
-export function readWishes(text: string, file: string): WishedSubscriptions[] {
+/** Reads a file of subscriptions to have, YAML or JSON: one entry, or a list. Throws an Error that names every fault. */
+export function readDesired(text: string, file: string): DesiredSubscriptions[] {
   const parsed = parsedOf(text, file);
-  const wishes = Array.isArray(parsed) ? parsed : [parsed];
-  const faults = wishes.flatMap((wish: unknown, index) =>
-    faultsOf(wish).map(({ path, detail }) => {
+  const entries = Array.isArray(parsed) ? parsed : [parsed];
+  const faults = entries.flatMap((entry: unknown, index) =>
+    faultsOf(entry).map(({ path, detail }) => {
       const place = [...(Array.isArray(parsed) ? [index] : []), ...path].join('.');
       return `${file}: ${place === '' ? 'it' : place} ${detail}`;
     }),
   );
-  if (wishes.length === 0) faults.push(`${file}: it is an empty list`);
+  if (entries.length === 0) faults.push(`${file}: it is an empty list`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  // What the schema says of each.
-  return wishes as WishedSubscriptions[];
+  // Each entry fits the schema.
+  return entries as DesiredSubscriptions[];
 }
 
 function parsedOf(text: string, file: string): unknown {
@@ -37,10 +37,10 @@ function parsedOf(text: string, file: string): unknown {
   }
 }
 
-/** Throws where two wishes choose the same one of these actions: each time, it would be changed and changed back. */
-export function requireApart(wishes: readonly WishedSubscriptions[], names: readonly string[]): void {
+/** Throws if two entries choose the same action: each run would change it twice. */
+export function requireApart(entries: readonly DesiredSubscriptions[], names: readonly string[]): void {
   const twice = names.flatMap((name) => {
-    const places = wishes.flatMap(({ actions }, at) =>
+    const places = entries.flatMap(({ actions }, at) =>
       actions.some((each) => matchesPattern(name, each)) ? [at] : [],
     );
     return places.length < 2 ? [] : [`${name} is chosen by ${places.map((at) => `${at}.actions`).join(' and ')}`];

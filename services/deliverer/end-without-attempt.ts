@@ -5,13 +5,13 @@ import type { Hold } from './endpoints/endpoint.ts';
 import type { DeliveryTarget } from './find-target.ts';
 
 /** `maxAgeMs`: a delivery older than this is exhausted, `expired`, without another attempt. `now`: in milliseconds since 1970. */
-export type OverOptions = { maxAgeMs: number; now: () => number };
+export type EndOptions = { maxAgeMs: number; now: () => number };
 
 /** Returns the end of a delivery that ends without an attempt, whatever its endpoint does. */
-export function whatIsOver(
+export function endWithoutAttempt(
   delivery: Delivery,
   target: DeliveryTarget | undefined,
-  { maxAgeMs, now }: OverOptions,
+  { maxAgeMs, now }: EndOptions,
 ): Attempted | undefined {
   const { waited, createdAt, body } = delivery;
   const reason = waited?.isForgotten ? 'forgotten' : dropReason(target, delivery.byHand);
@@ -47,7 +47,7 @@ export function exhausted(
   return { kind: 'exhausted', ...factsOf(delivery, at), beganAt, ...why, body };
 }
 
-/** What every record says of a delivery. */
+/** Returns the facts in every record of a delivery. */
 export function factsOf(delivery: Delivery, at: number): DeliveryFacts {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
   const { waited, byHand, body } = delivery;
