@@ -31,7 +31,7 @@ const ALERTS = {
 };
 
 /** Pages that `./waybell docs` makes of what the code says: their words are read there, and looked up here. */
-const GENERATED = /^docs\/(reference\/|languages\/|settings\.md$|failure-reasons\.md$)/;
+const GENERATED = /^docs\/(reference\/|languages\/|settings\.md$|failure-reasons|firewalls\.md$)/;
 
 const tracked = (...patterns: string[]): string[] =>
   execFileSync('git', ['ls-files', '-z', ...patterns], { cwd: repository, encoding: 'utf8' })
