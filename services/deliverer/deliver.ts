@@ -53,7 +53,7 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** A delivery that came again may have been put into its room. */
+/** A redelivered delivery may have been put into its room. */
 async function areWaiting(
   deliveries: readonly Delivery[],
   targets: readonly KnownTarget[],

@@ -127,7 +127,7 @@ export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget 
   return target && { ...target, reportsSuccess: true };
 }
 
-/** Whether two answers are equal in all that they say. */
+/** Whether two answers are equal in all members. */
 export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTarget | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return (

@@ -76,6 +76,6 @@ describe('the page', () => {
   });
 });
 
-test('the index of runbooks leads nowhere in vain', () => {
+test('the index of runbooks has no broken link', () => {
   expect(brokenLinks(index)).toEqual([]);
 });

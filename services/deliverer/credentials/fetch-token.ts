@@ -50,7 +50,7 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
   const parameters = { ...(scope !== undefined && { scope }), ...(audience !== undefined && { audience }) };
   const came: { answer?: TokenUrlAnswer } = {};
   const response = await clientCredentialsGrantRequest(server, client, authentication, parameters, {
-    // Where http is not permitted, it is refused when the credentials are stored.
+    // Storing the credentials refuses http unless it is permitted.
     [allowInsecureRequests]: true,
     [customFetch]: async (url, { headers, body }) => {
       const secrets = secretsOf(oauth2, headers);
@@ -88,7 +88,7 @@ function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: 
 
 type Issued = { access_token: string; token_type: string; expires_in?: number | undefined };
 
-/** Throws an error that says, without a value, why it cannot be used. */
+/** Throws an error with the fault of the token, without its value. */
 function issued({ access_token: token, token_type: type, expires_in: lifeS }: Issued): FetchedToken {
   if (type !== 'bearer') throw new Error('"token_type" must be "Bearer"');
   if (!SENDABLE.test(token)) throw new Error('"access_token" has characters that no header has');

@@ -32,7 +32,7 @@ export type FailedAttempt = {
 
 /** Limit of the receivers probed or counted. */
 const MOST = 8;
-/** Older events say nothing about now. */
+/** Older events are too old to judge the present. */
 const FRESH_MS = 2_000;
 const ROUND_MS = 1_000;
 const LONGEST_ROUND_MS = 5_000;
@@ -91,7 +91,7 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** Counts other receivers heard from; undefined if they are too few. */
+  /** Counts other receivers with news since then; undefined if they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;

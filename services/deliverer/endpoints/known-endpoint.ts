@@ -60,9 +60,9 @@ const PROBE_LEAST_MS = 1_000;
 const PROBE_MOST_MS = 60_000;
 
 /**
- * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and
- * none begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It
- * rests after it said "too much". Times are milliseconds of one clock, given by the caller.
+ * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and none
+ * begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It rests after
+ * it answered "too much". Times are milliseconds of one clock, given by the caller.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;
@@ -91,7 +91,7 @@ export class KnownEndpoint implements LimitShare {
   #hungSince: number | undefined;
   #lastBegan = -Infinity;
   #mayProbeSoon = false;
-  /** Absent until the endpoint says "too much" for the first time. */
+  /** Absent until the endpoint answers "too much" for the first time. */
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
@@ -141,7 +141,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#running.length + this.waiting.count < this.window.size;
   }
 
-  /** Looks at this endpoint's own limits only, not at the slots. */
+  /** Checks this endpoint's own limits only, not the slots. */
   mayBegin(now: number, maySeveralProbe: boolean): boolean {
     if (this.#hungSince === undefined) return this.#running.length < this.window.size;
     return now >= this.probeDueAt() && (maySeveralProbe || this.#probes === 0);

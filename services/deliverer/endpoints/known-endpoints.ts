@@ -7,7 +7,7 @@ import type { AccountSlots } from './slots.ts';
 import type { PartOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
-  /** Endpoints remembered at most, beside those in use. */
+  /** Limit of the endpoints remembered, in addition to those in use. */
   maxEndpoints: number;
   /** Idle ones are forgotten after this long. */
   forgetAfterMs: number;

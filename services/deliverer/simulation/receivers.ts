@@ -3,10 +3,10 @@ import type { Hold, TooMuch } from '../endpoints/endpoint.ts';
 /** An endpoint by its kind of answer, with its load. Times are milliseconds. */
 export type Receiver = {
   kind: string;
-  /** Absent: an account of its own. */
+  /** Absent: its own account. */
   account?: string;
   host?: string;
-  /** Absent: one of its own. */
+  /** Absent: its own path. */
   path?: string;
   interface: 'carrier' | 'shipper';
   /** Returns the duration of a request made at `at`; Infinity if it is never answered. */

@@ -7,7 +7,7 @@ type KeepLimitsOptions = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** While nothing is put here, limits are looked after this seldom: other processes do so too. */
+/** Interval of checking limits while nothing is put here: other processes check them too. */
 const SELDOM_MS = 10_000;
 
 /** Has the oldest deliveries end of an account that has more waiting than it may, or is the largest where all have. */
@@ -23,7 +23,7 @@ export class KeepLimits {
     this.#lookAt = -Infinity;
   }
 
-  /** To be called once a second. Sums only say which account to look at, and are counted again where they were wrong. */
+  /** To be called once a second. Sums only select the accounts to read, and are recounted if they were wrong. */
   async look(): Promise<void> {
     const { store, limits, clock } = this.#options;
     await store.flushSums();
