@@ -41,13 +41,13 @@ export interface Publisher {
   trouble(): string | undefined;
   figures(): PublisherFigures;
   /**
-   * Takes nothing more, waits for confirms for so long (10,000 ms), and tells the guids of what was not confirmed. It
-   * closes once: who asks again gets the same promise.
+   * Takes no more events, waits for confirms for this long (10,000 ms), and resolves with the guids that were not confirmed.
+   * Closes once: later calls return the same promise.
    */
   close(options?: { withinMs?: number | undefined }): Promise<{ unconfirmed: string[] }>;
 }
 
-/** Little is under way at once: what waits is in the room, not in the socket. */
+/** Few messages are under way at once: others wait in the publisher, not in the socket. */
 const UNDER_WAY = { messages: 1_000, bytes: 8 * 2 ** 20 };
 const CLOSE_LIMIT_MS = 10_000;
 /** Messages that explain why there is no working connection. */

@@ -15,15 +15,14 @@ const sources = globSync('{apps,bench,cli,libs,packages,services,tests}/**/*.{ts
   ],
 });
 
-const read = (path: string) => readFileSync(join(repository, path), 'utf8');
+const lines = sources.flatMap((path) =>
+  readFileSync(join(repository, path), 'utf8')
+    .split('\n')
+    .map((line, index) => ({ line, at: `${path}:${index + 1}` })),
+);
 
-function linesWith(pattern: RegExp): string[] {
-  return sources.flatMap((path) =>
-    read(path)
-      .split('\n')
-      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
-  );
-}
+const linesWith = (pattern: RegExp): string[] =>
+  lines.filter(({ line }) => pattern.test(line)).map(({ line, at }) => `${at}: ${line.trim()}`);
 
 describe('code uses words that can be looked up', () => {
   test.each([

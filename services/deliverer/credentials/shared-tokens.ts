@@ -26,7 +26,7 @@ export type SharedTokensOptions = {
 };
 
 const PREFIX = 'waybell:token:';
-/** A little longer than a fetch takes at most. */
+/** Slightly above the limit of a fetch. */
 const FETCH_MS = 15_000;
 /** Also logged for a token that is encrypted with a key which this process lacks. */
 const WARNING = 'tokens.not-shared: each deliverer fetches access tokens for itself';
@@ -75,5 +75,5 @@ export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptio
   };
 }
 
-/** Not as the credentials themselves: neither can be opened in the place of the other. */
+/** Differs from the binding of the credentials, so that neither can be opened in place of the other. */
 const boundTo = (guid: string): string => `token of ${guid}`;

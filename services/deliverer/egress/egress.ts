@@ -26,7 +26,7 @@ export type FailedAttempt = {
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
-  /** It waited before because of a fault of our own. A request that was sent is not made a third time. */
+  /** Whether it waited before because of a fault of our own. A request that was sent is not made a third time. */
   wasHeld: boolean;
 };
 

@@ -69,14 +69,14 @@ export class KnownEndpoint implements LimitShare {
   readonly account: AccountUsage;
   readonly window: Window;
   hostUsage: HostUsage;
-  /** Its neighbours in the order of use. */
+  /** The previous and the next endpoint in the order of use. */
   before: KnownEndpoint | undefined;
   after: KnownEndpoint | undefined;
   /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
-  /** Its room is to be notified of a place. */
+  /** Whether its room is to be notified of a place. */
   awaitsRoom = false;
-  /** Its room was notified, and no request has begun since. */
+  /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
   readonly #partOf: PartOf;
@@ -127,7 +127,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#hungSince === undefined ? this.#proven : 'hung';
   }
 
-  /** No request is under way but silent ones. */
+  /** Whether no request is under way, except silent ones. */
   get isFirst(): boolean {
     return this.#running.length === 0;
   }
@@ -136,7 +136,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
   }
 
-  /** Its window has room for all waiters and one more. */
+  /** Whether its window has room for all waiters and one more. */
   get hasRoomForAll(): boolean {
     return this.#running.length + this.waiting.count < this.window.size;
   }

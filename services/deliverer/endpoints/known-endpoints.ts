@@ -21,7 +21,7 @@ export type KnownElsewhere = {
   /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
   partOf: PartOf;
   partOfAccount: PartOf;
-  /** For how long an endpoint that this process does not know has hung, if it hangs. */
+  /** Returns how long an endpoint that this process does not know has hung, if it hangs. */
   hungForMs: (endpoint: string) => number | undefined;
 };
 

@@ -35,7 +35,7 @@ export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' 
 export type EndpointOptions = {
   limits: TimeLimits;
   networks: CallbackNetworks;
-  /** Only port 0, unless given. */
+  /** Defaults to port 0 only. */
   deniedPorts?: ReadonlySet<number>;
   /** Callbacks leave directly, unless given. */
   proxy?: URL | undefined;

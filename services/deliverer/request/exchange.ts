@@ -124,7 +124,7 @@ class HttpExchange implements ConnectionObserver {
     try {
       requests.dispatch(request, this);
     } catch (error) {
-      // Not a scheme of HTTP, or a certificate that cannot be used.
+      // The scheme is not one of HTTP, or the certificate cannot be used.
       this.#end(error instanceof Error ? error : new Error(String(error)));
     }
   }

@@ -13,7 +13,7 @@ export type Receiver = {
   answerMs: (at: number, random: () => number) => number;
   /** Whether it refuses a request that was made at `at` with 429 or 503, and for how long it asks to be left alone. */
   refuses?: (at: number) => Pick<TooMuch, 'askedMs'> | undefined;
-  /** From when on its subscription is held so, or is not any more. */
+  /** Times at which its subscription is held, or released. */
   holds?: readonly { at: number; hold?: Hold }[];
   /** Deliveries at once, and the mean interval of these bursts. */
   burst: number;

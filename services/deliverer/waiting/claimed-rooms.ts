@@ -25,7 +25,7 @@ export type OwnRoom = ClaimedRoom & {
   readonly claimedAt: number;
   /** End of the claim. */
   until: number;
-  /** It was shut when it was claimed, and no row was handled since. */
+  /** Whether it was shut when it was claimed, and no row was handled since. */
   isUnasked: boolean;
   /** A row was settled since the claim was renewed. */
   lives: boolean;
@@ -40,7 +40,7 @@ export type OwnRoom = ClaimedRoom & {
   /** Work under way in the whole room: it is not released meanwhile. */
   holds: number;
   isLookedThrough: boolean;
-  /** Others are to have its place: nothing more is taken from it. */
+  /** Whether its place is to go to other rooms: no more rows are taken from it. */
   isTurnOver: boolean;
   isLeaving: boolean;
 };

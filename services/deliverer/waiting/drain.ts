@@ -120,7 +120,7 @@ export class Drain {
     this.#work();
   }
 
-  /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
+  /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
     const own = this.rooms.get(endpoint);
     if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
@@ -191,7 +191,7 @@ export class Drain {
     this.#due.hasRoom();
   }
 
-  /** Nothing is in hand, and nothing can be taken now. */
+  /** Leaves a room without rows in hand or to take now. */
   #leave(own: OwnRoom, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(own.room);

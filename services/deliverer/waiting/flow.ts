@@ -145,7 +145,7 @@ export class Flow {
     this.#shutSince = new Map([...shut].map(([room, forMs]) => [room, askedAt - forMs]));
   }
 
-  /** For how long an endpoint has hung that this process knows nothing of. */
+  /** Returns how long an endpoint that this process does not know has hung. */
   #hungForMs(endpoint: string): number | undefined {
     if (this.#drain?.rooms.get(endpoint)) return this.#drain.shutForMs(endpoint);
     const since = this.#shutSince.get(endpoint);

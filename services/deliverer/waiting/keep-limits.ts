@@ -10,7 +10,7 @@ type KeepLimitsOptions = {
 /** Interval of checking limits while nothing is put here: other processes check them too. */
 const SELDOM_MS = 10_000;
 
-/** Has the oldest deliveries end of an account that has more waiting than it may, or is the largest where all have. */
+/** Ends the oldest deliveries of an account beyond its limit, or of the largest account beyond the limit for all. */
 export class KeepLimits {
   readonly #options: KeepLimitsOptions;
   #lookAt = -Infinity;

@@ -88,7 +88,7 @@ export class OpenRequests implements AsyncDisposable {
 
   async #postpone(): Promise<void> {
     const { store, clock } = this.#options;
-    // This process may have stood still: another that has taken a row meanwhile keeps it.
+    // This process may have stood still: a row that another process took meanwhile stays with that.
     for (const request of this.#all) if (request.until <= clock.now()) this.#cut(request);
     for (const [afterMs, requests] of Map.groupBy(this.#all, (request) => request.afterMs)) {
       const askedAt = clock.now();
