@@ -39,7 +39,7 @@ export type ClientApi = {
 /** A test is answered within 75 s. */
 const ANSWER_LIMIT_MS = 80_000;
 
-/** `others`: what this process calls beside the API. Proxies and certificates are this process' from then on. */
+/** `others`: other addresses that this process calls. From then on it uses the proxies and certificates of the options. */
 export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, others: readonly URL[] = []): ClientApi {
   const address = addressOf(options, env);
   const authorization = `Bearer ${tokenOf(options, env)}`;

@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 
 const MOST_NAMED = 10;
 
-/** In whichever case; what is called exactly so comes first. */
+/** Ignores case; exact names come first. */
 const CALLED = `
   select guid, interface, name, features from waybell.accounts
   where starts_with(guid::text, lower($1)) or starts_with(lower(name), lower($1))

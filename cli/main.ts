@@ -57,12 +57,12 @@ for (const [name, load] of Object.entries(commands)) {
   if (isNeeded) program.addCommand(await load(), { hidden: name === 'supervise' });
 }
 
-// Node has taken the proxies of the environment then, and would ask them for what is on this machine.
+// Node has read the proxies of the environment then, and would use them for this machine's own addresses.
 if (process.env['NODE_USE_ENV_PROXY'] === '1') (await import('./http/use-proxy.ts')).useProxy(process.env, []);
 
 // The reader may stop reading: `./waybell logs | head`.
 process.stdout.on('error', () => process.exit());
-// A terminal that is gone must not keep `up` from stopping what it started.
+// A terminal that is gone must not keep `up` from stopping its processes.
 process.stderr.on('error', () => undefined);
 
 try {

@@ -4,7 +4,9 @@ import { parseDurationMs } from '@waybell/runtime/duration';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** For an option that is a time, in milliseconds since the epoch: a day (its beginning, UTC), an RFC 3339 timestamp, or so long ago. */
+/**
+ * For an option that is a time, in milliseconds since the epoch: a day (its beginning, UTC), an RFC 3339 timestamp, or an age.
+ */
 export function momentMs(text: string): number {
   const timestamp = DAY.test(text) ? `${text}T00:00:00Z` : text;
   if (readTimestamp(timestamp) !== null) return momentOf(timestamp);

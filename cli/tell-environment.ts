@@ -2,7 +2,7 @@ import { addressesIn } from '@waybell/runtime/addresses-in';
 import { mistypedSettings } from '@waybell/runtime/mistyped-settings';
 import type { InheritedServer } from '@waybell/stack/inherited-servers';
 
-/** Variables that commands read, beside the settings of the services. */
+/** Variables that commands read, in addition to the settings of the services. */
 const OF_COMMANDS = ['WAYBELL_HOME', 'RABBITMQ_VERSION'];
 
 export type EnvironmentNames = {

@@ -25,7 +25,7 @@ export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.P
     Client: postgresClient(server),
     max: 1,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    // One connection from beginning to end: what it is told at first holds to the last.
+    // One connection from beginning to end: its session settings hold until then.
     idleTimeoutMillis: 0,
   });
   // The statement that fails reports it; without a listener a lost idle connection would end the process as well.

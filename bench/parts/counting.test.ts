@@ -34,7 +34,7 @@ async function startProcess(folder: string) {
   return { child, service: { spec: { name: 'a process' }, identity: { pid: child.pid ?? 0 } } };
 }
 
-test('what a process allocates and promises is counted, whatever of it is garbage, and anew each time', async () => {
+test('what a process allocates and promises is counted, whatever of it is garbage, and again each time', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'waybell-counting-'));
   const { child, service } = await startProcess(folder.path);
   const inside = { folder: folder.path, services: [service] };

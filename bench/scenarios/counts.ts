@@ -71,7 +71,7 @@ export const counts: Scenario = {
       rounds: { counts: all, promises: [promises], files: [files] },
       tables: [serviceTable(figures), wholeTable(figures)],
       checks: Object.entries(COUNT_BUDGETS).map(([what, atMost]) => {
-        // Whatever disturbs makes batches smaller, and adds.
+        // Disturbances make batches smaller, and add to the counts.
         return { what, figure: figures[what]?.min ?? Number.NaN, bar: { atMost } };
       }),
     };

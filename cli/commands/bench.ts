@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { repository } from '@waybell/stack/stack-folder';
 
-/** A program of its own, which reads its own arguments: nothing else needs what it compares us with. */
+/** A program of its own, which reads its own arguments: no other command needs the contenders' packages. */
 export function benchCommand(): Command {
   return new Command('bench')
     .description('measure speed and fairness, beside what one would build instead (./waybell bench --help)')

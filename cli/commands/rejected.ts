@@ -40,7 +40,7 @@ export function rejectedCommand(): Command {
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected show 0a4b9f7167 --raw > event.json\n`)
     .action(show);
   choosing(command.command('retry'))
-    .description('put messages back by the door through which they came, and remove each once the broker has it')
+    .description('put messages back where they came from, and remove each once the broker has it')
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected retry --reason handler_failed\n`)
     .action(retry);
   choosing(command.command('purge'))

@@ -95,7 +95,7 @@ async function run(
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
 }
 
-/** The tests nearest to what has changed since then. Says what they are for, and what is left. */
+/** Returns the tests nearest to the changes since then. Prints the reason of each, and what is left out. */
 function changedTests(since: string | true): TestFile[] {
   const changed = changedSince(repository, since === true ? 'HEAD' : since);
   const graph = new ImportGraph(repository);
@@ -146,7 +146,7 @@ async function runProgram(path: string, args: string[], signal: AbortSignal): Pr
   const child = spawn(process.execPath, [join(repository, path), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  // It takes down what it started, and ends by itself.
+  // It takes down everything that it started, and ends by itself.
   signal.addEventListener('abort', () => child.kill('SIGTERM'));
   await once(child, 'close');
   const lastLine = output.trimEnd().split('\n').at(-1) ?? '';

@@ -25,7 +25,7 @@ function jsonIn(file: string): object {
   throw new Error(`${file}: it must be a JSON object, such as {"headers":{"X-Api-Key":"…"}}`);
 }
 
-/** Undefined for what is no JSON: the error of Node.js would quote it. */
+/** Returns undefined for a text that is no JSON: the error of Node.js would quote it. */
 function parsedOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -88,7 +88,7 @@ async function publishEvents(clients: Clients, table: DemoTable, { env, signal }
   }
 }
 
-/** The demo is over without what is due only in a while, such as the shipper's retries. */
+/** The demo does not wait for attempts that are due much later, such as the shipper's retries. */
 function waitsForLong({ retryAt }: { retryAt: number }): boolean {
   return retryAt - Date.now() > 10_000;
 }

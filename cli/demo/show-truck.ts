@@ -32,7 +32,7 @@ export class HeardOfTruck {
   }
 
   hear(body: string): void {
-    // The demo's own subscriptions: what comes is what the specification says.
+    // The demo's own subscriptions: the notification has the form of the specification.
     const { action, latitude, longitude } = JSON.parse(body) as { action: string; latitude: number; longitude: number };
     this.actions.push(action);
     const what = action === 'vehicle.driver_location_updated' ? `at ${latitude}, ${longitude}` : '';
@@ -40,7 +40,10 @@ export class HeardOfTruck {
   }
 }
 
-/** A truck reports where it is, again and again, of which its client hears little; then nothing, of which it hears too. */
+/**
+ * A truck reports its position again and again, of which its client is notified rarely; then it falls silent, and the client is
+ * notified once more.
+ */
 export async function showTruck(heard: HeardOfTruck, options: TruckOptions): Promise<void> {
   const { client, callbackUrl, print, signal } = options;
   for (const action of ACTIONS) await subscribe(client, { interface: 'shipper', action, callbackUrl });

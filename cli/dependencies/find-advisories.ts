@@ -17,8 +17,8 @@ type AdvisoriesAnswer = {
 const ANSWER_LIMIT_MS = 5_000;
 
 /**
- * Asks the registry what is known against the packages of the lock file: the machine's own registry, unless told
- * another. A registry that is away, or knows no such question, is no failure.
+ * Asks the registry for advisories about the packages of the lock file: the machine's own registry, unless another is named. A
+ * registry that is away, or does not support this, is no failure.
  */
 export async function findAdvisories({
   registry,

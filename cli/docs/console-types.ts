@@ -38,7 +38,7 @@ function leaveActing({ paths = {}, components: { schemas = {} } = {} }: OpenAPI3
 
 type Operation = { responses: Record<string, unknown> };
 
-/** A path has parameters beside its operations. */
+/** A path has parameters in addition to its operations. */
 function operationsOf({ paths = {} }: OpenAPI3): Operation[] {
   const members = Object.values(paths).flatMap((path): unknown[] => Object.values(path));
   return members.filter((each): each is Operation => typeof each === 'object' && each !== null && 'responses' in each);

@@ -1,6 +1,6 @@
 import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
 
-/** docs/failure-reasons.md: every reason once, with what it means and what can be done about it. */
+/** docs/failure-reasons.md: every reason once, with its meaning and its remedy. */
 export function failureReasonsPage(): string {
   return [
     '# Why a callback did not arrive',

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 export type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** The events of a stream. Throws where the stream is cut, or says nothing for so long, comments included, that its server must have gone. */
+/** Yields the events of a stream. Throws if the stream is cut, or if nothing comes for this long, comments included. */
 export async function* readEvents(stream: ByteStream, silenceMs: number): AsyncGenerator<EventSourceMessage> {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   const arrived: EventSourceMessage[] = [];

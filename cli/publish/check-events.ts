@@ -15,7 +15,7 @@ export type Unknown = { action: string; place: string; lines: number[] };
 
 export type CheckedFile = { events: PublishableEvent[]; faults: EventFault[]; unknown: Unknown[] };
 
-/** Reads every event as the services would, so that what it would reject is known before anything is published. */
+/** Reads every event as the services would, so that rejections are known before anything is published. */
 export function checkEvents(written: readonly EventText[], limits: EventLimits): CheckedFile {
   const events: PublishableEvent[] = [];
   const faults: EventFault[] = [];

@@ -1,4 +1,4 @@
-/** Line numbers as people write them: `1-3, 7`. Expects them in ascending order; one that comes again is told once. */
+/** Formats line numbers for people: `1-3, 7`. Expects them in ascending order; lists repeated ones once. */
 export function lineRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {

@@ -45,7 +45,7 @@ function splitArray(cursor: FileCursor, { events, misplaced }: Split): void {
   misplaced.push({ line: cursor.line, detail: `the array that begins on line ${line} has no closing bracket` });
 }
 
-/** A place in the file, always before what is not white space, or at the end. */
+/** A place in the file, always before a character that is no white space, or at the end. */
 class FileCursor {
   line = 1;
   readonly #file: Buffer;
@@ -105,7 +105,10 @@ class FileCursor {
     return this.#endOfBroken(where, this.#file.length);
   }
 
-  /** The place where it goes wrong is often far beyond what is wrong. The brackets of an array may still close it. */
+  /**
+   * Finds the end of a broken value: the place of the error is often far beyond its cause. The brackets of an array may still
+   * close it.
+   */
   #endOfBroken(where: 'on a line' | 'in an array', at: number): number {
     if (this.#isCautious) return where === 'in an array' ? at : this.#endOfLine(at);
     this.#isCautious = true;

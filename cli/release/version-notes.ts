@@ -1,7 +1,7 @@
 /** The heading of a version in a changelog: `## [0.2.0] - 2026-11-25`. */
 const HEADING = /^## \[([^\]]+)\](.*)$/;
 const DATE = /^ - \d{4}-\d{2}-\d{2}$/;
-/** A link to a file of the repository: it leads somewhere only beside that file. */
+/** Matches a link to a file of the repository: it works only next to that file. */
 const RELATIVE_LINK = /\]\((?!https?:|#)/g;
 
 export type Changelog = {

@@ -17,7 +17,7 @@ import type { StatusSource } from './status-source.ts';
 export type ProcessStatus = {
   name: string;
   role: 'server' | 'service';
-  /** Null for what others run. */
+  /** Null for servers that others run. */
   pid: number | null;
   /** `waiting`: it runs, and says that it is not ready, or says nothing. */
   state: 'starting' | 'ready' | 'waiting' | 'restarting' | 'stopping' | 'stopped' | 'unreachable';
@@ -26,7 +26,7 @@ export type ProcessStatus = {
   waitsFor?: string;
 };
 
-/** How all is now. What is null could not be read: `troubles` says why. */
+/** The current status. Null members could not be read: `troubles` says why. */
 export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
   processes: ProcessStatus[];
   queues: NamedState[] | null;
@@ -43,7 +43,7 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
   /** Policies of RabbitMQ that harm the line, and their remedy; null if they cannot be read. */
   policies: string[] | null;
   waiting: Record<'endpoints' | 'destinations', WaitingInAll> | null;
-  /** Subscriptions that a rule would switch off, held as so many are at once. */
+  /** Subscriptions that a rule would switch off, held because so many are due at once. */
   held: number | null;
   /** The release that migrated the tables last; null also where none has noted itself. */
   release: string | null;

@@ -34,7 +34,7 @@ const SETTINGS = {
   METRICS_URLS: address('http', 'https')({ default: '' }),
 };
 
-/** The servers without which there is nothing to tell. */
+/** A status needs at least one of these servers. */
 const TOLD = ['AMQP_URL', 'DATABASE_URL'] as const;
 
 /** Returns the servers in the environment, unless they are the stack's own; otherwise the stack. Throws NotRunning. */

@@ -20,8 +20,8 @@ export async function put(api: ClientApi, entry: DesiredSubscriptions): Promise<
 }
 
 /**
- * Tests a subscription that is off; if its receiver answers, switches it on again; and has replayed what it missed. Tells what it
- * did. Resolves with whether it is on.
+ * Tests a subscription that is off; if its receiver answers, switches it on and starts a replay of its missed deliveries. Prints
+ * each step. Resolves with whether it is on.
  */
 export async function keep(
   api: ClientApi,

@@ -77,7 +77,7 @@ class Pair implements AsyncDisposable {
 
   constructor(parted: Parted) {
     this.#parted = parted;
-    // A test that takes them is told.
+    // The error is reported to a test that takes them.
     parted.servers.catch(() => undefined);
   }
 

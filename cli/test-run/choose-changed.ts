@@ -29,8 +29,8 @@ const USUAL_SECONDS: Record<Needs, number> = {
 };
 
 /**
- * The tests of the gate that depend on what has changed, as many as there is time for: those first that are fewest imports
- * away from it, which say most of it. Of a program that is run and not imported, those that run a whole stack say most.
+ * Chooses tests of the gate that depend on the changes, as many as there is time for: first those with the fewest imports in
+ * between, which cover the change best. For a program that is run and not imported, tests with a whole stack cover most.
  */
 export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds = LIMIT_SECONDS }: Choose): TestChoice {
   const seeing = tests

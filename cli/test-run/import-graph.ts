@@ -137,7 +137,7 @@ function filesOf(root: string): string[] {
 
 const isCode = (path: string): boolean => /\.(?:ts|tsx|js|mjs)$/.test(path);
 
-/** Arguments of `join` as a pattern: what is no text may be anything. */
+/** Converts arguments of `join` to a pattern: a part that is no text matches anything. */
 function patternOf(parts: string): string {
   const [first = '', ...others] = parts.split(',').map((part) => part.trim());
   const from = /^'|^`/.test(first) ? [first, ...others] : others;

@@ -1,8 +1,8 @@
 import type { TestFile } from './find-tests.ts';
 
 /**
- * Paths in the order in which they are to begin: whole systems, which take longest and wait most, then those that break a
- * RabbitMQ; those without servers keep the cores busy beside them, and the small ones on servers fill the gaps in the end.
+ * Sorts paths by when they begin: whole systems, which take longest and wait most, then those that break a RabbitMQ; those
+ * without servers keep the cores busy meanwhile, and the small ones on servers fill the gaps in the end.
  */
 export function inOrder(tests: readonly TestFile[]): string[] {
   const of = (kind: TestFile['needs']) => tests.filter(({ needs }) => needs === kind).map(({ path }) => path);

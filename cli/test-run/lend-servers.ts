@@ -18,7 +18,7 @@ export type Lend = {
   /** Folder for data and logs. */
   home: string;
   report: (line: string) => void;
-  /** Hears what was tried again. */
+  /** Gets a line for each test that was repeated. */
   note: (line: string) => void;
 };
 
@@ -38,7 +38,7 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     );
   const { servers, vhost, database } = begin('shared', VHOSTS.shared);
   const template = servers.then(makeTemplate);
-  // A test that borrows from it is told.
+  // The error is reported to a test that borrows from it.
   template.catch(() => undefined);
   const breakable = new BreakableServers((place) =>
     begin(`breakable-${place}`, VHOSTS.breakable, ['rabbitmq', 'redis']),
@@ -78,7 +78,7 @@ async function makeTemplate(servers: Servers): Promise<string> {
   return url.href;
 }
 
-/** Servers with so many virtual hosts, of which each is lent once. */
+/** Servers with this many virtual hosts, each of which is lent once. */
 function parted(vhosts: number, start: (vhosts: string[]) => Promise<Servers>): Parted {
   const names = Array.from({ length: vhosts }, (_, place) => `test-${String(place + 1).padStart(2, '0')}`);
   const [unused, databases] = [names.values(), counter()];

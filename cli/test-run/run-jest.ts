@@ -26,7 +26,10 @@ export type JestResult = TestCounts & {
   costs: TestCost[];
 };
 
-/** Runs what follows with a network and mounts of its own, which end with it, and tells it so. It takes root, and Linux. */
+/**
+ * Runs a command with a network and mounts of its own, which end with it, and sets a variable that says so. Needs root, and
+ * Linux.
+ */
 const LAUNCH = 'ip link set lo up && exec env TEST_OWN_NETWORK=1 "$@"';
 const IN_OWN_NETWORK = ['unshare', '--net', '--mount', 'sh', '-c', LAUNCH, 'sh'];
 

@@ -23,7 +23,7 @@ type FolderCost = Omit<TestCost, 'path'> & { folder: string; files: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
 
-/** Keeps what these files have cost beside what others have, for whoever chooses tests by it. */
+/** Stores the costs of these files in addition to those of others, for choosing tests later. */
 export function keepCosts(costs: readonly TestCost[]): void {
   const kept = new Map([...readCosts(), ...costs.map((cost) => [cost.path, cost] as const)]);
   mkdirSync(dirname(KEPT), { recursive: true });

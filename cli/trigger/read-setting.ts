@@ -2,7 +2,7 @@ import { writeJson, type JsonValue } from '@waybell/events/json';
 import { pointerTo } from '@waybell/events/json-pointer';
 import { readJson } from '@waybell/events/read-json';
 
-/** A place in an event, as a JSON pointer, and what is to be there. */
+/** A place in an event, as a JSON pointer, and its new value. */
 export type MemberSetting = { pointer: string; value: JsonValue };
 
 const MAX_DEPTH = 32;

@@ -16,7 +16,7 @@ const ROOMS = `
     select from waybell.waiting w where w.service = r.service and w.room = r.room and w.subscription = $3))
   order by r.room`;
 
-/** The rooms of a service in which something waits of what is meant. */
+/** Returns the selected rooms of a service that have rows. */
 export async function chosenRooms(
   postgres: Queryable,
   { service, choice }: { service: string; choice: WaitingSelection },

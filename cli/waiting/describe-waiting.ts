@@ -2,7 +2,7 @@ import type { WaitingDestination, WaitingEndpoint, WaitingInAll } from '@waybell
 import { accountCalled, type NameOf } from '../account-called.ts';
 import { counted, sizeOf } from '../amounts.ts';
 
-/** An endpoint and what waits for it, as a line for a terminal. */
+/** Describes an endpoint and its waiting deliveries, as a line for a terminal. */
 export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOf): string {
   const { account, url, subscriptions, deliveries, isComplete, why } = endpoint;
   return [
@@ -15,7 +15,7 @@ export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOf): str
   ].join('  ');
 }
 
-/** A destination and what waits for it, as a line for a terminal. */
+/** Describes a destination and its waiting publications, as a line for a terminal. */
 export function describeDestination(destination: WaitingDestination): string {
   const { service, exchange, routingKey, publications } = destination;
   return [

@@ -27,8 +27,8 @@ const MOST_ROWS = 256;
 const SAID_EVERY = 10_000;
 
 /**
- * Publishes what waits in rooms that no other process has, due or not, but for requests under way, and deletes it once the broker has
- * it. Counts in `released`. Throws where no queue takes something; what was published until then is deleted.
+ * Publishes the rows of rooms that no other process has, due or not, except for requests under way, and deletes each once the
+ * broker has it. Counts in `released`. Throws if no queue takes one; the rows published until then are deleted.
  */
 export async function releaseWaiting(release: Release): Promise<void> {
   const { store, rooms, released } = release;

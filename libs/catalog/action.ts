@@ -14,7 +14,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** One member of a payload, as upstream sends it. Members are announced in the order in which they are listed. */
 export type PayloadMember = {
   readonly name: string;
-  /** Describes what is announced. */
+  /** Schema of the announced data. */
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
   /** Announced as null where upstream sends that; of all others null is left out, as if it were absent. */
@@ -36,7 +36,7 @@ export type Payload =
   | { readonly kind: 'revision'; readonly members: readonly PayloadMember[]; readonly revision: RevisionMember }
   | { readonly kind: 'data'; readonly members: readonly PayloadMember[] | null };
 
-/** The member `revision` of a payload, and what can be announced of it. */
+/** The member `revision` of a payload, and its announced fields. */
 export type RevisionMember = {
   readonly change: 'created' | 'modified' | 'deleted';
   readonly member: PayloadMember;
@@ -69,7 +69,7 @@ export type Action = {
   /** The names that `audit_field_set` may hold, in the order in which changes are announced. */
   readonly auditFields?: readonly string[];
   readonly payload: Payload;
-  /** The members by which people ask for what it is about; guids are keys without being named here. */
+  /** The members that people search by; guids are keys without being named here. */
   readonly keys: KeyMembers;
   /** A payload as upstream might send it. */
   readonly example: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /**
- * The members by which people name what an event is about, beside guids, and what each is a key of. A member below the top
- * that is called `id`, `number` or `guid` is named with the object that it is in: `vehicle_id`.
+ * The members that identify the objects of an event, in addition to guids, with the kind of each. A member below the top that is
+ * called `id`, `number` or `guid` is named with its object: `vehicle_id`.
  */
 export type KeyMembers = Readonly<Record<string, string>>;
 

@@ -13,7 +13,7 @@ export const guid = (name: string, description: string): PayloadMember =>
 export const guids = (name: string, description: string): PayloadMember =>
   member(name, description, { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } });
 export const text = (name: string, description: string): PayloadMember => member(name, description, { type: 'string' });
-/** At most so many Unicode code points. */
+/** A text of at most this many Unicode code points. */
 export const shortText = (name: string, description: string, maxLength: number): PayloadMember =>
   member(name, description, { type: 'string', maxLength });
 export const number = (name: string, description: string): PayloadMember =>

@@ -32,7 +32,7 @@ const description = `What upstream publishes, as AMQP messages: one per event, t
   and a notice of it to \`${rejectionsQueue}\`, which the user that publishes may read.
 - What becomes of subscriptions is told in \`${operationsQueue}\`, for the platform to tell its clients.`;
 
-/** The AsyncAPI 3.0 document of the AMQP side, as Waybell sees it: it receives events, and sends aside what is none. */
+/** The AsyncAPI 3.0 document of the AMQP side, from Waybell's view: it receives events, and rejects invalid messages. */
 export function asyncApiDocument({ catalog, version }: { catalog: readonly Action[]; version: string }): Node {
   const published = [...catalog, ...reports];
   return {

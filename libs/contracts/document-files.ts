@@ -6,7 +6,7 @@ import { schemaDocuments } from './schema-documents.ts';
 import type { SentExamples } from './sent-examples.ts';
 import { writeJson } from './write-json.ts';
 
-/** The version of the contracts, not of the packages: raised when what is promised changes. */
+/** The version of the contracts, not of the packages: raised when a promise changes. */
 const VERSION = '1.0.0';
 
 /** Every contract for machines as text, by its path under the root of the API, which is also its path under `docs/`. */

@@ -5,7 +5,7 @@ const FASTEST = { [constants.ZSTD_c_compressionLevel]: 1 };
 const LENGTH_BYTES = 4;
 const SMALLEST_PIECE = 1_024;
 
-/** Memory of the last chunk, for the next: V8 looks at all of its own the sooner, the more is allocated outside. */
+/** Memory of the last chunk, reused for the next: the more is allocated outside of V8, the sooner V8 collects its own heap. */
 let memory = Buffer.alloc(0);
 
 /**

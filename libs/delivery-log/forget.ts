@@ -63,7 +63,7 @@ async function eventsFrom(postgres: Queryable, { key }: AskedKey, before: Cursor
 
 type StoredBody = { chunk: string | null; place: number | null };
 
-/** Forgets what was sent of these events, also by deliveries to other subscriptions, and what was answered. */
+/** Deletes bodies and receivers' answers of these events, also of deliveries to other subscriptions. */
 async function forgetAttempts(
   postgres: Queryable,
   events: readonly ForgottenEvent[],
@@ -127,7 +127,10 @@ async function blank(postgres: Queryable, stored: readonly StoredBody[]): Promis
   }
 }
 
-/** In any room of the account: an URL may have changed a moment ago. What is held waits for nothing any more. Rows are locked by their key, then rooms by theirs, as everywhere. */
+/**
+ * Deletes rows in every room of the account: a URL may have changed a moment ago. Held rows become due. Rows are locked by their
+ * key, then rooms by theirs, as everywhere.
+ */
 async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[]): Promise<number> {
   const { rows } = await postgres.query<{ waiting: number }>(
     `with sent as (

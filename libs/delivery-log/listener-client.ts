@@ -1,4 +1,7 @@
-/** Separates a client from the name of its listener: no client's own name has a space (`isClientName`). SQL asks `waybell.is_listener`. */
+/**
+ * Separates a client from the name of its listener: no client's own name has a space (`isClientName`). The function
+ * `waybell.is_listener` does the same in SQL.
+ */
 const SEPARATOR = ' ';
 const LISTEN = 'listen';
 

@@ -8,7 +8,7 @@ export type EventPart = {
   readonly account: string | undefined;
   readonly subscriptions: readonly string[];
   readonly suppressed: readonly Suppression[];
-  /** Tells rows apart whose event and time are the same: `partOf` its account, action and rejected delivery. */
+  /** Distinguishes rows of the same event and time: `partOf` its account, action and rejected delivery. */
   readonly part: string;
   /** The chunk that lists its deliveries, once there is one. */
   chunk: string | undefined;

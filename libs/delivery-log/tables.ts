@@ -11,7 +11,7 @@ import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
 import type { AttemptPart, ChunkPart, Commit, EventPart } from './parts.ts';
 
-/** Enough to tell one delivery from all others of a chunk. */
+/** Enough to distinguish one delivery from all others of a chunk. */
 export const PREFIX_BYTES = 4;
 
 /** Writes a key as the row of its event holds it. */
@@ -66,7 +66,7 @@ const rejected = <K extends keyof Rejected>(member: K) => {
 
 type OneTable<C> = {
   columns: C;
-  /** The members that tell its rows apart: its primary key, in this order. */
+  /** The members of its primary key, in this order. */
   identity?: readonly (keyof C & string)[];
   /** The definition of each index by its name: its columns and conditions. */
   indexes?: Record<string, string>;
@@ -95,9 +95,9 @@ export const DELIVERED_OR_RETRIED = `kind not in ('exhausted', 'dropped')`;
  */
 export const tables = {
   /**
-   * The router's result for an event, or that it was rejected: a row for each account that it is for. The deliveries that it
-   * caused are its `subscriptions`: their guids follow (`messageGuid`). An account's row without deliveries and suppressions
-   * says that it had no subscription.
+   * The router's result for an event, or its rejection: a row for each account. The deliveries that it caused are its
+   * `subscriptions`: their guids follow (`messageGuid`). A row without deliveries and suppressions means that the account had no
+   * subscription.
    */
   events: table('events')({
     columns: {
@@ -167,7 +167,7 @@ export const tables = {
     identity: ['delivery', 'at', 'attempt'],
     indexes: {
       attempts_in_vain: `(subscription, at) where ${NOT_DELIVERED}`,
-      // For operators: of all subscriptions. Only what was not delivered pays for it.
+      // For operators: of all subscriptions. Only failed attempts pay for it.
       attempts_in_vain_by_time: `(at) where ${NOT_DELIVERED}`,
       // Each row is in exactly one of the two indexes: together they find all attempts of a subscription by time.
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
@@ -236,7 +236,7 @@ export type LogRows = { [T in WrittenTable]: TableParts[T][] };
 
 export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
 
-/** An attempt without the place of what was sent. */
+/** An attempt without the place of its body. */
 export type AttemptRow = Omit<TableRow<'attempts'>, 'chunk' | 'place'>;
 
 export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
@@ -253,7 +253,7 @@ export function quotingOf(name: TableName): readonly string[] {
   return quoting;
 }
 
-/** The members that tell a table's rows apart; none if nothing does. */
+/** The members of a table's primary key; none without one. */
 export function identityOf(name: TableName): readonly string[] {
   const { identity = [] }: { identity?: readonly string[] } = tables[name];
   return identity;

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Invalid } from './invalid-event.ts';
 import { toUtf8 } from './to-utf8.ts';
 
-/** A header of 10 bytes, and 8 at the end, of which the last four tell the length before. */
+/** A header of 10 bytes, and 8 at the end, of which the last four are the original length. */
 const SMALLEST_GZIP = 18;
 
 type Decoded = { kind: 'bytes'; bytes: Buffer } | Invalid;
@@ -40,7 +40,7 @@ export function unpackedBytes(packed: Packed, maxBytes: number): number {
   return isGzip ? Math.max(body.length, Math.min(saidIn(body), maxBytes)) : body.length;
 }
 
-/** Its last four bytes tell the length of what a gzip stream was made of. */
+/** Reads the original length from the last four bytes of a gzip stream. */
 function saidIn(gzip: Buffer): number {
   return gzip.length < SMALLEST_GZIP ? 0 : gzip.readUInt32LE(gzip.length - 4);
 }

@@ -12,7 +12,7 @@ export type Envelope = {
   readonly members: JsonObject;
   /** No number among the members needs an exact form. */
   readonly isPlain: boolean;
-  /** The subject of a CloudEvent: what it says that it is about. */
+  /** The subject of a CloudEvent. */
   readonly subject?: string;
   /** Unknown members found so far. */
   readonly unknownMembers: UnknownFinder;

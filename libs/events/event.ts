@@ -19,6 +19,6 @@ export type Event = {
   readonly subject?: string;
   /** Unknown members of the envelope and of the payload. */
   readonly unknownMembers: UnknownMembers;
-  /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */
+  /** SHA-256 of the body as published, hexadecimal: distinguishes a repeat from another event with the same guid. */
   readonly fingerprint: string;
 };

@@ -18,7 +18,7 @@ export type InvalidReason =
 export type Invalid = {
   readonly kind: 'invalid';
   readonly reason: InvalidReason;
-  /** Names the place as a JSON pointer into the published body, and says what is expected there. */
+  /** Describes the fault: its place, as a JSON pointer into the published body, and the expected value. */
   readonly detail: string;
   /** The pointer to the fault; absent if the body or the message as a whole is at fault. */
   readonly place?: string;

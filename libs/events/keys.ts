@@ -33,21 +33,21 @@ export function keysOf(payload: JsonObject, members: KeyMembers, subject?: strin
   return found.keys;
 }
 
-/** The same, as far as can be told, of a text that could not be read as an event. */
+/** Finds keys, as far as possible, in a text that could not be read as an event. */
 export function keysIn(text: string, except: ReadonlySet<string>): EventKey[] {
   const found = new Finder({});
   for (const guid of guidsOf(unescaped(text).toLowerCase())) if (!except.has(guid)) found.add('guid', guid);
   return found.keys;
 }
 
-/** The text of some JSON, broken or not, without escapes such as `\u0061`: what it says however it was written. */
+/** Returns the text of some JSON, broken or not, without escapes such as `\u0061`. */
 export function unescaped(text: string): string {
   return text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /** Names that say nothing without the object that they are in. */
 const RELATIVE = new Set(['id', 'guid', 'number']);
-/** Objects that hold what was, or is, at the top. */
+/** Members with earlier and current versions of the top-level object. */
 const TRANSPARENT = new Set(['before', 'after']);
 
 class Finder {

@@ -28,8 +28,8 @@ export type EventReading = { readonly kind: 'event'; readonly event: Event } | I
 export type FindAction = (interfaceName: string, name: string) => Action | undefined;
 
 /**
- * Reads what upstream published. Anything that breaks the contract is `invalid`, with the place at which it does.
- * `find` knows the events that are taken here: all actions that clients can subscribe to, unless told otherwise.
+ * Reads an event from upstream. Anything that breaks the contract is `invalid`, with the place of the fault. `find` knows the
+ * accepted events: by default all actions that clients can subscribe to.
  */
 export function readEvent(message: EventMessage, limits: EventLimits, find: FindAction = findAction): EventReading {
   const foreign = refuseFormat(message.contentType);

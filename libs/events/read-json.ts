@@ -4,7 +4,7 @@ import { pointer } from './json-pointer.ts';
 
 export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
 export type JsonReading =
-  /** `isPlain` where no number among it needs another form to be looked at. */
+  /** `isPlain`: no number in it needs a second look at its form. */
   | { kind: 'value'; value: JsonValue; isPlain: boolean }
   | { kind: 'invalid'; reason: JsonFault; detail: string; place?: string };
 
@@ -239,7 +239,7 @@ function parseString(quoted: string): string | undefined {
   }
 }
 
-/** 1-based. Decoding replaces what is wrong, so encoding again first differs there. */
+/** 1-based. Decoding replaces invalid bytes, so encoding again first differs there. */
 function firstBadByte(bytes: Buffer): number {
   const again = Buffer.from(bytes.toString('utf8'));
   return bytes.findIndex((byte, index) => byte !== again[index]) + 1;

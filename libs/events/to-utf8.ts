@@ -25,7 +25,7 @@ const BEGINNINGS = new Set(Buffer.from('{[ \t\r\n'));
 
 /** Undefined where nothing is to be done about it. */
 function encodingOf(bytes: Buffer): Encoding | undefined {
-  // By index: destructuring would make an iterator.
+  // Destructuring would make an iterator.
   const one = bytes[0] ?? 1;
   const two = bytes[1] ?? 1;
   const three = bytes[2] ?? 1;

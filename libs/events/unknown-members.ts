@@ -2,7 +2,7 @@ import type { Action, PayloadMember } from '@waybell/catalog/action';
 import { isObject, type JsonObject } from './json.ts';
 import { pointerTo, printable } from './json-pointer.ts';
 
-/** Members that the contract does not know: how many, and where the first few of them lie in the body as published. */
+/** Members that the contract does not know: their number, and the places of the first few in the published body. */
 export type UnknownMembers = { readonly count: number; readonly places: readonly string[] };
 
 const MOST_PLACES = 10;

@@ -180,7 +180,7 @@ export function readMembers(message: Message): Message[] | undefined {
   let part = body;
   let partAt = -1;
   for (const each of notes) {
-    // By index: destructuring would make an iterator for each.
+    // Destructuring would make an iterator for each.
     const offset = each[2];
     const length = each[3];
     const traceparent = each[4];

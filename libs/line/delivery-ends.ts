@@ -81,7 +81,7 @@ function readRow([delivery, subscription, generation, isDelivered, at, reason, s
     generation,
     isDelivered,
     at,
-    // Null from where only what comes later is known.
+    // Null if only later members are known.
     ...(reason != null && { reason }),
     ...(status != null && { status }),
   };

@@ -34,7 +34,7 @@ export function writeNote(delivery: DeliveryNote): string {
   const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, byHand } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
   const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}${byHand.isRetried ? RETRIED : ''}`;
-  // Joined: each part of a long template makes a string of its own.
+  // Joined, because each part of a long template makes a string of its own.
   const plain = [NOTE_VERSION, subscription, generation, event, attempt, createdAt, beganAt].join(' ');
   return plain + due + hand;
 }

@@ -22,7 +22,7 @@ export type Delivery = DeliveryNote & {
   action: string;
   /** Present if it waited in a room. */
   waited?: WaitedFor;
-  /** It came again, from its queue or instead of its row: it may be in its endpoint's room already. */
+  /** Redelivered, or read from the waiting queue: it may be in its endpoint's room already. */
   mayWait?: boolean;
   /** The room of its endpoint, once that is known. */
   room?: EndpointRoom;
@@ -81,7 +81,7 @@ export function publishWaiting(delivery: Delivery): Publication {
   return toWaitingQueue(publishDelivery(delivery));
 }
 
-/** Publishes to the waiting queue what no room takes now, or tells nothing of. */
+/** Publishes to the waiting queue a delivery that no room takes now, or whose put has no answer. */
 export function publishInstead({ row }: Waiting): Publication {
   return toWaitingQueue(row.publication);
 }

@@ -1,6 +1,6 @@
 import type { Begin, Handler, InParts, Outgoing } from './messages.ts';
 
-/** Makes a handler of work that is done for a whole batch at once; it resolves with what each message causes, in their order. */
+/** Makes a handler from work on a whole batch; the work resolves with the effects of each message, in order. */
 export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (readonly Outgoing[])[]>): Handler<M> {
   return async (batch) => {
     const caused = await work(batch);

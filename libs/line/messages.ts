@@ -1,6 +1,6 @@
 /**
- * The messages of the line. A step is a `Handler`: it takes a batch of messages and says what each causes. It does not publish and
- * does not acknowledge; `hand-over/` says when both are done.
+ * The messages of the line. A step is a `Handler`: it takes a batch of messages and returns the effects of each. It does not
+ * publish and does not acknowledge; `hand-over/` decides when both are done.
  */
 import type { DeliveryEnd, Outcome, WaitingReason } from './outcomes.ts';
 
@@ -12,7 +12,7 @@ export type Message = {
   body: Buffer;
   messageId?: string;
   type?: string;
-  /** The one compact property (AMQP `correlation_id`) with what a delivery carries beside its body. */
+  /** The one compact property (AMQP `correlation_id`) with everything about a delivery except its body. */
   note?: string;
   contentType?: string;
   contentEncoding?: string;
@@ -29,7 +29,7 @@ export type Message = {
   crashes?: number;
   /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
   deliveries?: true;
-  /** It was in a batch of several that was delivered before, and may come again in it; or it was to wait in a room. */
+  /** Its batch of several was delivered before, and may be redelivered with it; or it was to wait in a room. */
   cameBefore?: boolean;
   /** A delivery from the waiting queue: a room may have it already. */
   mayWait?: true;
@@ -67,7 +67,7 @@ export type WaitedFor = {
 export type Source = {
   /** Unique in this process: from `newSourceId`. */
   id: number;
-  /** Read once: what was read is not kept, so that each message is in memory only until it has left. */
+  /** Read once, and not kept, so that each message is in memory only until it has left. */
   messages: readonly Message[];
   /**
    * The message as the broker sent it, unopened; absent for other sources. Fields set here before `messages` is read apply to
@@ -188,9 +188,9 @@ export type Fate =
 export type End = (fate: Fate) => void;
 
 /**
- * Handles a batch: the messages that came together. It asks first what all of them need, and resolves with a function that begins
- * the one at this place and ends it then or later. It may reject for all of them, as nothing was begun for any: it runs again for
- * each half, so what it does must be safe to repeat. What `begin` throws is the failure of that one.
+ * Handles a batch: messages that came together. First makes the queries for all of them, then resolves with a function that
+ * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
+ * runs again for each half, so its queries must be safe to repeat. An error of `begin` is the failure of that one.
  */
 export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
 export type Begin = (place: number, end: End) => void;
@@ -203,7 +203,7 @@ export type InParts = {
   end(): void;
 };
 
-/** Parses a message, or says why it cannot be read. */
+/** Parses a message, or returns why it cannot be read. */
 export type Parse<M> = (message: Message) => M | Rejection;
 
 export function reject(reason: string, detail: string, place?: string): Rejection {

@@ -5,7 +5,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
-/** Identifies a handled message: `key` recognises a repeat, `fingerprint` tells whether a message with the same key differs. */
+/** Identifies a handled message: `key` recognises a repeat, `fingerprint` shows whether a message with the same key differs. */
 export type Mark = { key: string; fingerprint: string };
 
 /** How a step recognises messages that it has handled before. */
@@ -36,11 +36,11 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
   const failures = countOnceFailures(metrics);
   // Prometheus misses the first increase of a counter that did not exist before.
   for (const operation of ['recall', 'remember']) failures.inc({ operation }, 0);
-  const complain = throttledWarning(log, 'redis.away: duplicates are possible');
+  const warn = throttledWarning(log, 'redis.away: duplicates are possible');
   const own = new RecentMarks();
   const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
     failures.inc({ operation }, messages);
-    complain(error);
+    warn(error);
   };
   return {
     async recall(keys) {
@@ -70,7 +70,9 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
 /** Exceeds what any step holds at once. */
 const MOST_RECENT = 4_096;
 
-/** The marks that this process set last, without Redis: after a lost broker connection, exactly these messages come again. */
+/**
+ * The marks that this process set last, without Redis: after a lost broker connection, exactly these messages are redelivered.
+ */
 class RecentMarks {
   readonly #marks = new Map<string, { fingerprint: string; until: number }>();
 

@@ -45,7 +45,7 @@ export function writeOutcomes(outcomes: readonly Outcome[]): Buffer {
     plain.set(body, at);
     at += body.length;
   }
-  // Room for what it comes to, and not 64 KiB for each batch.
+  // Allocates the needed size, and not 64 KiB for each batch.
   return plain.length < SMALLEST_COMPRESSED
     ? plain
     : zstdCompressSync(plain, { params: FASTEST, chunkSize: plain.length });

@@ -63,12 +63,16 @@ export type Rejected = {
 /** Why a delivery without an event was requested: to send one again, or to test a subscription. */
 export type ByHand = 'resend' | 'test';
 
-/** Why what is due for a subscription waits, whatever its endpoint does: its client, or an operator, has it wait. */
+/**
+ * The reason for which all deliveries of a subscription wait, whatever its endpoint does: its client paused it, or an operator
+ * stopped it.
+ */
 export type HoldReason = 'paused' | 'stopped';
 
 /**
- * Why a delivery waits: its endpoint answers but has no room, hangs, or says "too much"; its subscription is held; our network has no way
- * out; or a request is under way, and the delivery is attempted again should its process die (`open`). A publication waits for the broker.
+ * The reason for which a delivery waits: its endpoint answers but has no room, hangs, or answers "too much"; its subscription is
+ * held; our network has no way out; or a request is under way, and the delivery is attempted again if its process dies (`open`).
+ * A publication waits for the broker.
  */
 export type WaitingReason = 'full' | 'hung' | 'busy' | HoldReason | 'egress' | 'open' | 'broker';
 
@@ -119,7 +123,7 @@ export type Delivered = DeliveryFacts & { kind: 'delivered'; beganAt: number; an
 /** No 2xx status in time; the next attempt is due at `retryAt`. */
 export type Failed = DeliveryFacts & { kind: 'failed'; beganAt: number; answer: Answer; retryAt: number };
 /**
- * The last attempt failed. Or none was made because the delivery grew too old or was one too many: that says nothing about its
+ * The last attempt failed. Or none was made because the delivery grew too old or exceeded the limit: that says nothing about its
  * receiver.
  */
 export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number } & (

@@ -630,7 +630,7 @@ describe('disposing of a running step', () => {
   test.each([
     ['its queue', async (line: ALine) => broker.put(line.input, ['hung']), ({ input }: ALine) => input],
     ['the suspects lane', (line: ALine) => putAside(line.name, 'hung'), ({ name }: ALine) => suspectsQueue(name)],
-  ])('gives what does not end in time back to %s, and heeds nothing that comes of it', async (_, put, queueOf) => {
+  ])('gives what does not end in time back to %s, and ignores its results', async (_, put, queueOf) => {
     const { shutdown, clock, ...tools } = patient();
     const released = Promise.withResolvers<void>();
     const cut = jest.fn(() => released.resolve());

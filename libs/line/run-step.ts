@@ -36,7 +36,7 @@ export type RunningStep = AsyncDisposable & {
   taken(): number;
   /** Mean number of messages in recently published batches. */
   perBatch(): number;
-  /** Takes no more until every reason is resumed; finishes what is held. */
+  /** Takes no more until every reason is resumed; finishes held messages. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
 };
@@ -59,14 +59,14 @@ export type StepTools<M = unknown> = HandOverTools<M> & {
 };
 
 const HOLD_MS = 10_000;
-/** Limits at the end: to pause the consumers; to publish what is done; to put it into a room instead. */
+/** Limits at the end: to pause the consumers; to publish finished work; to put it into a room instead. */
 const PAUSE_LIMIT_MS = 800;
 const GIVE_BACK_LIMIT_MS = 1_000;
 const PUT_LIMIT_MS = 1_000;
 
 /**
- * Takes and handles messages until disposed, or until the process is told to stop: then it takes no more and finishes what it has
- * begun. Gives back what does not end in time.
+ * Takes and handles messages until disposed, or until the process is asked to stop: then it takes no more and finishes begun
+ * work. Gives back messages that do not end in time.
  */
 export function runStep<M>(running: Step<M>, tools: StepTools<M>): RunningStep {
   return new StepRunner(running, tools);
@@ -150,7 +150,7 @@ class StepRunner<M> implements RunningStep {
   }
 
   async #endTaking(): Promise<void> {
-    // First stops taking: messages given back would come again. A broker that hangs must not delay this.
+    // First stops taking: messages given back would be redelivered. A broker that hangs must not delay this.
     await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
     this.#suspects.close();

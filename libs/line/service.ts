@@ -44,11 +44,11 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
   /** Publishes due rows again and again. */
   publishRepeatedly<Row>(name: string, rows: ClaimedRows<Row>, how: Repetition): AsyncDisposable;
-  /** Resolves when the process is told to stop. */
+  /** Resolves when the process is asked to stop. */
   untilStopped(): Promise<void>;
 };
 
-export type Repetition = { intervalMs: number; complaint: string };
+export type Repetition = { intervalMs: number; warning: string };
 
 /** Connections to Postgres for the waiting room; idle ones are closed. */
 const ROOM_CONNECTIONS = 4;

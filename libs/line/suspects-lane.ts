@@ -6,7 +6,7 @@ export type SuspectsLaneOptions = ConsumeCallbacks & { step: string; clock: Cloc
 
 /** A message that crashes its process is redelivered to the next process, and crashes it within this time. */
 const AFTER_START_MS = 5_000;
-/** A consumer is not opened and cancelled for each of many that come again one after the other. */
+/** After this pause, so that no consumer is opened and cancelled for each of many redelivered messages. */
 const REST_MS = 200;
 const MAY_BE_BLAMED = 'what came again may kill';
 
@@ -31,13 +31,13 @@ export class SuspectsLane {
     this.resume();
   }
 
-  /** Something that came again is in hand. */
+  /** A redelivered message is in hand. */
   pause(): void {
     this.#opening?.[Symbol.dispose]();
     void this.consumer.pause(MAY_BE_BLAMED);
   }
 
-  /** Nothing that came again is in hand any more. */
+  /** No redelivered message is in hand any more. */
   resume(): void {
     const afterMs = Math.max(REST_MS, this.#opensAt - this.#clock.now());
     if (!this.#isClosed) this.#opening = this.#clock.after(afterMs, () => this.consumer.resume(MAY_BE_BLAMED));

@@ -1,6 +1,6 @@
 import { signatures, type Signed } from './signature.ts';
 
-/** One request: what is signed, and what stands beside it in the headers. */
+/** One request: the signed parts, and the other parts of its headers. */
 export type CallbackRequest = Signed & {
   verificationToken: string;
   /** The secrets that sign it, `whsec_…`; empty: it is not signed. */

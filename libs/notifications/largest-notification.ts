@@ -1,6 +1,6 @@
 /**
- * No notification of an event of so many bytes has more. Most have about as many as their event; but the revision form names an old and a
- * new value of each member of what was an object, so that `"a":1,` becomes `"a":{"old_value":null,"new_value":1},`.
+ * No notification of an event of this many bytes is larger. Most are about as large as their event; but the revision form has an
+ * old and a new value of each member of an object, so that `"a":1,` becomes `"a":{"old_value":null,"new_value":1},`.
  */
 export function largestNotification(eventBytes: number): number {
   return Math.ceil(eventBytes * MOST_TIMES) + BESIDE_BYTES;

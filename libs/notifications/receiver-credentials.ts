@@ -2,7 +2,7 @@
 export type ReceiverCredentials = {
   /** Up to five, with their names as the client wrote them. */
   headers?: Record<string, string>;
-  /** RFC 7617. Not beside `oauth2`, nor a header `authorization`: a request has one of them. */
+  /** RFC 7617. Not together with `oauth2`, nor with a header `authorization`: a request has one of them. */
   basic?: { username: string; password: string };
   oauth2?: ClientCredentials;
   /** For TLS client authentication: certificate and intermediates, and the key, in PEM. */

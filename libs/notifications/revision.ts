@@ -35,7 +35,7 @@ function valueOf({ name, announcedAs }: AuditNode, side: JsonObject | null): Jso
   return side?.[name] ?? side?.[announcedAs] ?? null;
 }
 
-/** Null when both are the same. Goes into objects, so that what it tells are leaves. */
+/** Returns null if both are the same. Descends into objects, so that the changes are leaves. */
 function difference(oldValue: JsonValue, newValue: JsonValue): JsonValue | null {
   if (!isObjectOrNull(oldValue) || !isObjectOrNull(newValue)) {
     return isSame(oldValue, newValue) ? null : { old_value: oldValue, new_value: newValue };

@@ -1,6 +1,6 @@
 /**
- * A callback URL for people: without what may be a secret, which is its user, its fragment and all values of its query,
- * including those without a name.
+ * Formats a callback URL for people: without its user, its fragment and all values of its query, including those without a name,
+ * because they may be secret.
  */
 export function shownUrl(url: URL): string {
   // Most have none of these: no new string is made for them.

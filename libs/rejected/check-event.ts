@@ -9,8 +9,8 @@ import { eventsExchange } from '@waybell/line/topology';
 export type CheckedEvent = { kind: 'event'; event: Event; publication: Publication } | Invalid;
 
 /**
- * Reads an event as the services would, to find out before publishing what they would reject. Events are published in UTF-8, by
- * the routing key that they name.
+ * Reads an event as the services would, to find faults before publishing. Events are published in UTF-8, with the routing key
+ * that they name.
  */
 export function checkEvent(written: Buffer, limits: EventLimits): CheckedEvent {
   const decoded = decodeBody({ body: written }, limits.maxBytes);

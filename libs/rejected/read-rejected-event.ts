@@ -64,7 +64,7 @@ export function guidOfBytes({ body, routingKey = '' }: Pick<EventMessage, 'body'
   return bytes.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** Decodes what it can of bytes that are not text, or too many. Without NUL, UTF-16 in Latin letters is readable. */
+/** Decodes as much as possible of bytes that are not text, or too many. Without NUL, UTF-16 in Latin letters is readable. */
 function textOf(message: EventMessage, maxBytes: number): string {
   const decoded = decodeBody(message, maxBytes);
   const bytes = decoded.kind === 'bytes' ? decoded.bytes : message.body.subarray(0, maxBytes);

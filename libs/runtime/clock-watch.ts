@@ -42,11 +42,11 @@ export class ClockWatch implements AsyncDisposable {
     this.#watching = runEvery(
       // Keeps the last known difference: the users of Postgres report that it is away.
       () => this.compare().catch(() => undefined),
-      { intervalMs: EVERY_MS, complaint: 'clock.not-compared', log: options.log, clock: this.#options.clock },
+      { intervalMs: EVERY_MS, warning: 'clock.not-compared', log: options.log, clock: this.#options.clock },
     );
   }
 
-  /** Asks Postgres for its time. Throws if Postgres is away, or so slow that the answer says nothing. */
+  /** Asks Postgres for its time. Throws if Postgres is away, or too slow for a useful answer. */
   compare = async (): Promise<void> => {
     const { ask, limitMs, clock } = this.#options;
     if (limitMs === 0) return;

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { ipv4Inside, readNat64, type Nat64Prefix } from './nat64.ts';
 
 /**
- * Settings beside the registries: networks that callbacks may reach nevertheless, and networks that they never may; prefixes
- * behind which an IPv6 address stands for an IPv4 address; and this machine's own addresses.
+ * Settings in addition to the registries: networks that callbacks may reach nevertheless, and networks that they never may;
+ * prefixes behind which an IPv6 address stands for an IPv4 address; and this machine's own addresses.
  */
 export type CallbackNetworks = {
   allowed: Networks;

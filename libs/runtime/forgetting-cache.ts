@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Timer } from './clock.ts';
 export type ForgettingCacheOptions = {
   /** Limit of entries, or of the sum of sizes where each is set with one; the least recently used one is forgotten. */
   max: number;
-  /** An entry that is neither set nor got for so long, in whole milliseconds, is forgotten. */
+  /** An entry that is neither set nor got for this long, in whole milliseconds, is forgotten. */
   unusedMs: number;
   clock?: Pick<Clock, 'now' | 'after'>;
 };
@@ -12,8 +12,8 @@ export type ForgettingCacheOptions = {
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * A bounded cache that forgets what is not used any more, within a minute, even if nothing comes: what a process remembers is
- * in its memory dumps. `peek` is no use.
+ * A bounded cache that forgets unused entries within a minute, even without calls, because memory dumps show everything that a
+ * process remembers. `peek` does not count as use.
  */
 export function forgettingCache<V extends object>(options: ForgettingCacheOptions): LRUCache<string, V> {
   const { max, unusedMs, clock = systemClock } = options;

@@ -1,4 +1,4 @@
-/** Time to give back what has not ended and to close everything, with servers that do not answer. */
+/** Time to give back unfinished messages and to close everything, with servers that do not answer. */
 const CLOSING_MS = 10_000;
 
 /** Returns the part of a grace time for work in hand: the rest is for closing. */

@@ -17,7 +17,7 @@ export type LastKnownOptions<V> = {
 };
 
 /**
- * Limit of a look-up while `load` is away and a last answer is known: a server that hangs must not cost its own limit each
+ * Limit of a look-up while `load` is away and a last answer is known: a server that hangs must not cost its whole limit each
  * time.
  */
 const PATIENCE_MS = 250;

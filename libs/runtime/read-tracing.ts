@@ -35,12 +35,12 @@ export function readTracing(settings: TracingSettings): { plan?: TracingPlan; mi
   const endpoint = given(settings, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT');
   if (endpoint === undefined) return { misunderstood: [] };
   const misunderstood: Misunderstood[] = [];
-  const complain = (name: keyof TracingSettings, why: string): void => void misunderstood.push({ name, why });
-  if (!isWanted(settings, complain) || !isSendable(settings, endpoint, complain)) return { misunderstood };
-  const headers = pairsOf(settings, ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'], complain);
+  const warn = (name: keyof TracingSettings, why: string): void => void misunderstood.push({ name, why });
+  if (!isWanted(settings, warn) || !isSendable(settings, endpoint, warn)) return { misunderstood };
+  const headers = pairsOf(settings, ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'], warn);
   if (headers === undefined) return { misunderstood };
-  const [sampler, part] = samplingOf(settings, complain);
-  const attributes = pairsOf(settings, ['OTEL_RESOURCE_ATTRIBUTES'], complain);
+  const [sampler, part] = samplingOf(settings, warn);
+  const attributes = pairsOf(settings, ['OTEL_RESOURCE_ATTRIBUTES'], warn);
   const name = given(settings, 'OTEL_SERVICE_NAME')?.text;
   const plan = {
     url: urlOf(endpoint),
@@ -67,54 +67,51 @@ function given(settings: TracingSettings, ...names: (keyof TracingSettings)[]): 
 const wordOf = (settings: TracingSettings, name: keyof TracingSettings) =>
   given(settings, name)?.text.toLowerCase() ?? '';
 
-function isWanted(settings: TracingSettings, complain: Complain): boolean {
+function isWanted(settings: TracingSettings, warn: Complain): boolean {
   const disabled = wordOf(settings, 'OTEL_SDK_DISABLED');
   if (disabled === 'true') return false;
-  if (!['', 'false'].includes(disabled)) complain('OTEL_SDK_DISABLED', 'is neither true nor false: it counts as false');
+  if (!['', 'false'].includes(disabled)) warn('OTEL_SDK_DISABLED', 'is neither true nor false: it counts as false');
   const exporters = wordOf(settings, 'OTEL_TRACES_EXPORTER')
     .split(',')
     .map((word) => word.trim());
   if (exporters.includes('none')) return false;
   const isSent = exporters.includes('otlp') || exporters.join('') === '';
   if (!isSent)
-    complain(
-      'OTEL_TRACES_EXPORTER',
-      'names no exporter that Waybell has: no traces are made. Set it to otlp, or to none',
-    );
+    warn('OTEL_TRACES_EXPORTER', 'names no exporter that Waybell has: no traces are made. Set it to otlp, or to none');
   return isSent;
 }
 
-function isSendable(settings: TracingSettings, endpoint: SettingText, complain: Complain): boolean {
+function isSendable(settings: TracingSettings, endpoint: SettingText, warn: Complain): boolean {
   const protocol = given(settings, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
   const word = protocol?.text.toLowerCase() ?? 'http/protobuf';
   if (word === 'grpc') {
-    complain(
+    warn(
       protocol?.name ?? 'OTEL_EXPORTER_OTLP_PROTOCOL',
       'is grpc, which Waybell does not speak: no traces are made. Set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL to http/protobuf, and OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to where the collector takes that: http://<collector>:4318/v1/traces',
     );
     return false;
   }
   if (protocol !== undefined && word !== 'http/protobuf')
-    complain(protocol.name, 'is not http/protobuf, the one protocol that Waybell speaks: it is used all the same');
+    warn(protocol.name, 'is not http/protobuf, the one protocol that Waybell speaks: it is used all the same');
   const isAddress = ['http:', 'https:'].includes(URL.parse(endpoint.text)?.protocol ?? '');
   if (!isAddress)
-    complain(
+    warn(
       endpoint.name,
       'is not an address with http:// or https://: no traces are made. Write http://<collector>:4318',
     );
   return isAddress;
 }
 
-function samplingOf(settings: TracingSettings, complain: Complain): [sampler: Sampling, part: number] {
+function samplingOf(settings: TracingSettings, warn: Complain): [sampler: Sampling, part: number] {
   const word = wordOf(settings, 'OTEL_TRACES_SAMPLER');
   const sampler = SAMPLERS.find((each) => each === word) ?? 'parentbased_always_on';
   if (word !== '' && word !== sampler)
-    complain('OTEL_TRACES_SAMPLER', `is none of ${SAMPLERS.join(', ')}: it counts as ${sampler}`);
+    warn('OTEL_TRACES_SAMPLER', `is none of ${SAMPLERS.join(', ')}: it counts as ${sampler}`);
   const text = wordOf(settings, 'OTEL_TRACES_SAMPLER_ARG');
   const part = text === '' ? 1 : Number(text);
   if (part >= 0 && part <= 1) return [sampler, part];
   if (sampler.endsWith('traceidratio'))
-    complain('OTEL_TRACES_SAMPLER_ARG', 'is not a number from 0 to 1: it counts as 1, and all traces are recorded');
+    warn('OTEL_TRACES_SAMPLER_ARG', 'is not a number from 0 to 1: it counts as 1, and all traces are recorded');
   return [sampler, 1];
 }
 
@@ -122,7 +119,7 @@ function samplingOf(settings: TracingSettings, complain: Complain): [sampler: Sa
 function pairsOf(
   settings: TracingSettings,
   names: (keyof TracingSettings)[],
-  complain: Complain,
+  warn: Complain,
 ): Record<string, string> | undefined {
   const pairs: Record<string, string> = {};
   for (const name of names) {
@@ -132,7 +129,7 @@ function pairsOf(
       Object.assign(pairs, own);
     } catch (error) {
       const instead = name.endsWith('_HEADERS') ? 'no traces are made' : 'it counts as not set';
-      complain(name, `${error instanceof Error ? error.message : 'cannot be read'}: ${instead}`);
+      warn(name, `${error instanceof Error ? error.message : 'cannot be read'}: ${instead}`);
       return undefined;
     }
   }

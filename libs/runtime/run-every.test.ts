@@ -10,7 +10,7 @@ function working(work: (stop: AbortSignal) => Promise<void>, more: Partial<RunEv
   const clock = new TurnedClock();
   return {
     clock,
-    running: runEvery(work, { intervalMs: INTERVAL_MS, complaint: 'work.failed', log, clock, ...more }),
+    running: runEvery(work, { intervalMs: INTERVAL_MS, warning: 'work.failed', log, clock, ...more }),
   };
 }
 

@@ -11,7 +11,7 @@ export type RunEveryOptions = {
   /** Stops it like disposal, which may come later: a process takes nothing more from this signal on. */
   until?: AbortSignal;
   /** Log message of a failed run; at most once a minute. */
-  complaint: string;
+  warning: string;
   log: Pick<Log, 'warn'>;
   clock?: Clock;
 };
@@ -25,14 +25,14 @@ const STOP_LIMIT_MS = 2_000;
  */
 export function runEvery(
   work: (stop: AbortSignal) => Promise<void>,
-  { intervalMs, beginsAtOnce = false, until, complaint, log, clock = systemClock }: RunEveryOptions,
+  { intervalMs, beginsAtOnce = false, until, warning, log, clock = systemClock }: RunEveryOptions,
 ): AsyncDisposable {
   const disposed = new AbortController();
   const stop = until === undefined ? disposed.signal : AbortSignal.any([disposed.signal, until]);
-  const complain = throttledWarning(log, complaint, clock);
+  const warn = throttledWarning(log, warning, clock);
   const done = (async () => {
     for (let isDue = beginsAtOnce; !stop.aborted; isDue = true) {
-      if (isDue) await work(stop).catch((error: unknown) => stop.aborted || complain(error));
+      if (isDue) await work(stop).catch((error: unknown) => stop.aborted || warn(error));
       await clock.sleep(intervalMs, stop);
     }
   })();

@@ -61,7 +61,7 @@ describe('readKeyRing', () => {
     expect(() => ring.open({ sealed, keyId: 'c' }, 'row')).toThrow(Unavailable);
   });
 
-  test('decrypts once what is opened again and again, and anew what was not for ten minutes', async () => {
+  test('decrypts once what is opened again and again, and again what was not for ten minutes', async () => {
     const clock = new TurnedClock(1);
     const ring = readKeyRing(key('a'), clock);
     const { sealed, keyId } = ring.seal('token', 'row');

@@ -29,7 +29,7 @@ export class Shutdown {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => this.#hear(name));
   }
 
-  /** Aborted when the process is told to stop: nothing more is taken. */
+  /** Aborted when the process is asked to stop: nothing more is taken. */
   get begun(): AbortSignal {
     return this.#begun.signal;
   }
@@ -44,7 +44,7 @@ export class Shutdown {
     this.#watched.push(held);
   }
 
-  /** Await it once the process works: if told to stop earlier, the process holds nothing and exits at once. */
+  /** Await it once the process works: if asked to stop earlier, the process holds nothing and exits at once. */
   async untilBegun(): Promise<void> {
     this.#isAwaited = true;
     if (!this.begun.aborted) await untilGiven(this.begun);

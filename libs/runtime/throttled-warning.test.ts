@@ -3,13 +3,13 @@ import { throttledWarning } from './throttled-warning.ts';
 import { TurnedClock } from './turned-clock.ts';
 
 describe('throttledWarning', () => {
-  test('complains at once, with the reason, and then at most once a minute', () => {
+  test('warns at once, with the reason, and then at most once a minute', () => {
     const said: unknown[] = [];
     const clock = new TurnedClock();
-    const complain = throttledWarning({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', clock);
+    const warn = throttledWarning({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', clock);
     for (const at of [0, 1, 59_999, 60_000, 60_001]) {
       clock.skipTo(at);
-      complain(new Error(`at ${at}`));
+      warn(new Error(`at ${at}`));
     }
     expect(said).toEqual([
       [{ reason: 'at 0' }, 'redis.away'],

@@ -12,10 +12,10 @@ export function throttledWarning(
   message: string,
   { now }: Pick<Clock, 'now'> = systemClock,
 ): (error: unknown) => void {
-  let complainedAt = -Infinity;
+  let warnedAt = -Infinity;
   return (error) => {
-    if (now() - complainedAt < INTERVAL_MS) return;
-    complainedAt = now();
+    if (now() - warnedAt < INTERVAL_MS) return;
+    warnedAt = now();
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, message);
   };
 }

@@ -2,7 +2,7 @@ import { tolerated, str } from './environment.ts';
 
 /**
  * OpenTelemetry's names. Settings of traces never keep a process from starting: any text is accepted, and `readTracing` reports
- * what is wrong with it.
+ * its faults.
  */
 export const tracingSettings = {
   OTEL_SDK_DISABLED: tolerated(str({ default: 'false', desc: 'true: no spans are made, whatever else is set' })),

@@ -1,6 +1,6 @@
 /**
- * A dependency (Postgres, the broker, …) is away. Only adapters throw it; the hand-over then gives back what it holds, waits
- * until `probe` resolves, and consumes again.
+ * A dependency (Postgres, the broker, …) is away. Only adapters throw it; the hand-over then gives back its messages, waits until
+ * `probe` resolves, and consumes again.
  */
 export class Unavailable extends Error {
   readonly dependency: string;

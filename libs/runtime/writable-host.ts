@@ -89,7 +89,7 @@ async function placesOf(url: string, limitMs: number): Promise<HostAddress[]> {
   }
 }
 
-/** Resolves with the server after it has said that it takes writes. */
+/** Resolves with the server after it has confirmed that it takes writes. */
 async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): Promise<HostAddress> {
   const close = () => void client.connection.stream.destroy();
   over.addEventListener('abort', close);

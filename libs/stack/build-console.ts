@@ -8,8 +8,8 @@ const built = join(folder, 'dist', 'index.html');
 const sources = ['src/**/*', 'index.html', 'package.json', 'vite.config.ts'];
 
 /**
- * Builds the page in the browser where it is not there, or older than what it is made of. It takes a second or so, while
- * servers start. A page that cannot be built keeps nothing else from starting: that is said.
+ * Builds the page in the browser if it is missing, or older than its sources. This takes a second or so, while servers start. A
+ * page that cannot be built is reported, and keeps nothing else from starting.
  */
 export async function buildConsole(report: (line: string) => void): Promise<void> {
   if (!isOutdated()) return;

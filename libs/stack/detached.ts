@@ -6,7 +6,7 @@ import { LogTail } from './log-tail.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { conditionOf } from './stack-state.ts';
 
-/** Starts a supervisor that outlives this process, relays what it says, and resolves when everything is ready. */
+/** Starts a supervisor that outlives this process, prints its output, and resolves when everything is ready. */
 export async function startDetached(
   folder: StackFolder,
   env: NodeJS.ProcessEnv,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 /** A label of all containers and their data, `name=value`: what removes those that a killed test run left knows them by it. */
 export const CONTAINER_LABEL = 'WAYBELL_CONTAINER_LABEL';
 
-/** Runs the client of the Docker engine; resolves with what it prints. */
+/** Runs the client of the Docker engine; resolves with its output. */
 export async function docker(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('docker', args);
   return stdout;

@@ -16,7 +16,7 @@ export type BrowserMachine = {
   install(packages: string[]): Promise<boolean>;
 };
 
-/** The machine that this process runs on. `report` hears what is being installed. */
+/** The machine that this process runs on. `report` gets the names of packages being installed. */
 export const browserMachine = (report: (line: string) => void): BrowserMachine => ({
   isExecutable,
   findOnPath: (name) => firstExecutable(name, foldersOnPath()),

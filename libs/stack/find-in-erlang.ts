@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-/** A program that comes with Erlang: beside the broker, on the path, or beside the `erl` that is. */
+/** Finds a program that comes with Erlang: next to the broker, on the path, or next to its `erl`. */
 export function findInErlang(program: 'epmd' | 'erl_call', broker: string): string | undefined {
   const folders = [dirname(broker), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
   return folders

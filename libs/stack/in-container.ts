@@ -22,8 +22,8 @@ export type Contained = {
 };
 
 /**
- * Runs a container for as long as this process lives, which hands on what it is told by signals and prints what the
- * server prints. Arguments: name, what to copy, where to, arguments of `docker create`.
+ * Runs a container for as long as this process lives, forwards signals to it, and prints its output. Arguments: name, sources and
+ * targets of copies, arguments of `docker create`.
  */
 const RUN = `
 name=$1 from=$2 to=$3

@@ -11,8 +11,8 @@ export type InheritedServer = { variable: string; url: string };
 export type Inherited = { servers: InheritedServer[]; env: NodeJS.ProcessEnv };
 
 /**
- * Tells servers that the environment is meant to name from what `./waybell env` left in it: the stack's own addresses
- * count as not set. Throws where it says to start another checkout's stack, or to use the servers of another stack.
+ * Distinguishes servers that the environment names from those that `./waybell env` left in it: the stack's own addresses count as
+ * not set. Throws if it names another checkout's stack, or the servers of another stack.
  */
 export function readInherited(folder: StackFolder, given: NodeJS.ProcessEnv): Inherited {
   const env = { ...given };

@@ -18,7 +18,7 @@ export function postgresFolder(folder: StackFolder, record: StackRecord, user: U
     return near;
   }
   const path = record.postgresFolder ?? (canEnter(folder.home, user) ? near : join(ELSEWHERE, folder.id));
-  // Without a record of it, what lies there belongs to an earlier stack of the same path: its password is lost.
+  // Without a record, the files there belong to an earlier stack of the same path: its password is lost.
   if (path !== near && record.postgresFolder === undefined) rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (path !== near) {
@@ -31,7 +31,7 @@ export function postgresFolder(folder: StackFolder, record: StackRecord, user: U
   return path;
 }
 
-/** Deletes the files of Postgres that lie outside the stack's folder. */
+/** Deletes the files of Postgres outside the stack's folder. */
 export function removePostgresElsewhere(folder: StackFolder): void {
   rmSync(join(ELSEWHERE, folder.id), { recursive: true, force: true });
   rmSync(join(ELSEWHERE, `${folder.id}.home`), { force: true });

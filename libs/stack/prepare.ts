@@ -10,7 +10,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 const silent = () => createLog({ service: 'migrate', level: 'silent' });
 
 /**
- * Creates or changes the tables, which may take long, as the log tells; resolves with the names of the migrations applied. Its
+ * Creates or changes the tables, which may take long, as the log shows; resolves with the names of the migrations applied. Its
  * module is loaded only now: the ORM takes longer to load than most commands take to run.
  */
 export async function prepareDatabase(address: ServerAddress, log: Log = silent()): Promise<string[]> {
@@ -18,7 +18,7 @@ export async function prepareDatabase(address: ServerAddress, log: Log = silent(
   return migrate({ ...address, log });
 }
 
-/** Declares exchanges, queues and bindings; what is there already stays. Resolves with the names of the queues. */
+/** Declares exchanges, queues and bindings; existing ones stay. Resolves with the names of the queues. */
 export async function prepareBroker(address: ServerAddress, env: NodeJS.ProcessEnv): Promise<string[]> {
   const topology = topologyOf(env);
   await declareTopology(address, topology);

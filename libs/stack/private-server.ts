@@ -8,9 +8,9 @@ export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: st
 export type ContainerSetup = Omit<ServerSetup, 'binary'> & { report: (line: string) => void };
 
 export type ServerKind = {
-  /** Virtual hosts of RabbitMQ beside `/`, with the same users and rights. */
+  /** Virtual hosts of RabbitMQ in addition to `/`, with the same users and rights. */
   vhosts?: readonly string[] | undefined;
-  /** Lines for rabbitmq.conf beside those that every node has. */
+  /** Lines for rabbitmq.conf in addition to those that every node has. */
   configuration?: readonly string[] | undefined;
   /** For tests: nothing of it is to survive the machine, and many share it. */
   isThrowaway?: boolean | undefined;

@@ -7,7 +7,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 /** A broker that hangs must not hold up what asks. */
 const LIMIT_MS = 3_000;
 
-/** Queues without a leader are answered late, each: asked one after the other, many would not be told in time. */
+/** Each queue without a leader is answered late: one after the other, many would take too long. */
 const CHANNELS = 8;
 
 /**

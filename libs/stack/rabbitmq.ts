@@ -13,13 +13,13 @@ import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
 import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
 
 /**
- * After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after so long,
- * instead of 180,000; until then no queue counts that retry.
+ * After a crash the broker may publish an expired retry to a queue that has no leader yet. It tries again after this time,
+ * instead of 180,000 ms; until then no queue counts that retry.
  */
 export const DEAD_LETTER_TIMEOUT_MS = 5_000;
 const DEAD_LETTER_TIMEOUT = `-rabbit dead_letter_worker_publisher_confirm_timeout ${DEAD_LETTER_TIMEOUT_MS}`;
 
-/** A process reads a message whole before it knows what it is: the broker refuses larger ones, and closes the channel. */
+/** A process reads a message whole before it knows its type: the broker refuses larger ones, and closes the channel. */
 export const MAX_MESSAGE_BYTES = 2 ** 24;
 
 /** The name under which the port of the management API is claimed. */
@@ -161,7 +161,7 @@ export function rabbitmqContainer(setup: ContainerSetup): PrivateServer {
   };
 }
 
-/** Tells the nodes of a stack where each other is, and the command line tools as well. */
+/** Tells the nodes of a stack, and the command line tools, the addresses of the others. */
 export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec {
   const port = portOf(record, 'epmd');
   return {

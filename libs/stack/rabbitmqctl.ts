@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { findInErlang } from './find-in-erlang.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 
-/** Runs `rabbitmqctl` for a private node; resolves with what it prints. Rejects where it fails. */
+/** Runs `rabbitmqctl` for a private node; resolves with its output. Rejects if it fails. */
 export const rabbitmqctl = (node: ProcessSpec, ...args: string[]): Promise<string> => run('rabbitmqctl', node, args);
 
 /** The same of `rabbitmq-queues`. */

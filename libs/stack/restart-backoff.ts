@@ -1,7 +1,7 @@
 /** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
 export const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
 
-/** Whether what has ended is started again; `soon`, where a test must not wait: after a second at most. */
+/** Whether a process that has ended is started again; `soon`: after a second at most, if a test must not wait. */
 export type RestartPolicy = 'never' | 'backed off' | 'soon';
 
 const SOON_MS = 1_000;

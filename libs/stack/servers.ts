@@ -118,7 +118,7 @@ type Plan = {
 const isMapper = ({ spec }: SupervisedProcess): boolean => spec.name === 'epmd';
 
 /**
- * Starts private servers, all at once, and resolves when they are ready. Throws StartFailed (having stopped what it
+ * Starts private servers, all at once, and resolves when they are ready. Throws StartFailed (after stopping those that it
  * started) or NoServer.
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {

@@ -13,19 +13,19 @@ export type ServiceSetup = {
   addresses: Record<string, string>;
   /** The management API of the stack's RabbitMQ, where it has one. */
   managementUrl?: string | undefined;
-  /** How long the service may finish what it holds when it is stopped. */
+  /** Limit for the service to finish its work when it is stopped. */
   shutdownGraceMs: number;
 };
 
 /**
- * Deliveries outlive the young generation and die in the old one, which V8 lets grow to a multiple of what lives there
- * before it looks, the more the larger its limit. Seen, and what it costs: docs/operating/sizing.md.
+ * Deliveries outlive the young generation and die in the old one, which V8 lets grow to a multiple of its live objects before it
+ * collects, more with a larger limit. Observations and cost: docs/operating/sizing.md.
  */
 export const MEMORY = ['--max-old-space-size=512'];
 
 /**
- * glibc keeps what is freed in an arena for each thread, and after the first large block that is freed also blocks of that
- * size: large bodies would stay resident once they were in memory. So these are given back at once.
+ * glibc keeps freed memory in an arena for each thread, and after the first large freed block also blocks of that size: large
+ * bodies would stay resident. With these settings they are given back at once.
  */
 export const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
@@ -72,7 +72,7 @@ export function adminAddress(record: StackRecord, env: NodeJS.ProcessEnv): strin
 const adminPort = (record: StackRecord, env: NodeJS.ProcessEnv): string =>
   env['ADMIN_PORT'] || String(portOf(record, 'admin'));
 
-/** Undefined when the process at `health` is ready, else what it says it waits for. */
+/** Returns undefined when the process at `health` is ready, otherwise what it waits for. */
 export async function waitsFor(health: string): Promise<string | undefined> {
   try {
     const answer = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) });

@@ -14,7 +14,7 @@ export type StackService = {
   databaseRole?: string;
   /** Reads and checks its settings; loaded only where asked for, as most commands start without. */
   config: () => Promise<{ readConfig: (env: NodeJS.ProcessEnv) => unknown }>;
-  /** Whether clients call it: then it has an address beside the one for health. */
+  /** Whether clients call it: then it has an address in addition to the one for health. */
   isApi?: true;
 };
 

@@ -11,8 +11,8 @@ import { readRecord } from './stack-record.ts';
 const MANAGEMENT = { AMQP_MANAGEMENT_URL: brokerSettings.AMQP_MANAGEMENT_URL };
 
 /**
- * The policies that harm the line there, by the management API that is named, that of a stack of this machine, or what is usually
- * that of the broker; undefined where this does not tell. Throws where one that is named, or of a stack, does not.
+ * Returns the policies that harm the line there, from the named management API, that of a stack of this machine, or the broker's
+ * usual one; undefined if the usual one does not answer. Throws if one that is named, or of a stack, does not.
  */
 export async function harmfulPoliciesAt(
   address: ServerAddress,

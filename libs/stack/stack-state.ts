@@ -9,7 +9,7 @@ export type ProcessEntry = {
   role: 'server' | 'service';
   state: ProcessState | 'external';
   address: string;
-  /** The rest is absent for what others run. */
+  /** The rest is absent for processes that others run. */
   identity?: ProcessIdentity | undefined;
   container?: string;
   health?: string;

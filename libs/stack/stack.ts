@@ -27,7 +27,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   restart?: RestartPolicy;
   onEvent?: (event: ProcessEvent) => void;
   report?: (line: string) => void;
-  /** Aborting it while the stack starts takes down what has started; `startStack` then throws. */
+  /** Aborting it while the stack starts takes down the started parts; `startStack` then throws. */
   signal?: AbortSignal;
 };
 
@@ -64,8 +64,8 @@ export class Stack implements AsyncDisposable {
 }
 
 /**
- * Starts servers, migrates, declares, and starts every service; resolves when all are ready. Throws StartFailed or
- * NoServer, having taken down what it started, or InvalidEnvironment before it starts anything.
+ * Starts servers, migrates, declares, and starts every service; resolves when all are ready. Throws StartFailed or NoServer,
+ * after taking down the started parts, or InvalidEnvironment before it starts anything.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { signal, report = () => undefined } = options;

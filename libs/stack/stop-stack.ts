@@ -28,9 +28,9 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
   forgetState(folder, state.supervisor);
 }
 
-/** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
+/** Deletes the stack's data, logs and secrets, and no other files in its folder. */
 export function removeStack(folder: StackFolder): void {
-  // First: it may fail, and the record has the passwords of what it deletes.
+  // First: it may fail, and the record has the passwords of the servers to delete.
   if (existsSync(folder.recordFile)) removeContained(readRecord(folder));
   removePostgresElsewhere(folder);
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {

@@ -10,7 +10,7 @@ export type ProcessSpec = {
   role: 'server' | 'service';
   command: string;
   args: string[];
-  /** The container that the command runs, where it does: what it is told by a signal reaches that, but for SIGKILL. */
+  /** The container that the command runs, if any: signals reach it, except SIGKILL. */
   container?: string;
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -119,8 +119,8 @@ export class SupervisedProcess {
     const run = this.#run;
     if (this.state === 'stopped') return;
     if (run !== undefined && this.identity !== undefined) {
-      // A server that is still starting may not hear a signal yet, and holds nothing. A service does, and may: in an alarm it
-      // works, and waits for the broker all the same.
+      // A server that is still starting may ignore a signal, and has no work. A service obeys signals, and may have work: in an
+      // alarm it works, and waits for the broker nevertheless.
       const isDeaf = this.state === 'starting' && this.spec.role === 'server';
       const graceMs = isDeaf ? Math.min(this.spec.graceMs, this.#startingGraceMs) : this.spec.graceMs;
       this.state = 'stopping';

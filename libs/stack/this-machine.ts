@@ -7,8 +7,8 @@ import { installServers } from './install-servers.ts';
 import { unpackedRabbitmq } from './unpacked-rabbitmq.ts';
 
 /**
- * The machine that this process runs on. `report` hears what is being installed. RABBITMQ_VERSION asks for a RabbitMQ
- * other than the machine's own.
+ * The machine that this process runs on. `report` gets the names of packages being installed. RABBITMQ_VERSION asks for a
+ * RabbitMQ other than the machine's own.
  */
 export function thisMachine(report: (line: string) => void): Machine {
   const version = process.env['RABBITMQ_VERSION'];
@@ -40,7 +40,7 @@ const FINDERS: Record<ServerName, () => string | undefined> = {
       ...foldersOnPath(),
       ...newestFirst('/opt/homebrew/opt', 'bin', 'postgresql'),
     ]);
-    // A link on the path may lead to where initdb lies beside it.
+    // A link on the path may lead to the folder that has initdb.
     const binary = found === undefined ? undefined : realpathSync(found);
     return binary !== undefined && isExecutable(join(dirname(binary), 'initdb')) ? binary : undefined;
   },

@@ -43,7 +43,7 @@ link "$1.draft"
 mv "$1.draft" "$1"
 `;
 
-/** RabbitMQ of that version, beside the machine's own. `binary` is undefined until it is unpacked. */
+/** RabbitMQ of that version, in addition to the machine's own. `binary` is undefined until it is unpacked. */
 export function unpackedRabbitmq(version: string) {
   const release = RELEASES[version];
   const folder = join(cacheFolder(), `rabbitmq-${version}`);

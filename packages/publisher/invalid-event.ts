@@ -2,7 +2,7 @@
 export interface InvalidEventFacts {
   /** Kind of the fault, such as `payload_invalid`, `unknown_action` or `too_large`. */
   reason: string;
-  /** The place and what is expected there, in words. */
+  /** The fault's place, and the expected value, in words. */
   detail: string;
   /** JSON pointer into the event; absent where it is wrong as a whole. */
   place?: string | undefined;

@@ -13,7 +13,7 @@ export interface OutboxConnection extends OutboxQueries {
   release(error?: Error): void;
 }
 
-/** Whatever runs SQL as a pool or a client of `pg` does. */
+/** Runs SQL, like a pool or a client of `pg`. */
 export interface OutboxQueries {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }

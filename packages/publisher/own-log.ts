@@ -12,7 +12,7 @@ export function ownLog(given: PublisherLog | undefined): PublisherLog {
   };
 }
 
-/** Runs what is not ours; that it throws is printed, and does no harm. */
+/** Runs a caller's function; prints what it throws, and goes on. */
 export function unharmed(run: () => unknown): void {
   try {
     run();

@@ -41,17 +41,17 @@ export interface Publisher {
   trouble(): string | undefined;
   figures(): PublisherFigures;
   /**
-   * Takes nothing more, waits for confirms for so long (10,000 ms), and tells the guids of what was not confirmed. It
-   * closes once: who asks again gets the same promise.
+   * Takes no more events, waits for confirms for this long (10,000 ms), and resolves with the guids that were not confirmed.
+   * Closes once: later calls return the same promise.
    */
   close(options?: { withinMs?: number | undefined }): Promise<{ unconfirmed: string[] }>;
 }
 
-/** Little is under way at once: what waits is in the room, not in the socket. */
+/** Few messages are under way at once: others wait in the publisher, not in the socket. */
 const UNDER_WAY = { messages: 1_000, bytes: 8 * 2 ** 20 };
 const CLOSE_LIMIT_MS = 10_000;
 /** Messages that explain why there is no working connection. */
-const COMPLAINTS = new Set(['broker.connect-failed', 'broker.disconnected', 'broker.blocked']);
+const WARNINGS = new Set(['broker.connect-failed', 'broker.disconnected', 'broker.blocked']);
 
 const CLOSED = 'the publisher is closed';
 
@@ -63,8 +63,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   checkTexts({ name, userId });
   checkNumbers({ heartbeatSeconds, confirmTimeoutMs, bufferBytes });
   const log = ownLog(options.log);
-  /** The connection's last complaint. */
-  let complaint = 'it is not connected yet';
+  /** The connection's last warning. */
+  let warning = 'it is not connected yet';
   const line = openPublisher({
     url,
     ...(tls !== undefined && { tls }),
@@ -77,14 +77,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
     log: {
       info: (facts, message) => log.info(facts, message),
       warn(facts, message) {
-        if (COMPLAINTS.has(message) && 'reason' in facts) complaint = String(facts.reason);
+        if (WARNINGS.has(message) && 'reason' in facts) warning = String(facts.reason);
         log.warn(facts, message);
       },
     },
     clock: systemClock,
   });
   let closed: ReturnType<Publisher['close']> | undefined;
-  const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), complaint));
+  const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), warning));
   const resending = new Resending({ line, budget: new Budget(bufferBytes), trouble, userId });
   const closing = new AbortController();
   // Each call of ready() listens.
@@ -122,8 +122,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-const troubleIn = (state: ReturnType<BrokerPublisher['state']>, complaint: string): string =>
-  state === 'blocked' ? `the broker takes nothing for now: ${complaint}` : complaint;
+const troubleIn = (state: ReturnType<BrokerPublisher['state']>, warning: string): string =>
+  state === 'blocked' ? `the broker takes nothing for now: ${warning}` : warning;
 
 /** Waits until the line is writable, or rejects when the signal is given. */
 function writableOf(line: BrokerPublisher): (signal: AbortSignal) => Promise<void> {

@@ -31,7 +31,7 @@ export type BatchOptions = {
   most: number;
   /** Routing keys whose events are left alone. */
   heldKeys: readonly string[];
-  /** The transaction is open for about so long at most. */
+  /** Approximate limit of an open transaction. */
   holdMs: number;
 };
 
@@ -45,7 +45,7 @@ const BEGIN = `
 begin isolation level read committed read write;
 set local idle_in_transaction_session_timeout = '15s'`;
 
-/** Locks rows that no other relay has, oldest first, up to so many and about so many bytes. */
+/** Locks rows that no other relay has, oldest first, up to a number and about a size in bytes. */
 const claimOf = (table: string): string => `
 with locked as materialized (
   select id, guid, routing_key, event from ${table}
@@ -61,8 +61,8 @@ const setAsideOf = (table: string): string => `update ${table} set failed = $2 w
 type ClaimedEvent = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
 
 /**
- * Publishes some of what waits, and removes what the broker has confirmed. What dies before its commit is found there
- * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
+ * Publishes some waiting events, and removes those that the broker has confirmed. If the process dies before its commit, they are
+ * found there again, with the same guid and bytes. Rejects if Postgres fails: then the connection is to be closed.
  */
 export async function relayBatch(options: BatchOptions): Promise<RelayBatch> {
   const { postgres, table, publisher, most, heldKeys, holdMs } = options;

@@ -9,20 +9,20 @@ type Terms = {
   listens: boolean;
   /** The statement that takes its lock while it sleeps. */
   lock: string;
-  /** It is to end when what it has begun is done. */
+  /** Aborted when the relay is to end after its begun work. */
   halt: AbortSignal;
   /** It is to end now. */
   cut: AbortSignal;
 };
 
-/** The one connection of a relay, and what it hears by it. */
+/** The one connection of a relay, which also receives its notifications. */
 export class RelayConnection implements OutboxQueries {
   readonly #connection: OutboxConnection;
   #listens: boolean;
   readonly #lock: string;
   #isNotified = false;
   #wake: () => void = () => undefined;
-  /** Why it was lost: the next statement only says that it was. */
+  /** The cause of its loss: the next statement's error does not have it. */
   #lost: Error | undefined;
   readonly #onError = (error: Error): void => {
     this.#lost = error;
@@ -86,7 +86,7 @@ export class RelayConnection implements OutboxQueries {
     this.#isNotified = false;
   }
 
-  /** Waits so long, or until a notification, or the signal. */
+  /** Waits for this long, or until a notification, or the signal. */
   async wait(limitMs: number, halt: AbortSignal): Promise<void> {
     if (this.#isNotified) return;
     const woken = new AbortController();

@@ -21,9 +21,9 @@ export interface RelayOptions extends OutboxPlace {
    * does where `max_prepared_transactions` of Postgres is above 0. True unless given.
    */
   listen?: boolean | undefined;
-  /** Hears of what is late or interrupted. Without it each warning is printed once. */
+  /** Gets warnings about late or interrupted events. Without it each warning is printed once. */
   log?: PublisherLog | undefined;
-  /** Hears of each event that the broker never takes. */
+  /** Called for each event that the broker never takes. */
   onFailed?: ((failed: FailedEvent) => void) | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface RelayFigures {
   failed: number;
 }
 
-/** Publishes what is in the outbox, in about the order in which it came. Several may run at once, in any number of processes. */
+/** Publishes the events in the outbox, approximately in their order. Several may run at once, in any number of processes. */
 export interface Relay {
   figures(): RelayFigures;
   /** Why it publishes nothing now, in words; undefined while it can. */
   trouble(): string | undefined;
   /**
-   * Takes nothing more, and waits for what was taken, but no longer than so (10,000 ms): Postgres may not answer. The
+   * Takes no more events, and waits for those already taken, but no longer than this (10,000 ms): Postgres may not answer. The
    * publisher stays open.
    */
   close(options?: { withinMs?: number | undefined }): Promise<void>;
@@ -50,7 +50,10 @@ const BATCH = 500;
 /** Between two looks: twice as long each time that nothing is found. */
 const LEAST_PAUSE_MS = 2;
 const MOST_PAUSE_MS = 16;
-/** After so long without an event it sleeps. Sooner, a slow disk would keep it asleep: commits that notify wait for each other. */
+/**
+ * It sleeps after this long without an event. With a shorter time, a slow disk would keep it asleep: commits that notify wait for
+ * each other.
+ */
 const AWAKE_MS = 500;
 /** Between two looks where it cannot sleep. */
 const IDLE_PAUSE_MS = 100;
@@ -63,7 +66,7 @@ const RETRY_MS = 1_000;
 const HOLD_MS = 5_000;
 const CLOSE_LIMIT_MS = 10_000;
 
-/** Starts a relay. While Postgres or the broker is away, it waits and says so. */
+/** Starts a relay. While Postgres or the broker is away, it waits and warns. */
 export function createRelay(options: RelayOptions): Relay {
   return new OutboxRelay(options);
 }

@@ -18,13 +18,13 @@ type PendingEvent = {
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** Memory of an event beside its bytes. */
+/** Memory of an event in addition to its bytes. */
 const OVERHEAD_BYTES = 1_024;
 
 type ResendingOptions = {
   line: BrokerPublisher;
   budget: Budget;
-  /** Says why nothing can be sent now. */
+  /** Returns why nothing can be sent now. */
   trouble: () => string | undefined;
   userId: string | undefined;
 };
@@ -96,7 +96,7 @@ export class Resending {
     if (this.#pending.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Guids of what was not confirmed until now; it is not sent again. */
+  /** Gives up, and returns the guids of unconfirmed events; they are not sent again. */
   giveUpAll(): string[] {
     const left = [...this.#pending];
     for (const pending of left) pending.end(this.#notConfirmed(pending.event));
@@ -150,7 +150,7 @@ export class Resending {
     if (error instanceof TooLarge) return pending.end(new InvalidEvent({ reason: 'too_large', detail: error.message }));
     this.#trouble = error.message;
     this.resent += 1;
-    // Spread, so that what was refused together does not come again together.
+    // Spread, so that events refused together are not repeated together.
     const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** pending.failures) * (0.5 + Math.random() / 2);
     pending.failures += 1;
     pending.timer = setTimeout(() => this.#send(pending), delayMs);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { defineConfig } from 'tsdown';
 import { outboxMigration } from './outbox-migration.ts';
 
-/** Code of this repository goes into the package; what is published on its own stays a dependency. */
+/** Code of this repository goes into the package; packages that are published separately stay dependencies. */
 export default defineConfig({
   entry: ['index.ts'],
   format: ['esm', 'cjs'],

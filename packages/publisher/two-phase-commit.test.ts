@@ -74,7 +74,7 @@ async function prepare(name: string, before: readonly string[] = ['begin']): Pro
     await client.query(`prepare transaction '${name}'`);
     return event;
   } finally {
-    // Whatever was refused ends with it, and so do temporary tables.
+    // Refused transactions and temporary tables end with it.
     client.release(true);
   }
 }

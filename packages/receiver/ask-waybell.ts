@@ -4,7 +4,7 @@ import type { KeptSubscription } from './kept-subscription.ts';
 export type AskOptions = {
   api: string | URL;
   token: string | (() => string | Promise<string>);
-  /** Ends what is under way. */
+  /** Aborts requests under way. */
   signal: AbortSignal;
 };
 
@@ -138,7 +138,7 @@ async function fetchWithin<T>(
   }
 }
 
-/** `fetch failed` says nothing: its cause does. */
+/** The message `fetch failed` says nothing: its cause does. */
 function causeOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);

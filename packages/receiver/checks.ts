@@ -19,8 +19,8 @@ type CheckTimes = {
 };
 
 /**
- * How one knows that a request comes from Waybell: by its signature, by the token of its subscription, or both. What is
- * given and undefined, as an environment variable may be, is an error, not a check that is left out.
+ * The checks that a request comes from Waybell: its signature, the token of its subscription, or both. A check that is given as
+ * undefined, as from a missing environment variable, is an error, not a check that is left out.
  */
 export type Checks = CheckTimes &
   (
@@ -61,7 +61,7 @@ const LEAST_BYTES = 24;
 
 /** Each of the secrets; a text may have several. */
 export function secretsIn(given: SecretsInput): string[] {
-  // An empty text stays, and is told.
+  // An empty text stays, and is reported.
   const secrets = textsIn(given).flatMap((text) => text.trim().split(/[\s,]+/));
   if (secrets.length === 0) throw new TypeError('there is no signing secret to verify with');
   const wrong = secrets.findIndex((each) => !isSecret(each));
@@ -73,7 +73,7 @@ export function secretsIn(given: SecretsInput): string[] {
   return secrets;
 }
 
-/** Whether its key is the one that its text says: base64 that is not canonical is read as fewer bytes, without an error. */
+/** Whether the key's bytes are those of its text: base64 that is not canonical is read as fewer bytes, without an error. */
 function isSecret(text: string): boolean {
   const [, base64 = ''] = /^whsec_(.+)$/.exec(text) ?? [];
   const key = Buffer.from(base64, 'base64');

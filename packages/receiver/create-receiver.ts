@@ -8,9 +8,12 @@ import { serveLambda, type LambdaAnswer, type LambdaEvent } from './serve-lambda
 import { serveNode, type NodeListener } from './serve-node.ts';
 
 export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
-  /** 8 MiB unless given, which takes any notification of an event of 1 MiB. Where something has read the body before, that has its own limit. */
+  /**
+   * Limit of a body in bytes; defaults to 8 MiB, which takes any notification of an event of 1 MiB. A framework that has read the
+   * body before has its own limit.
+   */
   maxBodyBytes?: number;
-  /** How long a body may take to come, in milliseconds; 10 s unless given. Fastify has its own limit. */
+  /** Limit for the arrival of a body, in milliseconds; defaults to 10 s. Fastify has its own limit. */
   bodyWithinMs?: number;
 };
 
@@ -48,7 +51,7 @@ export function createReceiver(options: ReceiverOptions<'shipper'> | ReceiverOpt
   };
 }
 
-/** Both do the same: the compiler looks at one interface at a time. */
+/** Both do the same: the compiler checks one interface at a time. */
 function receivingOf(options: ReceiverOptions<'shipper'> | ReceiverOptions<'carrier'>) {
   return options.interface === 'shipper' ? receiving(options) : receiving(options);
 }

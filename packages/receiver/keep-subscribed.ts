@@ -14,7 +14,7 @@ export type KeepSubscribedOptions = {
   token: string | (() => string | Promise<string>) | undefined;
   /** The address of this receiver; the same in all its replicas. */
   callbackUrl: string | URL | undefined;
-  /** Names of actions, in which `*` is any text: `['order.*', 'damage.created']`. What is subscribed beside them stays. */
+  /** Names of actions, in which `*` is any text: `['order.*', 'damage.created']`. Subscriptions to other actions stay. */
   actions: string | readonly string[];
   /** Fields of the revision form, for the actions that have one. */
   auditFieldSet?: readonly string[];
@@ -22,9 +22,9 @@ export type KeepSubscribedOptions = {
   everyMs?: number;
   /** How many of those that were missed are sent again in a second; 50 unless given. */
   replaysPerSecond?: number;
-  /** Gets what is not as it should be, once while it lasts; it is printed without this. */
+  /** Called with each trouble, once while it lasts; without it troubles are printed. */
   onTrouble?: (trouble: KeepingTrouble) => unknown;
-  /** Gets what was done. */
+  /** Called with each change that was made. */
   onChange?: (change: KeepingChange) => unknown;
 };
 
@@ -32,7 +32,7 @@ export type Kept = {
   /** Resolves, and never rejects, when the API was asked for the first time: from then on the receiver knows its secrets, unless `state()` has a trouble. */
   ready: Promise<void>;
   state: () => KeptState;
-  /** Ends what is under way. The receiver goes on with what it knows. */
+  /** Ends requests under way. The receiver continues with the secrets and tokens that it knows. */
   close: () => Promise<void>;
   [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -42,9 +42,10 @@ const PER_SECOND = 50;
 const TIMES: SwitchingTimes = { firstPauseMs: 10_000, longestPauseMs: 10 * 60_000, replayPauseMs: 65_000 };
 
 /**
- * Keeps a receiver subscribed, from now on until it is closed: subscribes what is missing, changes what differs, tests what is
- * off and switches it on again, has what was missed replayed, and tells the receiver of secrets and tokens as they change. Several replicas may do so at
- * once. Throws where the options cannot be used; what fails later is told by `onTrouble`, and the receiver goes on receiving.
+ * Keeps a receiver subscribed, from now on until it is closed: subscribes to missing actions, changes subscriptions that differ,
+ * tests those that are off and switches them on again, has missed deliveries replayed, and passes changed secrets and tokens to
+ * the receiver. Several replicas may do so at once. Throws if the options cannot be used; later failures go to `onTrouble`, and
+ * the receiver goes on receiving.
  */
 export function keepSubscribed(receiver: { follow: Follow }, options: KeepSubscribedOptions): Kept {
   return keeping(receiver, options, TIMES);

@@ -51,7 +51,7 @@ export type KeepingChange = {
 };
 
 export type KeptState = {
-  /** When the API last told how all is; undefined before. */
+  /** Time of the last complete answer of the API; undefined before. */
   lookedAt: Date | undefined;
   subscriptions: readonly KeptSubscription[];
   /** Troubles that last. */

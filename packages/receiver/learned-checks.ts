@@ -13,7 +13,7 @@ export type LearnedChecks = {
   learn: () => Promise<boolean>;
 };
 
-/** Called by `keepSubscribed`: from then on the receiver verifies with what is learned, too. */
+/** Called by `keepSubscribed`: from then on the receiver verifies with learned values, too. */
 export type Follow = (learned: LearnedChecks) => void;
 
 type Options<I extends Interface> = { interface: I } & (Checks | LaterChecks);
@@ -23,7 +23,10 @@ export type LearningReader<I extends Interface> = {
   read: (request: ReceivedRequest) => Promise<Received<I> | Refusal>;
 };
 
-/** Reads as `readNotification` does, with what is given and what is learned. A request that neither knows is judged again once more was learned. */
+/**
+ * Reads like `readNotification`, with given and learned values. A request that matches neither is checked again after more was
+ * learned.
+ */
 export function learningReader<I extends Interface>(options: Options<I>): LearningReader<I> {
   let learned: LearnedChecks | undefined;
   const read = (request: ReceivedRequest) => readNotification(request, withLearned(options, learned));
@@ -37,7 +40,7 @@ export function learningReader<I extends Interface>(options: Options<I>): Learni
   };
 }
 
-/** A secret or a token may be newer than what is known. */
+/** A secret or a token may be newer than the known ones. */
 function isUnknown(reading: { kind: string; reason?: string }): boolean {
   return reading.reason === 'signature_does_not_match' || reading.reason === 'token_does_not_match';
 }

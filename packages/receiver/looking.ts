@@ -14,7 +14,7 @@ export type LookingOptions = {
   wanted: WantedSubscriptions;
   troubles: KeepingTroubles;
   onChange: (change: KeepingChange) => void;
-  /** Does what is to be done about a subscription. */
+  /** Brings a subscription to its wanted state. */
   attend: (subscription: KeptSubscription) => void;
   signal: AbortSignal;
 };

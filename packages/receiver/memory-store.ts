@@ -18,7 +18,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { limit = 100_000, keepMs = KEEP_MS, leaseMs = MEMORY_LEASE_MS, now = Date.now } = options;
   requireTimers({ leaseMs });
   requireNumbers({ keepMs, limit });
-  /** The one that ends first comes first, and so with what is done. */
+  /** Ordered by their ends; so are the handled ones. */
   const leases = new Map<string, { lease: string; endsAt: number }>();
   const done = new Map<string, number>();
   const grant = (id: string, lease: string): void => {

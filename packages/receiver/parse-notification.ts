@@ -9,7 +9,7 @@ export type Interface = 'shipper' | 'carrier';
 /** Any notification of an interface; `switch` over its `action` narrows it. */
 export type NotificationOf<I extends Interface> = I extends 'shipper' ? ShipperNotification : CarrierNotification;
 
-/** `unknown_action`: newer than this version of the package, which cannot say what its members are. */
+/** `unknown_action`: newer than this version of the package, which does not know its members. */
 export type Parsed<I extends Interface> =
   | { kind: 'notification'; action: NotificationOf<I>['action']; notification: NotificationOf<I> }
   | { kind: 'unknown_action'; action: string; content: ExactObject };
@@ -18,8 +18,8 @@ export type Parsed<I extends Interface> =
 const MAX_DEPTH = 64;
 
 /**
- * Reads the body of a notification that was verified before: one that comes from a queue of your own. Numbers are kept
- * exact. Only what shows the interface is looked at: what Waybell signed has the members that its types say.
+ * Reads the body of a notification that was verified before: one that comes from a queue of your own. Numbers are kept exact.
+ * Checks only the members that identify the interface: a signed body has the members of its type.
  */
 export function parseNotification<I extends Interface>(
   interfaceName: I,

@@ -29,8 +29,8 @@ export const receivedTable = `do $$ begin
   end if;
 end $$;`;
 
-// A row that another transaction has locked, as recordOnce does while the work lasts, is never waited for: what waits
-// has a connection, and the pool of the work would run out of them. So a row that is there is not inserted again either.
+// A row that another transaction has locked, as recordOnce does during the work, is never waited for: a waiting statement holds a
+// connection, and the pool of the work would run out of them. So an existing row is not inserted again either.
 const BEGIN = `with
   added as (
     insert into waybell_received (id, lease, expires_at)
@@ -63,7 +63,7 @@ const CLEAN_UP = `delete from waybell_received where id in
   returning id`;
 const CLEAN_UP_EVERY_MS = 10_000;
 
-/** A store that processes share, in the table of `receivedTable`, from which it deletes what is over. */
+/** A store that processes share, in the table of `receivedTable`, from which it deletes expired rows. */
 export function postgresStore(postgres: Queryable, { leaseMs = LEASE_MS, keepMs = KEEP_MS }: StoreTimes = {}): Store {
   requireTimers({ leaseMs });
   requireNumbers({ keepMs });
@@ -92,7 +92,7 @@ export function postgresStore(postgres: Queryable, { leaseMs = LEASE_MS, keepMs 
 
 const cleanedAt = new WeakMap<object, number>();
 
-/** Deletes what is over, once in a while for each pool. */
+/** Deletes expired rows, at intervals for each pool. */
 async function cleanUp(pool: object, client: Queryable): Promise<void> {
   if (performance.now() - (cleanedAt.get(pool) ?? -Infinity) < CLEAN_UP_EVERY_MS) return;
   cleanedAt.set(pool, performance.now());
@@ -102,9 +102,9 @@ async function cleanUp(pool: object, client: Queryable): Promise<void> {
 }
 
 /**
- * Records in your own transaction that a notification is handled: false where it was before, and nothing is to be done. Of
- * transactions that do so at once, others wait for the first, and have their turn if it is rolled back. Where neither `postgresStore`
- * nor `inTransaction` is used, delete what is over yourself: `delete from waybell_received where expires_at <= now()`.
+ * Records in your own transaction that a notification is handled: false if it was before, and nothing is to be done. If several
+ * transactions do so at once, the others wait for the first, and have their turn if it is rolled back. If neither `postgresStore`
+ * nor `inTransaction` is used, delete expired rows yourself: `delete from waybell_received where expires_at <= now()`.
  */
 export async function recordOnce(
   transaction: Queryable,
@@ -118,7 +118,7 @@ export async function recordOnce(
 
 /**
  * Runs `work` in a transaction that also records the notification: both or neither. Resolves with whether it was new. Rejects
- * also where Postgres had aborted the transaction and `work` did not say so.
+ * also if Postgres had aborted the transaction and `work` did not throw.
  */
 export async function inTransaction<C extends PooledClient>(
   pool: { connect(): Promise<C> },

@@ -3,7 +3,7 @@ import { refuse, type Refusal } from './refusal.ts';
 
 export type BodyLimits = { maxBytes: number; withinMs: number };
 
-/** Reads a body to its end. What is too large, too slow or broken off is an answer; what is left of it is not read. */
+/** Reads a body to its end. Returns an answer for one that is too large, too slow or broken off; the rest is not read. */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, withinMs }: BodyLimits,

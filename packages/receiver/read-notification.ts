@@ -10,7 +10,7 @@ export type HeadersLike =
 /** A request as it came. `body`: its bytes, or a text of them, before any parser; also in base64, as AWS Lambda gets it. */
 export type ReceivedRequest = { headers: HeadersLike; body: unknown };
 
-/** Members of a request beside its notification. */
+/** Members of a request in addition to its notification. */
 export type About = {
   /** `webhook-id`: the same on every attempt, and if the message is sent again. */
   id: string;
@@ -18,9 +18,9 @@ export type About = {
   attempt: number;
   /** A test: no event happened. */
   isTest: boolean;
-  /** When this attempt began; undefined where no header says it. */
+  /** The start of this attempt; undefined without its header. */
   sentAt: Date | undefined;
-  /** The text as it came, which to store: JSON of your own would lose digits. `parseNotification` reads it again. */
+  /** The text as it came, for storing: a new JSON text would lose digits. `parseNotification` reads it again. */
   body: string;
 };
 

@@ -9,7 +9,7 @@ function raise(message: string): never {
 }
 
 describe('where something else fails, a receiver', () => {
-  test('tells of work that fails when nobody waits for it any more, and begins anew at the next attempt', async () => {
+  test('tells of work that fails when nobody waits for it any more, and starts over at the next attempt', async () => {
     const { promise, reject } = Promise.withResolvers<void>();
     const handle = jest.fn<() => Promise<void>>().mockReturnValueOnce(promise).mockResolvedValueOnce();
     const { ask, troubles } = aReceiver({ handle, handleWithinMs: 1 });

@@ -37,7 +37,7 @@ describe('receive', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  test('answers 500 where the handler throws, tells of it, and begins anew at the next attempt', async () => {
+  test('answers 500 where the handler throws, tells of it, and starts over at the next attempt', async () => {
     const handle = jest.fn<() => Promise<void>>().mockRejectedValueOnce(new Error('no')).mockResolvedValueOnce();
     const { ask, troubles } = aReceiver({ handle });
     expect(await ask(request({ id: 'an-id' }))).toEqual([500, 'failed']);

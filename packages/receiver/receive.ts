@@ -72,7 +72,7 @@ export function receiving<I extends Interface>(
       case 'repeated':
         return answer(200, { status: 'repeated' });
       case 'in_progress':
-        // The first may yet fail: its repeat must come again.
+        // The first may yet fail: then the repeat is needed.
         return answer(503, { status: 'in_progress' }, { 'retry-after': '1' });
       case 'failed':
         return failed({ ...outcome, id, action }, outcome.in === 'work' && !isQueued ? 500 : 503);

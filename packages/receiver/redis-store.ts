@@ -48,7 +48,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   };
 }
 
-/** Whether Redis set a key. Throws for what is no reply to that: a `command` that resolves with nothing would have all handled twice. */
+/** Whether Redis set a key. Throws for any other reply: a `command` that resolves with nothing would have all handled twice. */
 function isSet(reply: unknown): boolean {
   if (reply === null) return false;
   // A client may be set to reply with bytes.

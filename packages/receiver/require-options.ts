@@ -15,7 +15,7 @@ export function requireTimers(timesMs: Record<string, number>): void {
   requireNumbers(timesMs, MOST_TIMER_MS);
 }
 
-/** Throws for what is given and no function. */
+/** Throws for options that are given and are no function. */
 export function requireFunctions(functions: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(functions))
     if (value !== undefined && typeof value !== 'function') throw new TypeError(`"${name}" must be a function`);

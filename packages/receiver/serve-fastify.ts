@@ -14,7 +14,7 @@ export type FastifyScope = {
 type FastifyRequest = { method: string; headers: IncomingHttpHeaders; body: unknown };
 type FastifyReply = { code(status: number): unknown; headers(headers: Record<string, string>): unknown };
 
-/** Its own parser of bodies holds in its own scope: that of the application stays. */
+/** The plugin's own parser of bodies applies to its scope only: that of the application stays. */
 export function serveFastify({ receive, limits }: Serving): (scope: FastifyScope) => Promise<void> {
   return async (scope) => {
     scope.removeAllContentTypeParsers();

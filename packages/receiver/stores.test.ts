@@ -119,7 +119,7 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
     return { store, lease: begun.lease };
   };
 
-  test('begins anew what failed', async () => {
+  test('starts over what failed', async () => {
     const { store, lease } = await begin(`${kind}-failed`);
     expect(await store.begin(`${kind}-failed`)).toEqual({ kind: 'in_progress' });
     await store.fail(`${kind}-failed`, lease);

@@ -4,8 +4,8 @@ import { writeExact } from '@waybell/events/write-exact';
 const MAX_DEPTH = 1_000;
 
 /**
- * JSON with every digit of what was received, which `JSON.stringify` does not write everywhere: a `bigint` has it throw. Throws a
- * `TypeError` for what JSON has no word for.
+ * Writes JSON with every digit as received, which `JSON.stringify` does not do in each runtime: it throws for a `bigint`. Throws
+ * a `TypeError` for values that JSON does not have.
  */
 export function stringify(value: unknown): string {
   const written = writeExact(value, MAX_DEPTH);

@@ -21,7 +21,7 @@ export type SwitchingOptions = {
 };
 
 export type SwitchingOn = {
-  /** Begins what is to be done about a subscription as it is now. */
+  /** Begins to bring a subscription to its wanted state. */
   attend: (subscription: KeptSubscription) => void;
 };
 
@@ -32,8 +32,9 @@ type Tries = { tries: number; onAtMs: number };
 const AT_ONCE = 4;
 
 /**
- * Switches on again what is off: tests it at once, then with growing pauses, and switches it on when a test is answered 2xx. One that
- * goes off again soon after that has the longer pause, so that a receiver that answers tests and nothing else is left off ever longer.
+ * Switches on subscriptions that are off: tests at once, then with growing pauses, and switches on when a test is answered 2xx.
+ * One that is switched off again soon after has the longer pause, so that a receiver that answers tests and nothing else is tried
+ * ever less often.
  */
 export function switchingOn(options: SwitchingOptions): SwitchingOn {
   const { waybell, troubles, onChange, perSecond, times, signal } = options;

@@ -22,7 +22,7 @@ export function tellTrouble(onTrouble: (trouble: Trouble) => unknown = printer()
   };
 }
 
-/** Strangers get 4xx all the time; the first may be one's own: a secret that is wrong. */
+/** Strangers cause 4xx all the time; but the first may be one's own fault: a wrong secret. */
 function printer(): (trouble: Trouble) => void {
   const printed = new Set<string>();
   return (trouble) => {

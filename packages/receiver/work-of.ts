@@ -35,7 +35,7 @@ export function workOf<I extends Interface>(options: WorkOptions<I>): (received:
     throw new TypeError('give one of "handle", "on" and "enqueue"');
   requireFunctions({ handle, otherwise, enqueue, onUnknownAction });
   if (enqueue !== undefined) return enqueue;
-  // A handler of an action takes its notifications, which its name says and the compiler cannot follow.
+  // A handler of an action takes the notifications of that action, which the compiler cannot follow.
   const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
   const handlerOf = (action: string) => handle ?? handlers?.[action] ?? otherwise;
   const names: readonly string[] = actionNames[options.interface];

@@ -5,7 +5,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 
 const RULES = ['exhausted', 'window'] as const satisfies DeactivationRule[];
 
-/** Shows operators what was switched off: subscribers are not told (carrier-webhooks, States). */
+/** Logs and counts deactivations for operators: subscribers are not notified (carrier-webhooks, States). */
 export function announceDeactivations({ log, metrics }: { log: Log; metrics: Metrics }): (off: Deactivated) => void {
   const deactivations = countDeactivations(metrics);
   // Prometheus misses the first increase of a counter that did not exist before.

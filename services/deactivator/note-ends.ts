@@ -3,7 +3,7 @@ import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /**
  * Notes how deliveries ended. A subscription with an exhausted delivery is due to be switched off, which `switch-off.ts` decides.
- * Noting the same deliveries twice changes nothing but how many the platform is told have failed.
+ * Noting the same deliveries twice changes only the number of failures that notices report.
  */
 export type NoteEnds = (ends: readonly DeliveryEnd[]) => Promise<void>;
 
@@ -38,7 +38,7 @@ export function noteEndsIn(postgres: Postgres, { offOnExhausted }: { offOnExhaus
         offOnExhausted,
       ]);
     }
-    // Last: should anything fail before, they come again, and are counted once.
+    // Last: if anything fails before, the ends are redelivered, and counted once.
     if (exhausted.length > 0) {
       await ask(NOTE_EXHAUSTED, [
         exhausted.map(({ subscription }) => subscription),

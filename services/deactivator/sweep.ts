@@ -16,7 +16,7 @@ export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions
     gauge.set(held);
     if (held > before) log.warn({ held }, 'deactivations.held');
   }
-  return runEvery(sweep, { intervalMs, complaint: 'sweep.failed', log });
+  return runEvery(sweep, { intervalMs, warning: 'sweep.failed', log });
 }
 
 export function gaugeHeld(metrics: Metrics): Gauge {

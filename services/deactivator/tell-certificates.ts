@@ -26,7 +26,7 @@ export function startTellingCertificates(
     const { rows } = await whenAvailable(postgres, () => postgres.query<Record<string, number>>(COUNT));
     for (const [state, certificates] of Object.entries(rows[0] ?? {})) gauge.set({ state }, certificates);
   }
-  return runEvery(tell, { intervalMs, beginsAtOnce: true, complaint: 'certificates.not-told', log });
+  return runEvery(tell, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
 }
 
 export function gaugeCertificates(metrics: Metrics): Gauge<'state'> {

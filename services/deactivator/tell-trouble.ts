@@ -4,7 +4,7 @@ import { runEvery } from '@waybell/runtime/run-every';
 
 /** A notice about an endpoint is published once deliveries have waited there for longer than this, … */
 const LATE = "interval '5 minutes'";
-/** … and again so often, as are deliveries that failed. */
+/** … and repeated at this interval, like notices of failed deliveries. */
 const EVERY = "interval '1 hour'";
 const KEPT = "interval '7 days'";
 const PRUNED_AT_ONCE = 10_000;
@@ -19,7 +19,7 @@ const STATEMENTS = [
   { name: 'tell-late-endpoints', text: `select waybell.tell_late_endpoints(${LATE}, ${EVERY})` },
 ];
 
-/** Writes notices of what goes on, at each interval, and forgets old ones. */
+/** Writes notices of waiting and failing, at each interval, and deletes old ones. */
 export function startTellingTrouble(
   postgres: Postgres,
   { intervalMs, log }: { intervalMs: number; log: Log },
@@ -27,5 +27,5 @@ export function startTellingTrouble(
   async function tell(): Promise<void> {
     for (const statement of STATEMENTS) await whenAvailable(postgres, () => postgres.query(statement));
   }
-  return runEvery(tell, { intervalMs, complaint: 'trouble.not-told', log });
+  return runEvery(tell, { intervalMs, warning: 'trouble.not-told', log });
 }

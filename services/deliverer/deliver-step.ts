@@ -67,6 +67,6 @@ function isOfAttempt(outgoing: Outgoing): boolean {
 function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
   // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
   const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
-  // Not `attempt:`, under which releases up to 0.2.0 remembered that one waits.
+  // Differs from `attempt:`, which releases up to 0.2.0 used for deliveries that wait.
   return `attempted:${guid}:${attempt}${hand}`;
 }

@@ -53,7 +53,7 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** A delivery that came again may have been put into its room. */
+/** A redelivered delivery may have been put into its room. */
 async function areWaiting(
   deliveries: readonly Delivery[],
   targets: readonly KnownTarget[],
@@ -91,14 +91,14 @@ class DeliveryHandler {
       options.onElsewhere(delivery.waited.room);
     const over = endWithoutAttempt(delivery, target, options);
     if (over !== undefined) return endWith(end, recordWithEnd(over));
-    // Without a target it is over.
+    // A delivery without a target has ended.
     if (target === undefined || room === undefined) return;
     delivery.room = room;
     const hold = holdOf(target, now, delivery.byHand);
     if (hold !== undefined) return endWith(end, [waitHeld(delivery, hold, options)]);
     if (target.missingKey !== undefined) {
       options.onKeyMissing(target.missingKey);
-      // Not in a room, whose limit could end it before the key comes.
+      // A room has a limit, which could end it before the key comes.
       return endWith(end, [publishWaiting(delivery)]);
     }
     const requestedAt = options.clock.now();
@@ -171,7 +171,7 @@ function isPresent(target: KnownTarget): target is DeliveryTarget {
   return target !== undefined && !(target instanceof Error);
 }
 
-/** It is due when the hold ends, or it is too old, whichever is first. */
+/** Puts it into the room of its subscription, due when the hold ends or the delivery is too old, whichever is first. */
 function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeMs, now }: EndOptions): Waiting {
   return wait(delivery, { why, afterMs: Math.min(until, tooOldAt(delivery.createdAt, maxAgeMs)) - now() });
 }

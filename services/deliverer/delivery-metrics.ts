@@ -111,7 +111,7 @@ function secondsBetween(earlierMs: number, laterMs: number): number {
   return Math.max(0, laterMs - earlierMs) / 1_000;
 }
 
-/** False for a delivery that waited for its endpoint or a server: its lateness says nothing about deliverers. */
+/** False for a delivery that waited for its endpoint or a server: its lateness is not caused by deliverers. */
 function waitsForUs({ waited, mayWait }: Delivery): boolean {
   return waited === undefined && mayWait !== true;
 }
@@ -120,7 +120,7 @@ function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {
   return dueAt;
 }
 
-/** Deliveries of a step: batches for which it asks what it needs, and those of others that were begun. */
+/** Deliveries of a step: batches whose queries are under way, and deliveries of others that were begun. */
 type DeliveriesInHand = { asked: Set<readonly Delivery[]>; begun: Set<Delivery> };
 
 /** Age in seconds of the delivery that has been due longest. */

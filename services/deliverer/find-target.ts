@@ -35,16 +35,16 @@ type TargetRow = {
   account_guid: string;
   callback_url: string;
   ended_reason: string | null;
-  /** In base64, as those below. */
+  /** In base64, like the sealed members below. */
   verification_token_sealed: string;
   verification_token_key_id: string;
-  /** With blanks between them; null for a client without secrets. */
+  /** Separated by blanks; null for a client without secrets. */
   signing_guids: string | null;
   signing_sealed: string | null;
   signing_key_ids: string | null;
   /** Null for a host without credentials. */
   credentials_guid: string | null;
-  /** Only where asked for, as they may be long. */
+  /** Only if requested, because they may be long. */
   credentials_sealed?: string | null;
   credentials_key_id?: string | null;
 };
@@ -127,7 +127,7 @@ export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget 
   return target && { ...target, reportsSuccess: true };
 }
 
-/** Whether two answers are equal in all that they say. */
+/** Whether two answers are equal in all members. */
 export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTarget | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return (

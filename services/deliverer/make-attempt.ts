@@ -21,7 +21,7 @@ export type AttemptOptions = {
   now: () => number;
 };
 
-/** An older look-up does not tell whether a success matters. The deactivator's window may be off by as much. */
+/** An older look-up does not show whether a success matters. The deactivator's window may be off by as much. */
 const STALE_LOOK_UP_MS = 1_000;
 /** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
 const EGRESS_PAUSE_MS = 1_000;

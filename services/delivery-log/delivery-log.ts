@@ -30,7 +30,7 @@ export function openDeliveryLog(service: Service<Config>): DeliveryLog {
   const sent = byHand({ sendings, write, log });
   return {
     step: recordStep({ write: inTime.write, config }),
-    sendByHand: () => service.publishRepeatedly('sent-by-hand', sent, { intervalMs, complaint: 'sending.failed' }),
+    sendByHand: () => service.publishRepeatedly('sent-by-hand', sent, { intervalMs, warning: 'sending.failed' }),
     keepPartitions: () =>
       keepPartitions({ partitions: inTime.partitions, sendings, config, until: shutdown.begun, log }),
   };

@@ -28,7 +28,7 @@ export function keepPartitions({ partitions, sendings, config, until, log }: Kee
     intervalMs: INTERVAL_MS,
     beginsAtOnce: true,
     until,
-    complaint: 'partitions.not-kept',
+    warning: 'partitions.not-kept',
     log,
   });
 }

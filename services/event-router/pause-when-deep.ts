@@ -42,7 +42,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     else routing.resume(REASON);
   };
   // While the broker is away the depth is unknown, but there is nothing to take either.
-  return runEvery(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
+  return runEvery(look, { ...options, intervalMs: INTERVAL_MS, warning: 'routing.depth-unknown', log });
 }
 
 export function countPaused(isPaused: () => boolean, metrics: Metrics): void {

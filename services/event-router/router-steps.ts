@@ -32,7 +32,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
       }),
       ttlMs: config.rememberMs,
       onRepeat: (arrival, isSame) => repeatEvent(arrival, { isSame, at: now() }),
-      // An event that reached no subscription may be fixed and come again.
+      // An event without a subscription may be fixed and published again.
       isWorthRemembering: (caused) =>
         caused.some((outgoing) => outgoing.kind === 'publish' && outgoing.exchange === deliveriesExchange),
     },

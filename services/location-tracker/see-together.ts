@@ -20,9 +20,9 @@ export type SeeTogetherOptions = {
 };
 
 /**
- * Every write is a compare-and-set on what was read, first in
- * Postgres, then in Redis; if another replica was faster, reads and applies again. So replicas agree, and after a crash in
- * between the cause is stored and found when the report comes again.
+ * Every write is a compare-and-set on the values that were read, first in Postgres, then in Redis; if another replica was faster,
+ * reads and applies again. So replicas agree, and after a crash in between the cause is stored and found when the report is
+ * redelivered.
  */
 export function seeTogether(options: SeeTogetherOptions): SeeReports {
   return (reports) => seeBatch(reports, options);
@@ -69,7 +69,7 @@ async function remember(
 }
 
 /**
- * True unless Redis says that the vehicle is active, or it does not matter. Redis may be behind, and a vehicle that is active in
+ * True unless Redis has the vehicle as active, or it does not matter. Redis may be behind, and a vehicle that is active in
  * Postgres must not be switched on again, nor the cause of its activation be overlooked.
  */
 function needsPostgres({ activity, remembered, sighting }: VehicleSighting): boolean {

@@ -24,5 +24,5 @@ export function startSweeping({ sweep, onSwept, intervalMs, log }: SweepingOptio
       onSwept(result, performance.now() - beganAt);
     }
   };
-  return runEvery(timedSweep, { intervalMs, complaint: 'sweep.failed', log });
+  return runEvery(timedSweep, { intervalMs, warning: 'sweep.failed', log });
 }

@@ -10,7 +10,7 @@ import { trackLocation, type TrackOptions } from './track-location.ts';
 
 type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
 
-/** The tracker's step. Needs no `once`: a repeated report is recognised by what it changed. */
+/** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
 export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
   const { heldLimit, eventLimits } = config;
   return {

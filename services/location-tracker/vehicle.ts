@@ -42,7 +42,7 @@ export type TrackingRules = {
   silenceMs: number;
 };
 
-/** The vehicle after a report, and what is announced to its client: GPS on, a new position. */
+/** The vehicle after a report, and the announcements to its client: GPS on, a new position. */
 export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean };
 
 const NOTES_PER_SILENCE = 12;

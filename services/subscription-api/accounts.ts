@@ -38,7 +38,7 @@ export async function createAccount(
   return rows[0];
 }
 
-/** A page of all accounts, at most ACCOUNTS_PER_PAGE, by guid; the next page is what comes `after` the last. */
+/** Returns a page of all accounts, at most ACCOUNTS_PER_PAGE, by guid; the next page begins `after` the last. */
 export async function listAccounts(
   postgres: Queryable,
   { after = NIL_GUID }: { after?: string | undefined } = {},
@@ -61,8 +61,8 @@ export async function findAccount(postgres: Queryable, account: string): Promise
 }
 
 /**
- * Names an account, or takes its name from it (null, or nothing in it), and switches features on or off. What is subscribed stays;
- * nothing is sent for it while its feature is off.
+ * Names an account, or removes its name (null, or an empty text), and switches features on or off. Subscriptions stay; nothing is
+ * sent for them while their feature is off.
  */
 export async function updateAccount(
   postgres: Queryable,

@@ -7,5 +7,7 @@ export type Actor = { who: string; origin: string; requestId: string | null };
 /** The address that a request came from, and the id by which it is known. */
 export type CallerOrigin = Omit<Actor, 'who'>;
 
-/** Tells the triggers of the audit log, until the end of the transaction. The parameter is `JSON.stringify(actor)`. */
+/**
+ * Passes the actor to the triggers of the audit log, until the end of the transaction. The parameter is `JSON.stringify(actor)`.
+ */
 export const SET_ACTOR = `select set_config('waybell.actor', $1, true)`;

@@ -25,7 +25,7 @@ export type AuditNote = {
 
 export type NoteSelection = {
   accountGuid?: string | undefined;
-  /** An account, token, signing secret or subscription; of the last, also what was sent to it by hand. */
+  /** An account, token, signing secret or subscription; for a subscription, also deliveries sent to it by hand. */
   subjectGuid?: string | undefined;
   since?: Date | undefined;
   limit: number;

@@ -16,7 +16,7 @@ export type CallbackRules = {
 /** The addresses of a host, none where there is no such host; undefined where no name server answers, or not in time. */
 export type Resolve = (host: string) => Promise<string[] | undefined>;
 
-/** The address as it is kept and shown, or what is wrong with it. */
+/** The address in its stored and shown form, or its fault. */
 export type CallbackUrl = { url: string } | { fault: string };
 
 const LENGTH_LIMIT = 2_048;
@@ -55,7 +55,7 @@ export function hostNamed(text: string): string | undefined {
   return isHost && text.length <= HOST_LIMIT ? url.hostname : undefined;
 }
 
-/** A host as callback URLs have it, with its port where that is not 443; or what is wrong with it. */
+/** A host in the form of callback URLs, with its port unless that is 443; or its fault. */
 export type CallbackHost = { host: string } | { fault: string };
 
 /** Reads the host of callback URLs: `host`, `host:8443`. Whether its name has an address, and callbacks may go there, is not asked. */

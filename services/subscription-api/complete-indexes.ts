@@ -5,11 +5,11 @@ type Missing = { parent: string; partition: string; isUnique: boolean; columns: 
 
 export type CompleteOptions = {
   attach: (sql: string) => Promise<unknown>;
-  /** Does what may take long, and says so. */
+  /** Reports work that may take long, and runs it. */
   tell: (name: string, work: () => Promise<void>) => Promise<void>;
 };
 
-/** Partitions of the log that lack an index of their table; the definition of one says after `USING` what it is of. */
+/** Partitions of the log that lack an index of their table; the definition of an index has its columns after `USING`. */
 const MISSING = `
 select i.indexrelid::regclass::text as parent, p.inhrelid::regclass::text as partition, i.indisunique as "isUnique",
   substring(pg_get_indexdef(i.indexrelid) from ' (USING .*)$') as columns
@@ -20,8 +20,8 @@ where t.relnamespace = to_regnamespace('delivery_log') and not p.inhdetachpendin
 order by 2, 1`;
 
 /**
- * A new index of a table of days is created on the table alone, which locks nothing, and here for each day that is there, while all goes on. Not
- * in a transaction. What was left half-way goes on the next time.
+ * Creates a new index of a table of days on the table alone, which locks nothing, and here on each existing day, while everything
+ * goes on. Not in a transaction. An index that was left half-built is completed the next time.
  */
 export async function completeIndexes(query: SqlQuery, { attach, tell }: CompleteOptions): Promise<void> {
   for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {

@@ -23,14 +23,14 @@ import { subscriptionTable } from './tables/subscription.ts';
 export type DatabaseOptions = ServerAddress & { role: string; poolSize: number; timeoutMs: number; log: Log };
 
 export type SourceOptions = DatabaseOptions & {
-  /** After so long without a lock that it waits for, a statement fails; by default, after `timeoutMs`. */
+  /** A statement fails after waiting this long for a lock; by default, after `timeoutMs`. */
   lockWaitMs?: number;
 };
 
 type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
 
 export type Database = AsyncDisposable & {
-  /** Empty once Postgres answers and every migration is there. Looked at every second, so start order is free. */
+  /** Empty once Postgres answers and every migration is applied. Checked every second, so start order is free. */
   waitingFor(): string[];
   /** Runs one statement or transaction. Throws Unavailable while Postgres is away, or the tables are not there yet. */
   run<T>(work: (source: DataSource) => Promise<T>): Promise<T>;

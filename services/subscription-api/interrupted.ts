@@ -58,7 +58,7 @@ export async function interruptedSubscriptions(
 const NOTICES = `
   select ${noticeAsJson} as notice from waybell.notices where ${OF_ACCOUNT('account')} order by at desc, guid limit $2`;
 
-/** Finds what the platform was told last, the latest first. */
+/** Returns the latest notices for the platform, the newest first. */
 export async function latestNotices(
   postgres: Queryable,
   { account, limit }: InterruptedQuery,

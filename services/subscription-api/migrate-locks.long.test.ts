@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  'what is made anew holds no lock for a second, and a new index of the delivery log keeps no writer waiting',
+  'what is made again holds no lock for a second, and a new index of the delivery log keeps no writer waiting',
   async () => {
     await using store = await createTestDatabase();
     const { postgres } = store;

@@ -355,7 +355,7 @@ describe('the health of a subscription', () => {
     expect(await healthOf(to)).toMatchObject({ failingSince: -900, lastFailure: -1 });
   });
 
-  test('is that of a run that begins anew where a late success cut it in two', async () => {
+  test('is that of a run that starts over where a late success cut it in two', async () => {
     const to = await failingSince(-900);
     await settle([{ to, ...failure(-690) }]);
     await settle([{ to, ...success(-800) }]);

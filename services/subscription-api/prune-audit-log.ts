@@ -26,7 +26,7 @@ const PRUNE = `
 /** Forgets the changes that are older than is kept, and links to the console that have ended, every ten minutes until disposed of. Any number of replicas may. */
 export function startPruning(options: PruneOptions): AsyncDisposable {
   const { log, intervalMs = EVERY_MS } = options;
-  return runEvery((stop) => prune(options, stop), { intervalMs, complaint: 'audit-log.not-pruned', log });
+  return runEvery((stop) => prune(options, stop), { intervalMs, warning: 'audit-log.not-pruned', log });
 }
 
 async function prune(options: PruneOptions, stop: AbortSignal): Promise<void> {

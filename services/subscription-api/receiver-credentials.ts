@@ -73,7 +73,7 @@ const INSERT = `
     (account_guid, client_id, ending_told, host, guid, kinds, shown, sealed, key_id, certificate_ends_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-/** Keeps what clients put in for their callbacks to a host, sealed: it is never told again. */
+/** Stores clients' credentials for their callbacks to a host, encrypted: no answer ever shows them. */
 export function keepCredentials({ database, keyRing }: { database: Database; keyRing: KeyRing }): CredentialsStore {
   const findIn = async (postgres: Queryable, { accountGuid, clientId }: CredentialsClient, host: string | null) =>
     (await postgres.query<HostCredentials>(FIND, [accountGuid, clientId, host])).rows;
@@ -94,7 +94,7 @@ export function keepCredentials({ database, keyRing }: { database: Database; key
         const { rows: removed } = await postgres.query<RemovedRow>(REMOVE, [...client, given.host]);
         const { rows } = await postgres.query<{ hosts: number }>(COUNT, client);
         if ((rows[0]?.hosts ?? 0) >= MOST_HOSTS) return undefined;
-        // The end of a certificate that stays is told once.
+        // The end of an unchanged certificate is announced once.
         const endingTold = removed[0]?.ending_told ?? null;
         await postgres.query(INSERT, [...client, endingTold, ...rowOf(given, keyRing)]);
         const [put] = await findIn(postgres, owner, given.host);

@@ -1,4 +1,4 @@
-/** `invalid`: what was given breaks a rule. The others: there is none, or there is one already. */
+/** `invalid`: the input breaks a rule. The others: there is none, or there is one already. */
 export type RefusalReason =
   | 'invalid'
   | 'unknown-account'

@@ -13,7 +13,7 @@ const NAMES = globSync('{libs,services}/**/*.sql', { cwd: ROOT, exclude: (name) 
 
 const repeatable = (name: string, sql: string): Repeatable => ({ name, sql, hash: hash('sha256', sql) });
 
-/** Each lies beside the rule that it is of, and is named by its path; the tables come first. */
+/** Each is next to the rule that it is of, and is named by its path; the tables come first. */
 export const repeatables: readonly Repeatable[] = [
   repeatable('libs/delivery-log/tables.ts', schemaStatements('waybell_log').join(';\n')),
   ...NAMES.map((path) => path.replaceAll('\\', '/'))

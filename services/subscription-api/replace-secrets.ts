@@ -21,10 +21,10 @@ type ReplaceableColumns = Exclude<SealedColumns, { make: null }>;
 type Replacing = { keyRing: KeyRing; batchSize?: number };
 
 /**
- * Makes new secrets in the place of those that no key of the ring opens: they are lost, and what was to be sent with them
- * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; `left` is how
- * many do not open and were locked or changed meanwhile. `lost` are the credentials that do not open, which
- * stay, and what waits for them waits on, until their client puts them in again.
+ * Replaces secrets that no key of the ring opens: they are lost, and deliveries that need them wait or fail. The receivers of each
+ * have to be informed. The audit log has each. Secrets that open stay; `left` is how many do not open and were locked or changed
+ * meanwhile. `lost` are the credentials that do not open: they stay, and deliveries wait for them until their client puts them in
+ * again.
  */
 export async function replaceSecrets(
   postgres: Queryable,

@@ -207,7 +207,7 @@ describe('replaceSecrets', () => {
   const noted = async () =>
     (await store.postgres.query(`select what from waybell.audit_log where details ? 'secret' order by id`)).rows;
 
-  test('makes anew what no key opens, says whose it is, and leaves the rest', async () => {
+  test('makes again what no key opens, says whose it is, and leaves the rest', async () => {
     const well = await aClient(after, 2);
     const client = await aClient(before, 3);
     await client.end(2);

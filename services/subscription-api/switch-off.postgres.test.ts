@@ -194,7 +194,7 @@ describe('what is due', () => {
     expect(await judge({ gather: '2 s' })).toEqual({ off: 1, held: 0 });
   });
 
-  test('goes off whatever succeeds meanwhile, and not where it ended or was subscribed anew', async () => {
+  test('goes off whatever succeeds meanwhile, and not where it ended or was subscribed again', async () => {
     const guids = await several(3);
     await end(guids);
     await end(guids, { delivered: true, ended: 1 });
@@ -227,7 +227,7 @@ describe('what is held', () => {
     expect(await judge()).toEqual({ off: 0, held: 3 });
   });
 
-  test('is held anew where as many fail again', async () => {
+  test('is held again where as many fail again', async () => {
     await pass(100);
     await end(guids.slice(0, 5), { ended: 1 });
     expect(await judge()).toEqual({ off: 0, held: 8 });

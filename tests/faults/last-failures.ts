@@ -21,7 +21,7 @@ export async function raceTheLastFailure(stage: Stage, ledger: Ledger): Promise<
 export async function subscribeBeforeTheLastFailure(stage: Stage, ledger: Ledger): Promise<void> {
   const { party, lastFailure } = await aboutToFail(stage, ledger, { side: 'shipper', folder: '/renewed' });
   const fail = await lastFailure;
-  const path = `/anew/${randomUUID()}`;
+  const path = `/again/${randomUUID()}`;
   const { subscribe } = await stage.stack.clientOf(party.account, 'shipper');
   const token = await subscribe(ACTION.shipper, stage.receiver.url(path));
   fail();

@@ -35,7 +35,7 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
     ['with a refusal of what is held no longer', { faults: 2, kinds: ['cut', 'refused'], requests: 3, copies: 1 }],
     ['with a message that kills its process each time', { ...KILLER, kinds: ['kills'], requests: 1, copies: 2 }],
     [
-      'with such a message beside a suspect, which is not blamed for it',
+      'with such a message beside a suspect, which is not suspected for it',
       { ...KILLER, ...SUSPECT, deliveries: 2, kinds: ['kills'], requests: 2, copies: 2 },
     ],
     [

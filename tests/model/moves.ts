@@ -51,7 +51,7 @@ function takenTogether(place: Place): Move[] {
 
 function taken(place: Place, copies: readonly Copy[]): Move {
   const { world, name } = place;
-  // Of equal copies, takes as many as fit.
+  // Takes as many of equal copies as fit.
   const waiting = [...world.waiting];
   for (const copy of copies) waiting.splice(waiting.indexOf(copy), 1);
   const what = copies.map((copy) => `${nameOf(copy)} from the ${copy.lane}`).join(' and ');

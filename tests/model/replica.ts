@@ -138,7 +138,7 @@ export function take({ replica, index, setting: { rules } }: Taking, copies: rea
   const isNew = replica.isNew && copies.every(({ lane }) => lane === 'queue');
   const after = apply({ ...replica, held, isNew }, [{ kind: 'came', sources }], rules);
   const isTooEarly = taken.some(({ copy, source }) => isBlamedTooEarly(after, source.id, { copy, index }));
-  return isTooEarly ? { ...after, broken: after.broken ?? 'blamed for too few crashes' } : after;
+  return isTooEarly ? { ...after, broken: after.broken ?? 'suspected after too few crashes' } : after;
 }
 
 type Taking = { replica: Replica; index: number; setting: { rules: StepRules<Delivery> } };

@@ -95,10 +95,6 @@ describe('the page', () => {
   });
 });
 
-test('there are few pages', () => {
-  expect(pages.length).toBeLessThanOrEqual(20);
-});
-
-test('the index of runbooks leads nowhere in vain', () => {
+test('the index of runbooks has no broken link', () => {
   expect(brokenLinks(index)).toEqual([]);
 });

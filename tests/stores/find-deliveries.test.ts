@@ -51,7 +51,7 @@ describe('findDeliveries, of a client with very many', () => {
     expect([...guidsOf(first), ...guidsOf(second)]).toEqual(guidsOf(both));
   });
 
-  test('comes to one that is hard to find by and by, though pages before it are empty', async () => {
+  test('comes to one that is hard to find page by page, though pages before it are empty', async () => {
     const found: string[] = [];
     let pages = 0;
     for (let before: Cursor | undefined; ; pages += 1) {

@@ -348,7 +348,7 @@ describe('of endpoints that deliveries wait for', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  test('is told anew where it began to answer meanwhile', async () => {
+  test('is told again where it began to answer meanwhile', async () => {
     const subscription = await aSubscription();
     await waits(subscription);
     await look();

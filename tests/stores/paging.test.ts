@@ -124,7 +124,7 @@ describe('a key that two kinds share', () => {
 });
 
 describe('a client with few deliveries among many events of others', () => {
-  test('comes to each of them by and by, though pages before are empty', async () => {
+  test('comes to each of them page by page, though pages before are empty', async () => {
     const client = await aClient('order.created');
     const other = { account: client.account, subscriptions: [randomUUID()] };
     const key = randomUUID();

@@ -95,7 +95,7 @@ describe('sums', () => {
     expect(await ofAll()).toEqual(await counted());
   });
 
-  test('that are wrong are counted anew where nothing is to end', async () => {
+  test('that are wrong are recounted where nothing is to end', async () => {
     const place = aPlace();
     await store.put([aRow(place, 'a')]);
     await stand.sql('insert into waybell.deliverer_waiting_sums (holder, rows, bytes) values ($1, 500, 500)', [

@@ -153,7 +153,7 @@ describe('writeOutcomes', () => {
     expect(await stand.rows('select from delivery_log.events where event = $1', [after.event])).toHaveLength(1);
   });
 
-  test('blames no record for what Postgres lacks, and writes it when that is fixed', async () => {
+  test('suspects no record for what Postgres lacks, and writes it when that is fixed', async () => {
     const record = aDelivered();
     await stand.rows('revoke insert on delivery_log.attempts from waybell_log');
     await expect(stand.write([record])).rejects.toThrow('postgres is unavailable');
@@ -162,7 +162,7 @@ describe('writeOutcomes', () => {
     expect(await attemptsOf(record.delivery)).toHaveLength(1);
   });
 
-  test('makes a day anew that has gone, as from a backup that is restored', async () => {
+  test('makes a day again that has gone, as from a backup that is restored', async () => {
     const [before, after] = [aDelivered(), aDelivered()];
     await stand.write([before]);
     await stand.rows('drop table delivery_log.attempts_20261120');
@@ -230,7 +230,7 @@ describe('writeOutcomes on a Postgres that is slow', () => {
     expect(await countOf([bad])).toBe(0);
   });
 
-  test('blames no record while nothing at all can be written', async () => {
+  test('suspects no record while nothing at all can be written', async () => {
     const records = [aFailed(), aFailed(), aFailed()];
     const other = await stand.store.postgres.connect();
     await other.query('begin; lock table delivery_log.attempts in access exclusive mode');

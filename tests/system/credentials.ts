@@ -131,8 +131,8 @@ export function credentials(): void {
       expect(tried).toMatchObject({ status: 200, body: { data: { object: { status: 'delivered' } } } });
       await client.call('POST', `/v1/deliveries/${resent}/resend`);
       await untilIs(client, resent, 'delivered');
-      const wished = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
-      expect((await client.call('POST', '/v1/replays', wished)).status).toBe(202);
+      const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
+      expect((await client.call('POST', '/v1/replays', replay)).status).toBe(202);
       await untilIs(client, replayed, 'delivered');
       expect(cameTo(path).slice(2 * SHIPPER_ATTEMPTS)).toEqual(
         Array.from({ length: 3 }, () => [expect.any(String), credentialsOfIt.sent.authorization, 200]),

@@ -116,14 +116,14 @@ export function deactivation(): void {
       expect(await standingLater(carrier)).toMatchObject({ is_active: true });
     });
 
-    test('made anew stays on when the last attempt for the old one fails after that', async () => {
+    test('made again stays on when the last attempt for the old one fails after that', async () => {
       const carrier = await aCarrier();
       const fail = await lastAttemptOf(carrier, CARRIER_ATTEMPTS);
-      const anew = await carrier.subscribeAgain();
+      const again = await carrier.subscribeAgain();
       fail();
       await failUntilOff(await aCarrier());
       await carrier.hear();
-      expect(await receiver.untilReceived(anew.path, 1)).toHaveLength(1);
+      expect(await receiver.untilReceived(again.path, 1)).toHaveLength(1);
     });
   });
 

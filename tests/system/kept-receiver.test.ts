@@ -114,7 +114,7 @@ describe.each(['shipper', 'carrier'] as const)('a receiver of the %s interface t
     await until('it is over', () => own.kept[0]?.state().troubles.length === 0);
   });
 
-  test('goes on when its secret is made anew and the one before ends at once', async () => {
+  test('goes on when its secret is made again and the one before ends at once', async () => {
     const { client, own } = await aKept(name);
     await own.start();
     await untilHandled(own, await hear(client, ACTION[name]));
@@ -126,7 +126,7 @@ describe.each(['shipper', 'carrier'] as const)('a receiver of the %s interface t
 });
 
 describe('a kept receiver that checks tokens', () => {
-  test('goes on when it is subscribed anew, with a token that it does not know yet', async () => {
+  test('goes on when it is subscribed again, with a token that it does not know yet', async () => {
     const { client, own } = await aKept('carrier', { checks: { tokens: () => undefined } });
     await own.start();
     await untilHandled(own, await hear(client));

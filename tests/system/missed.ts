@@ -77,7 +77,7 @@ export function missed(): void {
       await client.unsubscribe(ACTION);
       await hear(client.account, ended, client);
 
-      // Whatever has changed since then.
+      // Later changes do not matter.
       await subscribeAt(client, `/${randomUUID()}`);
       expect(await verdictsOf(client, never)).toMatchObject([
         { cause: 'subscribed_later', cause_at: expect.any(String) },

@@ -8,7 +8,9 @@ const root = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const chart = 'deploy/helm/waybell';
 
-/** The files of the Helm chart that say again what the code says, or lie elsewhere: a chart holds nothing from outside its folder. */
+/**
+ * The files of the Helm chart that repeat the code, or copies of files elsewhere: a chart holds nothing from outside its folder.
+ */
 export function chartFiles(): Record<string, () => string> {
   return {
     [`${chart}/Chart.yaml`]: () => atVersion(read(`${chart}/Chart.yaml`), JSON.parse(read('package.json')).version),

@@ -8,7 +8,7 @@ const times: SettingSchema = { type: 'string', pattern: `^${DURATION}$` };
 
 const limit = { per: 'process', default: 1 } as const;
 
-/** Types by what reads the setting. What has a check of its own is any text: the process says what is wrong with it. */
+/** Types by the reader of the setting. A setting with a check of its own is any text: the process reports its faults. */
 const TYPES: [readers: object[], schema: SettingSchema][] = [
   [[bool({})], { enum: [true, false, 'true', 'false'] }],
   [[count(limit), port({})], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^[1-9]\d*$` }],

@@ -46,7 +46,7 @@ export const ingress = anObject({
 const ports = { type: 'array', minItems: 1, items: aNumber(1) };
 export const peers = anObject({ to: list, ports });
 
-/** Settings that lie in a Secret or in a ConfigMap. */
+/** Settings in a Secret or a ConfigMap. */
 export function references(keys: string): SettingSchema {
   const one = anObject({ secret: aText('its name', 1), configMap: aText('its name', 1), keys: named(keys) }, ['keys']);
   return { type: 'array', items: { ...one, oneOf: [{ required: ['secret'] }, { required: ['configMap'] }] } };

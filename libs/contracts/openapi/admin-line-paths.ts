@@ -153,7 +153,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'retryRejected',
       summary: 'Put rejected messages back on the line',
       description:
-        'By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.',
+        'Puts them back where they came from; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.',
       requestBody: { required: true, content: jsonOf(retryRequest) },
       responses: {
         200: success('What became of them.', schemaRef('Retried')),

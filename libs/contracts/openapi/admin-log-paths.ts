@@ -21,7 +21,7 @@ const listeners = query('listeners', 'Whether those of `./waybell listen` are me
 /** Kinds that a text may be searched as. */
 export const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
 
-/** The parameters that say what is meant by a text that may mean several things. */
+/** The parameters that select one meaning of a text with several. */
 export const whyParameters: readonly JsonNode[] = [
   query('as', 'What it is, where it may mean several things.', { enum: FOUND_KINDS }),
   keyKind,

@@ -4,7 +4,7 @@ import { guid, moment, object, schemaRef, text, type JsonNode } from './json-nod
 
 const ms: JsonNode = { type: 'integer', minimum: 0 };
 
-/** Why something was not delivered: what it means, and what can be done about it. */
+/** The reason of a failed delivery, with its meaning and remedy. */
 export const whyProperties = {
   reason: { type: 'string', description: 'Of those that failure-reasons.md lists.', examples: ['response_timeout'] },
   meaning: { type: 'string', description: 'What the reason says, for people.' },

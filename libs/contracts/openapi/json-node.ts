@@ -31,6 +31,6 @@ export const object = (required: readonly string[], properties: JsonNode): JsonN
   properties,
 });
 
-/** A list that is told whole. */
+/** A list without pages. */
 export const listOf = (entry: string): JsonNode =>
   object(['objects'], { objects: { type: 'array', items: schemaRef(entry) } });

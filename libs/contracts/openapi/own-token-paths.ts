@@ -18,7 +18,7 @@ const features = {
 
 const whole = { interface: { enum: ['shipper', 'carrier'] }, ...properties, features };
 
-/** Describes the path that tells the owner of a token: the same on each interface but for the wrapping of answers. */
+/** Describes the path that returns the owner of a token: the same on each interface, except for the wrapping of answers. */
 export function ownTokenPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   return {
     '/v1/token': {

@@ -32,7 +32,7 @@ export function bodyIn({ bytes, place }: { bytes: Buffer | null; place: number |
 /** The place where a body is kept. */
 export type BodyPlace = { chunk: string; place: number };
 
-/** Finds the last body of each of these deliveries, of which some have theirs beside them; undefined if there is none. */
+/** Finds the last body of each of these deliveries; some are in the delivery's own row. Undefined if there is none. */
 export async function bodyPlacesOf(
   postgres: Queryable,
   deliveries: readonly { delivery: string; chunk: string; place: number | null }[],
@@ -54,7 +54,7 @@ export async function bodyPlacesOf(
 /** Chunks are read a few at a time: each may have some MiB. */
 const CHUNKS_TOGETHER = 4;
 
-/** Returns bodies, null for those that are not kept, until they have so many bytes together; the first in any case. */
+/** Returns bodies, null for those that are not kept, until their sum reaches the limit in bytes; the first in any case. */
 export async function bodiesWithin(
   postgres: Queryable,
   places: readonly (BodyPlace | undefined)[],

@@ -13,7 +13,7 @@ import type { WantedSubscription } from './wanted-subscriptions.ts';
 /** Deliveries that may match, at a place in the order of the search. */
 export type Candidate = { place: Cursor; deliveries: DeliveryRow[] };
 
-/** A range of time of what was made, in milliseconds since the epoch, `until` exclusive; of it, what comes after the place `before`. */
+/** A range of creation times, in milliseconds since the epoch, `until` exclusive; only entries after the place `before`. */
 export type CandidateRange = { since: number; until: number; before: Cursor; limit: number };
 
 export type Candidates = Found<Candidate>;
@@ -110,7 +110,7 @@ const FAILED = {
  * Finds deliveries given up or dropped, by when that was, latest first: to these subscriptions, or to all. Some may not be made before
  * `until`.
  */
-export async function deliveriesInVain(
+export async function failedDeliveries(
   postgres: Queryable,
   own: readonly WantedSubscription[] | 'all',
   { reader, since, before, limit }: CandidateRange & { reader: Reader },

@@ -7,7 +7,7 @@ import { ms, time } from '../columns.ts';
  */
 export type LogPlace = { number: number; chunk?: string; within?: EndKey };
 
-/** Tells the ends in a chunk apart, in their order. */
+/** Identifies an end in a chunk, in the chunk's order. */
 export type EndKey = { delivery: string; at: number; attempt: number };
 
 /** The times are those of its first and last record. */
@@ -43,7 +43,7 @@ export async function isKept(postgres: Queryable, { number, chunk }: LogPlace): 
   return rows.length > 0;
 }
 
-/** Returns the commits after a place, in order, with its own one if only a part of that lies before it. */
+/** Returns the commits after a place, in order, including its own if rows of that follow the place. */
 export async function commitsAfter(
   postgres: Queryable,
   { number, within }: LogPlace,
@@ -58,7 +58,7 @@ export async function commitsAfter(
   return rows;
 }
 
-/** A record is committed later than it is made; by clocks that differ, at most so much sooner. */
+/** A record is committed after it is made; because clocks differ, its time may be later than the commit by at most this. */
 const SOONER_MS = 86_400_000;
 
 /** Returns a place before everything that happened at a time, in milliseconds since the epoch, or later. */

@@ -20,8 +20,8 @@ export type EndedPage = { entries: EndedDelivery[]; next: LogPlace; more: boolea
 export const PAGE_BYTES = 2 ** 21;
 
 /**
- * Returns a page of a client's deliveries that ended, each at its end: every end once, in the order of the log, whatever is written
- * meanwhile. One that ends again, by hand, comes again.
+ * Returns a page of a client's deliveries that ended, each at its end: every end once, in the order of the log, whatever is
+ * written meanwhile. A delivery that ends a second time, by hand, is listed twice.
  */
 export async function endedDeliveries(postgres: Queryable, { withBodies, ...query }: EndedQuery): Promise<EndedPage> {
   const { rows, ...found } = await endsAfter(postgres, query);

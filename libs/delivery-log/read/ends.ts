@@ -28,14 +28,16 @@ export type EndRow = EndKey & {
 
 export type EndsQuery = { reader: ClientReader; filter: EndFilter; after: LogPlace; limit: number };
 
-/** `next`: what lies before it was looked at. `more`: there was more at once. */
+/** `next`: everything before it was read. `more`: not everything was read. */
 export type Ends = { rows: EndRow[]; next: LogPlace; more: boolean };
 
-/** Numbers of commits that are looked at together, first and at most, and by one request. */
+/** Numbers of commits that are read together: at first, at most, and by one request. */
 const TOGETHER = { first: 4, times: 4, most: 10_000 };
 const LOOKED_AT = 50_000;
 
-/** Finds a client's ends after a place, in the order of the log. Looks at a bounded number of commits: it may find none, and `more`. */
+/**
+ * Finds a client's ends after a place, in the order of the log. Reads a bounded number of commits: it may find none, and `more`.
+ */
 export async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQuery): Promise<Ends> {
   const rows: EndRow[] = [];
   let { after } = query;
@@ -139,7 +141,7 @@ export async function readersOf(
 
 type Span = Pick<CommitRow, 'firstAt' | 'lastAt'>;
 
-/** A stretch between two spans that is not worth a look of its own. */
+/** A shorter gap between two spans is read as part of them. */
 const NEAR_MS = 10_000;
 
 /** The times of commits, of which many overlap, as few spans. */

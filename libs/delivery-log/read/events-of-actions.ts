@@ -27,7 +27,7 @@ export type SubscribedQuery = {
   limit: number;
 };
 
-/** Limit of the events of one action that are looked at together, of however few of them a subscription has deliveries. */
+/** Limit of the events of one action that are read together, however few deliveries a subscription has among them. */
 const SCANNED = 5_000;
 
 /** The events of each action after its place. */
@@ -41,7 +41,7 @@ const ASKED =
 
 /**
  * Finds events of accounts' actions that caused deliveries to some subscriptions, newest first, with those of the subscriptions.
- * Rows of the same event and time come together, even beyond the limit. `place`: what lies after it was not looked at.
+ * Rows of the same event and time come together, even beyond the limit. `place`: nothing after it was read.
  */
 export async function eventsOfActions(
   postgres: Queryable,

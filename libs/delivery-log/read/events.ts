@@ -110,8 +110,8 @@ const SOON_MS = 2 * 86_400_000;
 export const SKEW_MS = 60_000;
 
 /**
- * Finds the rows of events that caused attempts at these times. Every day is a table, and each look into one may read from disk:
- * so it looks at the days before the attempt, and further only for what it does not find.
+ * Finds the rows of events that caused attempts at these times. Every day is a table, and reading from one may access the disk:
+ * so it reads the days before the attempt, and further ones only for events not found there.
  */
 export async function eventsBefore(
   postgres: Queryable,

@@ -6,7 +6,7 @@ import { isAtEndpoint, readEndpoint } from './endpoint-filter.ts';
 import type { AccountMatch, DeliveryMatch, SubscriptionMatch, SearchMatch } from './search-match.ts';
 import { eventsBeginning, guidsBeginning } from './first-digits.ts';
 
-/** Limit of what is found of each kind. */
+/** Limit of the results of each kind. */
 export const MOST_OF_A_KIND = 20;
 
 const FIRST_DIGITS = /^[0-9a-f]{8}$/;

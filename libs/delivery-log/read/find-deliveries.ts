@@ -2,7 +2,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import {
   actionsOf,
   deliveriesAbout,
-  deliveriesInVain,
+  failedDeliveries,
   deliveriesOfAll,
   deliveriesTo,
   type Candidate,
@@ -47,8 +47,8 @@ export type DeliveriesQuery = PageRequest & ToldListeners & { reader: Reader; fi
 const EARLIEST_MS = 0;
 
 /**
- * Limit of the subscriptions, and of the actions of accounts, that an operator's question looks at one by one. Of more, the
- * deliveries of all are looked through.
+ * Limit of the subscriptions, and of the actions of accounts, that an operator's query reads one by one. Beyond it, the
+ * deliveries of all are searched.
  */
 const ONE_BY_ONE = 500;
 
@@ -90,14 +90,14 @@ async function finderOf(postgres: Queryable, { reader, filter, withListeners }: 
     return (before, limit) => deliveriesAbout(postgres, { ...rangeOf(before, limit), reader, about });
   const own = await ownOf(postgres, { reader, filter, withListeners });
   if (isInVain(filter))
-    return (before, limit) => deliveriesInVain(postgres, own, { ...rangeOf(before, limit), reader });
+    return (before, limit) => failedDeliveries(postgres, own, { ...rangeOf(before, limit), reader });
   return (before, limit) =>
     own === 'all'
       ? deliveriesOfAll(postgres, rangeOf(before, limit))
       : deliveriesTo(postgres, own, rangeOf(before, limit));
 }
 
-/** The subscriptions that are meant; `all`: none in particular, or too many to look at one by one. */
+/** Returns the wanted subscriptions; `all`: no filter, or too many to read one by one. */
 async function ownOf(
   postgres: Queryable,
   { reader, filter, withListeners }: Finding,
@@ -152,7 +152,7 @@ async function thoseWanted(
   return meant.map((rows) => rows.filter((row) => there.has(row.subscription)));
 }
 
-/** Whether few of those that are looked at may match. */
+/** Whether few of the deliveries that are read may match. */
 function isRare(reader: Reader, { statuses, reason, about, endpoint, ...filter }: DeliveryFilter): boolean {
   if (statuses !== undefined || reason !== undefined) return true;
   if (about !== undefined) return endpoint !== undefined || filter.subscription !== undefined;

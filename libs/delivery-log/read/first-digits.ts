@@ -11,7 +11,7 @@ export const BEGINNING_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 const FIRST_GUID = '00000000-0000-0000-0000-000000000000';
 const LAST_GUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Limit of the attempts, and of the records of events, that are looked at. */
+/** Limit of the attempts, and of the records of events, that are read. */
 const LOOKED_AT = 200;
 
 /** Returns the first and the last guid that begin so. */

@@ -20,8 +20,8 @@ import { whyNoSubscription } from './no-subscription.ts';
 import { waitingOf, type WaitingNow } from './waiting.ts';
 
 /**
- * Returns everything about an order, a vehicle, an offer …, or the event of that guid, newest first: what was sent, what was not,
- * and why. Only operators get receivers' answers here: a client sees them with each delivery.
+ * Returns everything about an order, a vehicle, an offer …, or the event of that guid, newest first: deliveries, suppressions,
+ * and their reasons. Only operators get receivers' answers here: a client sees them with each delivery.
  */
 export async function timelineOf(
   postgres: Queryable,

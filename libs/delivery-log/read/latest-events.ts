@@ -4,7 +4,7 @@ import { placeBefore, type Cursor } from './cursor.ts';
 import { EVENT, eventRow, type EventRow, type StoredEventRow } from './events.ts';
 import type { Found } from './look-through.ts';
 
-/** Limit of the events that are read and put in order together, unless so many are of one millisecond. */
+/** Limit of the events that are read and sorted together, unless more have the same millisecond. */
 const TOGETHER = 5_000;
 /** The first span of time that is looked into, and how much the next one is longer, or shorter if it had too many. */
 const FIRST_MS = 1_000;
@@ -18,8 +18,8 @@ type LatestQuery = { since: number; until: number; before: Cursor; limit: number
 export type EventRows = { place: Cursor; rows: EventRow[] };
 
 /**
- * Finds events of all accounts that have deliveries, newest first. No index has them in order, for which every event would pay: a
- * summary of each part of a day's table says which times it has. So it looks into spans of time, back from the newest, that have
+ * Finds events of all accounts that have deliveries, newest first. No index has this order, because every event would pay for it;
+ * instead, a summary of each part of a day's table has its range of times. So it reads spans of time, back from the newest, with
  * a bounded number of events each.
  */
 export async function latestEvents(

@@ -2,7 +2,9 @@ import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
 
 type AtPlace = { place: Cursor };
 
-/** Candidates in order. `isLast`: there are no more. `lookedAt`: the next ones lie after this place, if not after the last one's. */
+/**
+ * Candidates in order. `isLast`: there are no more. `lookedAt`: the next ones come after this place, if not after the last one's.
+ */
 export type Found<C> = { candidates: C[]; isLast: boolean; lookedAt?: Cursor };
 
 type Looking<C extends AtPlace, T> = PageRequest & {
@@ -21,8 +23,8 @@ const TOGETHER = 200;
 const LOOKED_AT = 1_000;
 
 /**
- * Finds a page of entries among candidates. Looks at a bounded number: a page may hold few or none without being the last.
- * `next` is the place of the last candidate that was looked at.
+ * Finds a page of entries among candidates. Reads a bounded number: a page may hold few or none without being the last. `next` is
+ * the place of the last candidate that was read.
  */
 export async function lookThrough<C extends AtPlace, T>(asked: Looking<C, T>): Promise<Page<T>> {
   const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = asked;

@@ -19,8 +19,8 @@ export type NoSubscription = {
 export type Unsent = { account: string; client?: string | undefined; action: string; at: number };
 
 /**
- * The router looks shortly before it records the time, and its clock may differ: what was
- * subscribed or switched on within this time before does not count.
+ * The router looks shortly before it records the time, and its clock may differ: a subscription made or switched on within this
+ * time before does not count.
  */
 const MOMENT_MS = 5_000;
 

@@ -32,7 +32,7 @@ export type Stop = { at: number; reason: string };
 
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
-/** Selects one subscription, or those of a client, or of an account, whose listeners' are not meant unless it is said. */
+/** Selects one subscription, or those of a client, or of an account; without listeners' unless requested. */
 export type SubscriptionSelection =
   | { subscription: string }
   | ({ account: string; client?: string | undefined; action?: string | undefined } & ToldListeners);

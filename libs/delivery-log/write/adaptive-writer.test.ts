@@ -69,7 +69,7 @@ describe('AdaptiveWriter', () => {
     expect(database.lots).toEqual([10_000, 1, 1]);
   });
 
-  test('blames one that is alone only if another is written meanwhile', async () => {
+  test('suspects one that is alone only if another is written meanwhile', async () => {
     const { writer } = aWriter();
     await expect(writer.reasonsOf([POISON])).rejects.toThrow('away');
     const [alone, beside] = [writer.reasonsOf([POISON]), writer.reasonsOf([1])];

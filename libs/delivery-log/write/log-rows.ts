@@ -50,7 +50,7 @@ function suppressedOf({ suppressed }: Routed, account: string | undefined): Supp
   return suppressed.filter((each) => (each.account ?? account) === account && !isImplied(each));
 }
 
-/** The row of an account without deliveries and suppressions says it. */
+/** A row without deliveries and suppressions implies it. */
 const isImplied = ({ reason, account, client }: Suppression): boolean =>
   reason === 'no_subscription' && account !== undefined && client === undefined;
 

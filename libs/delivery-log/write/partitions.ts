@@ -48,7 +48,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   async function create(day: number): Promise<void> {
     for (const table of tableNames)
       if (day >= oldest(table))
-        // No record is at fault, whatever the error of Postgres says.
+        // No record is at fault, whatever error Postgres returns.
         await whenAvailable(
           postgres,
           () => createPartition(postgres, table, day),

@@ -17,7 +17,9 @@ const IDENTITIES = NAMES.map((table) => {
 
 const WRITTEN = writtenText();
 
-/** Returns the parts without rows, each once. Nothing of what is left out may be stored again: it may be forgotten since. */
+/**
+ * Returns the parts without rows, each once. Parts that are left out must not be stored again: they may have been erased since.
+ */
 export async function unwritten(postgres: Queryable, parts: LogParts): Promise<LogParts> {
   const distinct = IDENTITIES.map(({ table, writers }) => {
     const each: readonly AnyPart[] = parts[table];

@@ -18,7 +18,7 @@ export type ChannelContext<D> = {
   heard: (askedAt: number) => void;
   /** Adds to the unconfirmed messages and bytes that count against the common limits. */
   count: (messages: number, bytes: number) => void;
-  /** Queues the destination for its turn to publish what waits. */
+  /** Queues the destination for its turn to publish waiting messages. */
   ready: (destination: D) => void;
   /** Notes the broker's `max_message_size`, in bytes. */
   learnLargest: (bytes: number) => void;

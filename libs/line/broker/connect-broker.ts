@@ -14,7 +14,7 @@ export type BrokerOptions = ServerAddress & {
   unconfirmedLimit: number;
   /** Exchanges that must exist, and that it must have the right to publish to, before it publishes anything. */
   exchanges: readonly string[];
-  /** Queues that receive what is published here: while one is missing, `waitingFor` names it. */
+  /** Queues that receive the messages published here: while one is missing, `waitingFor` names it. */
   publishesTo?: readonly string[];
   /** URL of the management API, for the policy check; empty or absent: no check. */
   managementUrl?: string;

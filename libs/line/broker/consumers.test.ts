@@ -81,7 +81,7 @@ describe('consume', () => {
     expect(consumers.waitingFor()).toEqual([]);
   });
 
-  test('takes from a queue again that was deleted and declared anew', async () => {
+  test('takes from a queue again that was deleted and declared again', async () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];

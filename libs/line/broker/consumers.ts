@@ -94,7 +94,10 @@ type QueueGroupOptions = ConsumeCallbacks & {
 };
 
 const REVIEW_MS = 200;
-/** A queue that uses up its prefetch is looked at sooner than at the next review, so that its messages are not late. */
+/**
+ * A queue that uses up its prefetch is reviewed after this time, before the next regular review, so that its messages are not
+ * late.
+ */
 const HURRY_MS = 10;
 
 /** The queues of a step, with one prefetch budget that follows the traffic. No timer runs at rest. */

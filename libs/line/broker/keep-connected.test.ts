@@ -45,7 +45,7 @@ describe('a connection that the broker does not answer', () => {
   test.each([
     ['while it is made', 'the link', async () => undefined],
     ['while it is set up', 'waybell.rejected', asks('waybell.rejected')],
-  ])('%s is given up in the end, and made anew', async (_, where, onOpen) => {
+  ])('%s is given up in the end, and made again', async (_, where, onOpen) => {
     broker.detour.stallAt(where);
     const { link, clock, heard } = aLink({ onOpen });
     await using _link = link;
@@ -57,10 +57,10 @@ describe('a connection that the broker does not answer', () => {
     await until('it is given up', () => heard.length > 0);
     expect(heard).toEqual(['down']);
     broker.detour.flow();
-    await until('it is made anew', () => link.state() === 'writable');
+    await until('it is made again', () => link.state() === 'writable');
   });
 
-  test('and that could not be set up either, and is cut while it is closed, is made anew', async () => {
+  test('and that could not be set up either, and is cut while it is closed, is made again', async () => {
     let failures = 0;
     const { link, heard } = aLink({
       onOpen: async () => {
@@ -74,7 +74,7 @@ describe('a connection that the broker does not answer', () => {
     await until('it has failed', () => heard.length === 1);
     broker.detour.cut();
     broker.detour.flow();
-    await until('it is made anew', () => link.state() === 'writable');
+    await until('it is made again', () => link.state() === 'writable');
   });
 });
 

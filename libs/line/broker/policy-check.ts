@@ -23,7 +23,7 @@ export class PolicyCheck implements AsyncDisposable {
     this.#looking = runEvery(look, {
       intervalMs: everyMs,
       beginsAtOnce: true,
-      complaint: 'policies.not-read',
+      warning: 'policies.not-read',
       log,
       clock,
     });

@@ -20,7 +20,7 @@ export type BrokerPublisher = AsyncDisposable &
 export type BrokerPublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
-  /** Limit for a confirm, after which the publish is `Unconfirmed`. A broker silent for so long is disconnected. */
+  /** Limit for a confirm, after which the publish is `Unconfirmed`. A broker silent for this long is disconnected. */
   confirmTimeoutMs: number;
   /** Limit of unconfirmed messages over all destinations: a blocked connection would buffer without bound. */
   unconfirmedLimit: number;

@@ -40,7 +40,7 @@ export class QueueConsumer {
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
   #reopening: Timer | undefined;
-  #complaint: string | undefined;
+  #warning: string | undefined;
 
   constructor(options: QueueConsumerOptions) {
     this.queue = options.queue;
@@ -146,9 +146,9 @@ export class QueueConsumer {
       try {
         this.#consumed ??= await this.#openChannel(connection);
         await this.#openAndCancel(this.#consumed);
-        this.#complaint = undefined;
+        this.#warning = undefined;
       } catch (error) {
-        this.#complain(error);
+        this.#warn(error);
         this.#forget(this.#consumed);
         this.#reopenLater();
       }
@@ -160,7 +160,7 @@ export class QueueConsumer {
     const channel = await connection.createChannel();
     const isInUse = () => channel === this.#consumed?.channel;
     // The failed operation rejects too; without a listener the error would end the process.
-    channel.on('error', (error: Error) => isInUse() && this.#complain(error));
+    channel.on('error', (error: Error) => isInUse() && this.#warn(error));
     channel.on('close', () => {
       if (!isInUse()) return;
       this.#forget(this.#consumed);
@@ -219,10 +219,10 @@ export class QueueConsumer {
   }
 
   /** Logs each new reason once: the queue is retried twice a second. */
-  #complain(error: unknown): void {
+  #warn(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
+    if (reason === this.#warning) return;
+    this.#warning = reason;
     this.#options.log.warn({ queue: this.queue, reason }, 'queue.not-consumed');
   }
 }

@@ -92,7 +92,7 @@ export class UnconfirmedMessages {
     this.#heardAt = this.#clock.now();
   }
 
-  /** Whether something is unanswered for so long that the broker should be probed. */
+  /** Whether something has been unanswered long enough to probe the broker. */
   isLate(): boolean {
     return this.#isUnanswered(STALLED_MS);
   }

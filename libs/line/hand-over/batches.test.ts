@@ -113,7 +113,7 @@ describe('a batch whose handler rejects', () => {
     expect(step.threwForAll(['one', 'two', 'three'])).toEqual(['forget 1', 'forget 2', 'run apart three']);
   });
 
-  test('after the step gave its messages back is heeded no more', () => {
+  test('after the step gave its messages back is ignored', () => {
     const step = aStep();
     step.came(1, ['one'], { lane: 'suspects' });
     step.recalled('one', false);

@@ -33,7 +33,7 @@ export class EffectRunner<M> {
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, InHand>();
   readonly #returns = new SeenReturns();
-  /** Sources of its queues and rooms that came again. */
+  /** Redelivered sources of its queues and rooms. */
   readonly #cameAgain = new Set<number>();
   readonly #once: OnceBatcher;
   readonly #runs: HandlerRuns<M>;

@@ -25,13 +25,13 @@ export type EffectTools<M> = HandOverTools<M> & {
   spans?: StepSpans<M> | undefined;
   /** Runs when a dependency is away and the step has to wait. */
   onUnavailable: (error: Unavailable) => void;
-  /** Runs when something that came again is in hand, and when nothing is any more. */
+  /** Runs when a redelivered message is in hand, and when none is any more. */
   onCameAgain: (isInHand: boolean) => void;
 };
 
 /**
- * Stores a message that is at work, and what was parsed of it, where another process finds it if this one dies. Acknowledging the
- * returned source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
+ * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
+ * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
  */
 export type HoldElsewhere<M> = (
   of: { message: Message; parsed: M },

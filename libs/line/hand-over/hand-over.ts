@@ -11,7 +11,8 @@
  *
  * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
- * Suspects are taken one at a time, and only while nothing else in hand is likely to kill: so that none is blamed for another.
+ * Suspects are taken one at a time, and only while nothing else in hand is likely to crash the process: a crash then counts
+ * against the right message.
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Fate } from '../messages.ts';
@@ -29,7 +30,7 @@ import type { Turn } from './turn.ts';
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
   const turn = newTurn(state, rules);
   apply(turn, input);
-  // Settling one may send the next part of what it causes; sending may settle.
+  // Settling one may send the next part of its effects; sending may settle.
   while (turn.leaving.length + turn.settled.length > 0) {
     joinLeaving(turn);
     settleAll(turn);
@@ -38,7 +39,7 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
   return turn.effects;
 }
 
-/** Says once what is to be done with many. */
+/** Adds one effect for all members that were gathered for it. */
 function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M>): void {
   // A recalled member has a mark.
   if (toRecall.length > 0)
@@ -127,7 +128,7 @@ function isAnothersRow<M>(turn: Turn<M>, member: Member<M>): boolean {
   return member.message.waited !== undefined && !isHeld(turn, member);
 }
 
-/** Ends the parts of what is not heard: it was given back meanwhile, is another's, or has ended before. */
+/** Ends the parts of a fate that is ignored: its member was given back, belongs to another process, or has ended before. */
 function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }

@@ -14,7 +14,7 @@ export type HandlerRunsOptions<M> = {
   clock: Clock;
   apply: (input: Input) => void;
   onUnavailable: (error: Unavailable) => void;
-  /** Runs when the handler has said what the message causes. */
+  /** Runs when the handler has reported the message's effects. */
   onDone: (message: Message | undefined) => void;
 };
 
@@ -44,7 +44,7 @@ export class HandlerRuns<M> {
     if (members.length === 0) return;
     try {
       const begin = await this.#options.handle(messages);
-      // Something may be begun from here on: what is thrown is the failure of one.
+      // Work may be begun from here on: an error is the failure of one member.
       members.forEach((member, place) => this.#isWanted(member) && this.#begin(begin, place, member));
     } catch (error) {
       if (error instanceof Unavailable) this.#options.onUnavailable(error);

@@ -6,7 +6,7 @@ import type { Arrived, Member } from './state.ts';
 import { addMember, newSource, type Turn } from './turn.ts';
 import { intakeOf, KILLED } from './suspicion.ts';
 
-/** Adds to `fresh` what may begin without a recall. */
+/** Adds members that may begin without a recall to `fresh`. */
 export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: Member<M>[]): void {
   const { state, effects } = turn;
   // The broker sent it before it learned that the step takes no more.

@@ -4,8 +4,8 @@ import type { Input, Member } from './state.ts';
 import { newSource, type Turn } from './turn.ts';
 
 /**
- * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: those
- * may be being looked for elsewhere, and what is found there is taken for another process's.
+ * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: another store
+ * may be searched for those, and finding one there means that another process has it.
  */
 export function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {

@@ -11,7 +11,7 @@ const MOST_SEEN = 4_096;
 export class SeenReturns {
   readonly #times = new Map<string, number>();
 
-  /** Sets `crashes` of a message that came again. */
+  /** Sets `crashes` of a redelivered message. */
   judge({ raw }: Source): void {
     if (raw === undefined || raw.deliveryCount === 0) return;
     raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(nameOf(raw)) ?? 0));
@@ -30,7 +30,7 @@ export class SeenReturns {
     }
   }
 
-  /** Forgets a message that is gone from its queue: what comes under its name from now on is another. */
+  /** Forgets a message that is gone from its queue: a later message of the same name is another one. */
   forget({ raw }: Source): void {
     if (raw !== undefined && raw.deliveryCount > 0) this.#times.delete(nameOf(raw));
   }

@@ -16,7 +16,10 @@ export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication |
   start(turn, what, { shares: [{ member: member.id, characters: 0 }], afterMs });
 }
 
-/** Has a room take what waits for a confirm, where it may: the broker takes nothing now, or the step is closing. */
+/**
+ * Puts publications that wait for a confirm into a room, if one may take them: the broker takes nothing now, or the step is
+ * closing.
+ */
 export function putAll<M>(turn: Turn<M>): void {
   for (const sending of turn.state.sendings.values()) {
     if (!sending.isPut && bypassesBroker(turn, sending)) put(turn, sending, 0);

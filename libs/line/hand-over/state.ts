@@ -36,7 +36,7 @@ export type HeldSource = {
   /** Members to give back, and the delay; if none, the source is acknowledged. */
   back: Message[];
   backAfterMs: number;
-  /** A member is done and must not come again. */
+  /** A member is done and must not be redelivered. */
   isPartlyDone: boolean;
 };
 

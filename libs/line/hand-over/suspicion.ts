@@ -16,7 +16,7 @@ const FAILURES = 5;
 
 export const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
-/** Decides how to treat a message that came in a source of so many. */
+/** Decides how to treat a message, given the number of members in its source. */
 export function intakeOf(lane: Lane, { crashes = 0, deliveryCount, waited }: Message, size: number): Intake {
   if (lane === 'queue') {
     if (size > 1) return crashes < CRASHES_OF_BATCH ? 'handle' : 'send alone';

@@ -1,9 +1,9 @@
-/** One step of the hand-over: what is gathered while an input is applied. */
+/** One step of the hand-over: the state of applying an input. */
 import type { Message, Outgoing } from '../messages.ts';
 import type { Effect, HeldSource, Leaving, Member, State, StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
-/** One input being applied, and its results so far. What is the same for many is gathered, and said once at the end. */
+/** One input being applied, and its results so far. Effects for many members are gathered, and added once at the end. */
 export type Turn<M> = {
   state: State<M>;
   rules: StepRules<M>;

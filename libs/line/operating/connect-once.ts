@@ -8,8 +8,8 @@ import { nodesOf } from '../broker/nodes-of.ts';
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Connects to RabbitMQ for one command, trying one node after the other; each has its share of the limit. Does not reconnect. Throws an
- * error that says what to look at if no node can be reached or the user is refused.
+ * Connects to RabbitMQ for one command, trying one node after the other; each has its share of the limit. Does not reconnect.
+ * Throws an error with the remedy if no node can be reached or the user is refused.
  */
 export async function connectOnce(address: ServerAddress, limitMs: number = CONNECT_LIMIT_MS): Promise<ChannelModel> {
   const nodes = nodesOf(address.url);
@@ -62,7 +62,7 @@ export function withoutRight(address: ServerAddress, error: unknown): Error | un
 
 export type Overheard = { exchange: string; onBody: (body: Buffer) => void };
 
-/** Receives copies of what is published to a fanout exchange from now on, through a temporary queue. */
+/** Receives copies of messages published to a fanout exchange from now on, through a temporary queue. */
 export async function overhear(address: ServerAddress, { exchange, onBody }: Overheard): Promise<AsyncDisposable> {
   const connection = await connectOnce(address);
   const channel = await openChannel(connection);

@@ -17,7 +17,7 @@ const HELD_UNTIL = `least(to_timestamp($7::float8 / 1000), to_timestamp((w.made_
 
 const SUMMED = `(select coalesce(1000 * extract(epoch from min(coalesce(due_at, now())) - now()), 0) from moved)::float8 as "dueInMs"`;
 
-/** Moves nothing where the other room is missing. $6: why it is held; null: what was held is so no more. */
+/** Moves nothing if the other room is missing. $6: why it is held; null: it is no longer held. */
 const move = (service: WaitingService): string => `
   with held as materialized (
     select room from waybell.${service}_rooms where room = $3 for key share

@@ -8,7 +8,9 @@ import { sumsIn } from './waiting-sums.ts';
 
 export { WAITING_SETTINGS } from './waiting-connection.ts';
 
-/** Stores what waits in Postgres, over connections with `WAITING_SETTINGS`. `process`: the guid of this one, new at each start. */
+/**
+ * Stores waiting rows in Postgres, over connections with `WAITING_SETTINGS`. `process`: the guid of this one, new at each start.
+ */
 export function waitingIn(postgres: WaitingPostgres, of: { service: WaitingService; process: string }): WaitingStore {
   const connection = connectionOf(postgres, { ...of, sums: new SumChanges() });
   return { ...rowsIn(connection), ...claimsIn(connection), ...movesIn(connection), ...sumsIn(connection) };

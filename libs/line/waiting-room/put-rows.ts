@@ -8,7 +8,7 @@ import type { RowKey, WaitingRow } from './waiting-store.ts';
 export const BY_KEY = 'order by room, made_at, id collate "C"';
 
 /**
- * Tells the row of a key from those of others. Not all of it by equality: a plan could merge by that, and read every row, where the
+ * Identifies the row of a key. Uses inequalities in part: with equality alone a plan could merge, and read every row, if the
  * statistics say that there is none.
  */
 export const SAME_KEY = 'w.room = any (array[k.room]) and (w.made_at, w.id) = (k.made_at, k.id collate "C")';

@@ -412,7 +412,7 @@ describe('at its end', () => {
   );
 });
 
-test('a destination that was claimed anew, while what was sent under an older claim was not confirmed, is sent to by one at a time', async () => {
+test('a destination that was claimed again, while what was sent under an older claim was not confirmed, is sent to by one at a time', async () => {
   const { clock, room, broker, putAll } = aProcess();
   await putAll('a', numbers('a', 200));
   const older = Promise.withResolvers<void>();

@@ -38,8 +38,8 @@ const CLOSE_LIMIT_MS = 4_000;
 export class SendWaiting implements AsyncDisposable {
   readonly #options: SendWaitingOptions;
   readonly #claimed: ClaimedDestinations;
-  readonly #complain: (error: unknown) => void;
-  readonly #complaints = new Map<string, (error: unknown) => void>();
+  readonly #warn: (error: unknown) => void;
+  readonly #warnings = new Map<string, (error: unknown) => void>();
   readonly #looks = new Set<number>();
   /** Confirmed, and not settled yet; failed, and not postponed yet. */
   #sent: TakenRow[] = [];
@@ -55,7 +55,7 @@ export class SendWaiting implements AsyncDisposable {
     const { store, broker, log, clock } = options;
     this.#options = options;
     this.#claimed = new ClaimedDestinations(store, clock);
-    this.#complain = throttledWarning(log, 'publications.postgres-away', clock);
+    this.#warn = throttledWarning(log, 'publications.postgres-away', clock);
     broker.onState((state) => {
       if (state !== 'writable') return;
       this.#isAnyDue = true;
@@ -67,18 +67,20 @@ export class SendWaiting implements AsyncDisposable {
     return this.#claimed.figures();
   }
 
-  /** Claims destinations that no process has, and begins to send what waits for them. Never rejects. */
+  /** Claims destinations that no process has, and begins to send their rows. Never rejects. */
   look(): Promise<void> {
     this.#mayClaim = true;
     return this.#go();
   }
 
-  /** Looks for a row that was just put, once it is due, if the broker itself takes publishes: else all is looked at when it does. */
+  /**
+   * Looks for a row that was just put, once it is due, if the broker takes publishes: otherwise all rows are read when it does.
+   */
   wasPut(afterMs: number): void {
     if (this.#options.broker.state() === 'writable') this.#lookIn(Math.max(SOONEST_MS, afterMs));
   }
 
-  /** Ends within the limit even if a server hangs: what was under way is then published again when its claim runs out. */
+  /** Ends within the limit even if a server hangs: publications under way are then repeated when their claim runs out. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     this.#renewing?.[Symbol.dispose]();
@@ -92,8 +94,8 @@ export class SendWaiting implements AsyncDisposable {
       this.#claimed.all.flatMap(({ underWay }) => (underWay === undefined ? [] : [underWay.done])),
     );
     if (broker.state() === 'writable') await withTimeout({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
-    await this.#settle().catch(this.#complain);
-    await this.#claimed.release(this.#claimed.all).catch(this.#complain);
+    await this.#settle().catch(this.#warn);
+    await this.#claimed.release(this.#claimed.all).catch(this.#warn);
   }
 
   #lookIn(ms: number): void {
@@ -118,7 +120,7 @@ export class SendWaiting implements AsyncDisposable {
   async #goWhileDue(): Promise<void> {
     while (this.#isDue && !this.#isClosing) {
       this.#isDue = false;
-      await this.#round().catch(this.#complain);
+      await this.#round().catch(this.#warn);
     }
     // In the same turn, so that no call comes between.
     this.#going = undefined;
@@ -131,7 +133,7 @@ export class SendWaiting implements AsyncDisposable {
   }
 
   async #round(): Promise<void> {
-    // First, as what was sent would be taken again.
+    // First, because sent rows would be taken again.
     await this.#settle();
     await this.#claimed.renew();
     if (this.#mayTake()) {
@@ -219,7 +221,7 @@ export class SendWaiting implements AsyncDisposable {
 
   #failed(destination: ClaimedDestination, { failed, of, reason }: FailedRows): void {
     const { clock } = this.#options;
-    this.#complainOf(failed[0], reason);
+    this.#warnOf(failed[0], reason);
     if (failed.length < of) return void this.#postponed.push({ rows: failed, afterMs: 2 * LATEST_MS });
     destination.shutAt ??= clock.now();
     const tryAfterMs = Math.min(LATEST_MS, Math.max(SOONEST_MS, (clock.now() - destination.shutAt) / 4));
@@ -228,12 +230,12 @@ export class SendWaiting implements AsyncDisposable {
     if (of === 1) this.#postponed.push({ rows: failed, afterMs: 2 * tryAfterMs });
   }
 
-  #complainOf(row: TakenRow | undefined, reason: unknown): void {
+  #warnOf(row: TakenRow | undefined, reason: unknown): void {
     const { log, clock } = this.#options;
     const name = row === undefined ? '' : `${row.publication.exchange} ${row.publication.routingKey}`;
-    const complain = this.#complaints.get(name) ?? throttledWarning(log, 'publications.not-sent-on', clock);
-    this.#complaints.set(name, complain);
-    complain(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
+    const warn = this.#warnings.get(name) ?? throttledWarning(log, 'publications.not-sent-on', clock);
+    this.#warnings.set(name, warn);
+    warn(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
   }
 
   async #release(): Promise<void> {

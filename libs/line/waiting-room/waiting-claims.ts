@@ -15,7 +15,7 @@ const claimed = (service: WaitingService, rooms: string): string => `
 /** A locked room is being claimed or changed: the next look finds it. */
 const LOCKED = 'for no key update skip locked';
 
-/** Changed rooms that are claimed beside the others, at most. */
+/** Limit of the changed rooms that are claimed in addition. */
 const MOST_CHANGED = 64;
 
 /** While a room is claimed, \`look_at\` is the end of the claim: it is due again when that is over. */
@@ -50,7 +50,7 @@ const claimDestinations = (service: WaitingService, isAnyDue: boolean): string =
   )
   ${claimed(service, 'select room from due')}`;
 
-/** Takes back the crashes that were counted where other processes have claimed what was still had here, slowly but alive. */
+/** Takes back crashes that were counted because other processes have claimed rooms of a process that was slow, but alive. */
 const renew = (service: WaitingService): string => `
   update waybell.${service}_rooms r set look_at = case when claimed_by = $1 then ${CLAIMED_UNTIL} else look_at end,
     deaths = case when claimed_by <> $1 then greatest(0, deaths - 1) when k.lives then 0 else deaths end

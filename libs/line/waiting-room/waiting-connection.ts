@@ -5,8 +5,8 @@ import type { SumChanges } from './sum-changes.ts';
 export type WaitingService = 'deliverer' | 'router';
 
 /**
- * Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. Statements must find
- * rows by their key even while Postgres' statistics say that the table is empty: the plan for that would sort everything that waits.
+ * Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. Statements must
+ * find rows by their key even while Postgres' statistics say that the table is empty: the plan for that would sort all rows.
  */
 export const WAITING_SETTINGS = {
   synchronous_commit: 'on',
@@ -70,5 +70,5 @@ function isAway(error: unknown): boolean {
   return isOutage(error) || /^(42|3F)/.test(sqlStateOf(error) ?? '');
 }
 
-/** A room or a row's key as it is told: Postgres writes guids with hyphens. */
+/** The text of a room, or of a row's key: Postgres writes guids with hyphens. */
 export const hexOf = (uuid: string): string => `encode(uuid_send(${uuid}), 'hex')`;

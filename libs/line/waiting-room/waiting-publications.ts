@@ -18,7 +18,7 @@ export type WaitingPublicationsOptions = {
     'put' | 'claim' | 'renew' | 'take' | 'settle' | 'postpone' | 'release' | 'flushSums' | 'figures'
   >;
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
-  /** Approximate limit of what waits for all destinations of the service, in bytes; beyond it `put` rejects. */
+  /** Approximate limit of the rows for all destinations of the service, in bytes; beyond it `put` rejects. */
   mostBytes: number;
   metrics: Pick<WaitingMetrics, 'figures' | 'show' | 'countPut' | 'countTaken'>;
   log: Pick<Log, 'info' | 'warn'>;
@@ -28,11 +28,14 @@ export type WaitingPublicationsOptions = {
 };
 
 const LARGEST_PUT = 100;
-/** How often a process looks for what others left; how often it counts all of it while none waits; when its own changes are stored. */
+/**
+ * Intervals: of looking for rows that other processes left; of counting all rows while none waits; of storing this process's
+ * changes.
+ */
 const LOOK_MS = 10_000;
 const COUNT_MS = 60_000;
 const FLUSH_MS = 1_000;
-const COMPLAINT = 'publications.postgres-away';
+const WARNING = 'publications.postgres-away';
 
 /**
  * Has publications wait in Postgres while the broker does not take them: it blocks publishers, or their queue is stalled or missing.
@@ -43,7 +46,7 @@ export class WaitingPublications implements AsyncDisposable {
   readonly #putAll: (row: WaitingRow) => Promise<number>;
   readonly #sending: SendWaiting;
   readonly #looking: AsyncDisposable;
-  readonly #complain: (error: unknown) => void;
+  readonly #warn: (error: unknown) => void;
   readonly #process = randomUUID();
   #last = 0;
   /** The sum over all destinations when it was counted last, and this process's changes since. */
@@ -57,7 +60,7 @@ export class WaitingPublications implements AsyncDisposable {
   constructor(options: WaitingPublicationsOptions) {
     const { store, metrics, log, clock } = options;
     this.#options = options;
-    this.#complain = throttledWarning(log, COMPLAINT, clock);
+    this.#warn = throttledWarning(log, WARNING, clock);
     this.#putAll = microBatch((rows) => store.put(rows), {
       nameOf: ({ id }) => id,
       largest: LARGEST_PUT,
@@ -72,7 +75,7 @@ export class WaitingPublications implements AsyncDisposable {
     this.#looking = runEvery(() => this.#look(), {
       intervalMs: LOOK_MS,
       beginsAtOnce: true,
-      complaint: COMPLAINT,
+      warning: WARNING,
       log,
       clock,
     });
@@ -108,7 +111,7 @@ export class WaitingPublications implements AsyncDisposable {
     await this.#looking[Symbol.asyncDispose]();
     await this.#sending[Symbol.asyncDispose]();
     this.#flushing?.[Symbol.dispose]();
-    await this.#options.store.flushSums().catch(this.#complain);
+    await this.#options.store.flushSums().catch(this.#warn);
   }
 
   async #answered<T>(put: Promise<T>): Promise<T> {
@@ -150,7 +153,7 @@ export class WaitingPublications implements AsyncDisposable {
     this.#own += bytes;
     this.#flushing ??= clock.after(FLUSH_MS, () => {
       this.#flushing = undefined;
-      store.flushSums().catch(this.#complain);
+      store.flushSums().catch(this.#warn);
     });
     this.#flushing.unref();
   }

@@ -66,7 +66,7 @@ export type RowsWanted = {
 /** `isCut`: more rows would have weighed too much. */
 export type TakenRows = { room: string; rows: TakenRow[]; isCut?: boolean };
 
-/** A room to give up. */
+/** A room to release. */
 export type Released = {
   room: string;
   /** When it is to be tried again; absent: when its first row is due. */
@@ -92,17 +92,19 @@ type MovedRows = {
   held?: { why: HoldReason; until?: number; maxAgeMs: number } | undefined;
 };
 
-/** Limits of what waits for endpoints: of one account, and of all together. */
+/** Limits of the rows for endpoints: of one account, and of all together. */
 export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
 
-/** Stores what waits for one service. All methods reject with `Unavailable` while the store is away. */
+/** Stores the rows that wait for one service. All methods reject with `Unavailable` while the store is away. */
 export type WaitingStore = {
-  /** Resolves, when all are committed, with the `no` of each. What is there already stays, with another reason and due time. */
+  /**
+   * Resolves, when all are committed, with the `no` of each. A row that exists already stays, with another reason and due time.
+   */
   put(rows: readonly WaitingRow[]): Promise<number[]>;
-  /** Tells which rows are there, and raises their `no`: a process that has taken them cannot settle them any more. */
+  /** Resolves with whether each row exists, and raises its `no`: a process that has taken it cannot settle it any more. */
   retain(keys: readonly RowKey[]): Promise<boolean[]>;
   claim(claim: Claim): Promise<ClaimedRoom[]>;
-  /** Renews what is still claimed, and resolves with it. `lives`: a row of it was settled since; forgets the crashes. */
+  /** Renews claims, and resolves with those still held. `lives`: a row of it was settled since; resets the crashes. */
   renew(rooms: readonly { room: string; lives: boolean }[]): Promise<ClaimedRoom[]>;
   /**
    * Reads on after a row. Beginning at the first row costs more the more rows were deleted since the server's oldest transaction
@@ -111,7 +113,7 @@ export type WaitingStore = {
   take(wanted: readonly RowsWanted[]): Promise<TakenRows[]>;
   /** Deletes rows that are as they were taken; others are no error. */
   settle(keys: readonly TakenKey[]): Promise<void>;
-  /** Makes rows that are as they were taken due in so many milliseconds. Resolves with whether each still is. */
+  /** Makes rows that are as they were taken due after this many milliseconds. Resolves with whether each still is. */
   postpone(keys: readonly TakenKey[], afterMs: number): Promise<boolean[]>;
   /** Deletes rooms without rows, and gives up the others. Resolves with the rooms that are gone. */
   release(rooms: readonly Released[]): Promise<string[]>;
@@ -130,20 +132,20 @@ export type WaitingStore = {
   lookedThrough(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
 
   /**
-   * Has rooms looked through whose subscription is held no more, or no longer for as long as their rows wait. To be called now and then:
-   * nothing else finds what was put while that changed.
+   * Marks rooms whose subscription is no longer held, or held for a shorter time than their rows wait. To be called at intervals:
+   * nothing else finds rows that were put during the change.
    */
   lookAfterHeld(): Promise<void>;
 
   /** Stores the changes of the sums that this process caused. To be called once a second. */
   flushSums(): Promise<void>;
-  /** Sums of endpoints' rows: of all together, and of each account that is more than a hundredth beyond what it may have. */
+  /** Sums of endpoints' rows: of all together, and of each account that exceeds its limit by more than a hundredth. */
   sumsBeyond(limits: WaitingLimits): Promise<{ all: WaitingSum; beyond: (HeldSum & { mayHave: WaitingSum })[] }>;
   /**
    * Marks the rooms of an account: rows older than the newest ones within a limit are to end. Reads all of its rows, unless they
    * are marked already. Resolves with false if none is older: then the sum was wrong, and is recounted.
    */
   endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
-  /** Looks at each room: to be called now and then. */
+  /** Reads each room: to be called at intervals. */
   figures(): Promise<Record<'endpoints' | 'destinations', WaitingFigures>>;
 };

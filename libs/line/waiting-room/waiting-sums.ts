@@ -74,7 +74,7 @@ const figures = (service: WaitingService): string => `
     ) first where (r.name is null) = is_endpoint
   ) o`;
 
-/** Sums whose rooms are gone are looked for after so many times that changes were stored. */
+/** Sums without rooms are searched for once after this many times of storing changes. */
 const TIDIED_AFTER = 60;
 
 type Newest = { since: string | null; rows: string; bytes: string; others: number };
@@ -152,8 +152,8 @@ const columnsOf = (changes: readonly SumChange[]): unknown[] => [
 ];
 
 /**
- * Finds accounts that have more than they may: of their own limit, and the largest by bytes of the limit for all together. `held`: the
- * largest, and at least those beyond their own.
+ * Finds accounts that exceed a limit: their own, or, for the largest by bytes, the one for all together. `held`: the largest, and
+ * at least those beyond their own.
  */
 export function accountsBeyond(
   all: WaitingSum,

@@ -210,13 +210,13 @@ describe('of several name servers', () => {
 });
 
 describe('where a name is not answered for', () => {
-  test('it is to blame while the name servers answer for others', async () => {
+  test('it is at fault while the name servers answer for others', async () => {
     const { resolveHost } = await resolver({ 'a.example': 'failure' });
     expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
   });
 
   test.each(['failure', 'refused', 'unable', 'unreadable', 'silent'] as const)(
-    'none is to blame once they answer for nothing: %s',
+    'none is at fault once they answer for nothing: %s',
     async (fault) => {
       const said: Record<string, Said> = { 'a.example': 'failure' };
       const { resolveHost } = await resolver(said, IMPATIENT);
@@ -235,7 +235,7 @@ describe('where a name is not answered for', () => {
 
   // They are of a closed network.
   test.each(['failure', 'refused', 'silent'] as const)(
-    'it is to blame where they answer for others, though never for the root: %s; and none once they answer for nothing',
+    'it is at fault where they answer for others, though never for the root: %s; and none once they answer for nothing',
     async (fault) => {
       const said: Record<string, Said> = { '': fault, 'a.example': fault, 'b.example': at('192.0.2.1') };
       const { resolveHost } = await resolver(said, IMPATIENT);
@@ -246,7 +246,7 @@ describe('where a name is not answered for', () => {
     },
   );
 
-  test('none is to blame where they have answered for nothing since the start', async () => {
+  test('none is at fault where they have answered for nothing since the start', async () => {
     const { resolveHost } = await resolver({ '': 'failure', 'a.example': 'failure' });
     // c-ares gives this answer by itself, without the name servers.
     await expect(resolveHost(`${'a'.repeat(64)}.example`)).rejects.toThrow(UnresolvedHost);

@@ -101,7 +101,7 @@ export class Names {
     return resolver;
   }
 
-  /** Opens one for each name server, if they can be told apart. */
+  /** Opens one for each name server, if they can be distinguished. */
   #openEach(): Resolver[] {
     const servers = this.#names.servers.map((server) => [server]);
     return (servers.length > 0 ? servers : [[]]).map((server) => this.#openResolver(server, 1));

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { runDoomed, type Extent } from './run-doomed.ts';
 import { startOutboxStand } from './outbox-stand.ts';
 
-/** Whatever dies when: what the broker has is what was committed, no more and no less, and what it has twice is the same. */
+/** Expects that the broker has exactly the committed events, whichever process died, and that copies of one are equal. */
 export async function expectSurvival(extent: Extent): Promise<void> {
   await using stand = await startOutboxStand();
   const committed = await runDoomed(stand, extent);

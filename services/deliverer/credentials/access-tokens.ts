@@ -41,7 +41,7 @@ const LAST = { part: 1 / 10, mostMs: 5_000 };
 const FAILURE_MS = 1_000;
 /** A receiver that answers 401 to any token costs no more fetches. */
 const RENEWAL_PAUSE_MS = 10_000;
-/** While another deliverer fetches. */
+/** Interval of looking for a token that another deliverer is fetching. */
 const LOOK_MS = 100;
 const MOST_LOOKS = 20;
 
@@ -57,7 +57,7 @@ export class AccessTokens implements Disposable {
     this.#known = forgettingCache<KnownToken>({ max: MOST, unusedMs: UNUSED_MS, clock: options.clock });
   }
 
-  /** Returns a token that lives for a while; undefined if it is to be waited for. */
+  /** Returns a token that is valid for a while; undefined if the caller has to wait for one. */
   atHand(need: TokenNeed): string | undefined {
     const known = this.#known.get(need.guid);
     if (known?.token === undefined || this.#isIn(LAST, known)) return undefined;
@@ -75,7 +75,7 @@ export class AccessTokens implements Disposable {
     return this.#fetchFor(need, known);
   }
 
-  /** Waits for another than the token that a receiver answered with 401. Undefined if another was fetched so just before. */
+  /** Waits for a new token after a receiver answered 401. Undefined if one was fetched for this reason just before. */
   async renew(need: TokenNeed, refused: string): Promise<GivenToken | undefined> {
     const known = this.#knownFor(need);
     if (known.token === refused) {
@@ -86,7 +86,7 @@ export class AccessTokens implements Disposable {
     return this.ask(need);
   }
 
-  /** Ends all waits: what needs a token is for another process, or a later one. */
+  /** Ends all waits: deliveries that need a token are left to another process, or a later one. */
   [Symbol.dispose](): void {
     this.#closing.abort();
     for (const end of this.#waits) end({ kind: 'closing' });
@@ -138,7 +138,7 @@ export class AccessTokens implements Disposable {
       if (this.#closing.signal.aborted) return { kind: 'closing' };
     }
     const askedAt = clock.now();
-    // Not for one of another deliverer, which may have been refused long since.
+    // A token of another deliverer may have been refused long before.
     if (known.token === undefined && known.refused !== undefined) known.renewedAt = askedAt;
     let given: SharedToken | undefined;
     try {

@@ -37,7 +37,7 @@ export class OpenedCredentials {
     this.#opened = forgettingCache({ max: OPENED_CHARACTERS, unusedMs: UNUSED_MS, ...(clock && { clock }) });
   }
 
-  /** Returns what was opened under the guid, if it is remembered. */
+  /** Returns the opened credentials of the guid, if they are remembered. */
   get(guid: string): Credentials | undefined {
     return this.#opened.get(guid);
   }

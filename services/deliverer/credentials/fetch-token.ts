@@ -32,7 +32,7 @@ export type FetchedToken =
   | { kind: 'refused' | 'unusable' | 'unanswered'; failure: AttemptResult };
 
 /** Assumed life of a token that does not state its own. */
-const LIFE_UNSAID_MS = 300_000;
+const ASSUMED_LIFE_MS = 300_000;
 const LONGEST_LIFE_MS = 86_400_000;
 /** Others would break the header that it goes into. */
 const SENDABLE = /^[\x21-\x7e]+$/;
@@ -50,7 +50,7 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
   const parameters = { ...(scope !== undefined && { scope }), ...(audience !== undefined && { audience }) };
   const came: { answer?: TokenUrlAnswer } = {};
   const response = await clientCredentialsGrantRequest(server, client, authentication, parameters, {
-    // Where http is not permitted, it is refused when the credentials are stored.
+    // Storing the credentials refuses http unless it is permitted.
     [allowInsecureRequests]: true,
     [customFetch]: async (url, { headers, body }) => {
       const secrets = secretsOf(oauth2, headers);
@@ -72,7 +72,7 @@ export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): P
 
 const AS_JSON = { status: 200, headers: { 'content-type': 'application/json' } };
 
-/** It is for connections to the host and port of the callbacks alone. */
+/** Returns the certificate only for connections to the host and port of the callbacks. */
 function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: TokenNeed): Pick<TokenNeed, 'certificate'> {
   const isThere = URL.parse(tokenUrl)?.host === URL.parse(callbackUrl)?.host;
   return certificate !== undefined && isThere ? { certificate } : {};
@@ -88,11 +88,11 @@ function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: 
 
 type Issued = { access_token: string; token_type: string; expires_in?: number | undefined };
 
-/** Throws an error that says, without a value, why it cannot be used. */
+/** Throws an error with the fault of the token, without its value. */
 function issued({ access_token: token, token_type: type, expires_in: lifeS }: Issued): FetchedToken {
   if (type !== 'bearer') throw new Error('"token_type" must be "Bearer"');
   if (!SENDABLE.test(token)) throw new Error('"access_token" has characters that no header has');
   if (lifeS === 0) throw new Error('"expires_in" is 0');
-  const lifeMs = lifeS === undefined ? LIFE_UNSAID_MS : Math.min(lifeS * 1_000, LONGEST_LIFE_MS);
+  const lifeMs = lifeS === undefined ? ASSUMED_LIFE_MS : Math.min(lifeS * 1_000, LONGEST_LIFE_MS);
   return { kind: 'issued', token, lifeMs };
 }

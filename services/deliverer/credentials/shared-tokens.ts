@@ -26,10 +26,10 @@ export type SharedTokensOptions = {
 };
 
 const PREFIX = 'waybell:token:';
-/** A little longer than a fetch takes at most. */
+/** Slightly above the limit of a fetch. */
 const FETCH_MS = 15_000;
 /** Also logged for a token that is encrypted with a key which this process lacks. */
-const COMPLAINT = 'tokens.not-shared: each deliverer fetches access tokens for itself';
+const WARNING = 'tokens.not-shared: each deliverer fetches access tokens for itself';
 /** Reads, in one step, the shared token and whether another process is fetching. */
 const LOOK = `
   local claimed = redis.call('set', KEYS[2], '', 'nx', 'px', ARGV[1])
@@ -37,7 +37,7 @@ const LOOK = `
 
 /** Shares tokens by Redis, sealed. */
 export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptions): SharedTokens {
-  const complain = throttledWarning(log, COMPLAINT, clock);
+  const warn = throttledWarning(log, WARNING, clock);
   const keysOf = (guid: string) => [PREFIX + guid, `${PREFIX}${guid}:fetch`] as const;
 
   function opened(guid: string, sealed: string | null, leftMs: number): SharedToken | undefined {
@@ -55,7 +55,7 @@ export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptio
         const [sealed, leftMs, isClaimed] = answer;
         return { found: opened(guid, sealed, leftMs), isOursToFetch: isClaimed === 1 };
       } catch (error) {
-        complain(error);
+        warn(error);
         return { found: undefined, isOursToFetch: true };
       }
     },
@@ -69,11 +69,11 @@ export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptio
         }
         await redis.del(claim);
       } catch (error) {
-        complain(error);
+        warn(error);
       }
     },
   };
 }
 
-/** Not as the credentials themselves: neither can be opened in the place of the other. */
+/** Differs from the binding of the credentials, so that neither can be opened in place of the other. */
 const boundTo = (guid: string): string => `token of ${guid}`;

@@ -23,14 +23,14 @@ export function countFetches(metrics: Metrics): (result: FetchResult) => void {
 /** Counts fetches. Logs, at most once a minute, the host of a token URL that gave no token. */
 export function watchFetches(fetch: Fetch, { metrics, log, clock }: FetchWatch): Fetch {
   const count = countFetches(metrics);
-  const complain = throttledWarning(log, 'token.missing: deliveries that need it fail', clock);
+  const warn = throttledWarning(log, 'token.missing: deliveries that need it fail', clock);
   return async (need) => {
     const fetched = await fetch(need).catch((error: unknown) => {
       count('failed');
       throw error;
     });
     count(fetched.kind);
-    if (fetched.kind !== 'issued') complain(new Error(`${URL.parse(need.oauth2.tokenUrl)?.host}: ${fetched.kind}`));
+    if (fetched.kind !== 'issued') warn(new Error(`${URL.parse(need.oauth2.tokenUrl)?.host}: ${fetched.kind}`));
     return fetched;
   };
 }

@@ -43,7 +43,7 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
 
 type Given = Partial<EgressOptions> & { addressOf?: (origin: string) => string };
 
-describe('Egress blames', () => {
+describe('Egress attributes a failure to', () => {
   test('a receiver that fails while others answer, and asks none of them', async () => {
     const { answered, fails, world } = anEgress();
     const [bad = '', ...others] = hosts(6);

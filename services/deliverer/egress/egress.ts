@@ -26,13 +26,13 @@ export type FailedAttempt = {
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
-  /** It waited before because of a fault of our own. A request that was sent is not made a third time. */
+  /** Whether it waited before because of a fault of our own. A request that was sent is not made a third time. */
   wasHeld: boolean;
 };
 
 /** Limit of the receivers probed or counted. */
 const MOST = 8;
-/** Older events say nothing about now. */
+/** Older events are too old to judge the present. */
 const FRESH_MS = 2_000;
 const ROUND_MS = 1_000;
 const LONGEST_ROUND_MS = 5_000;
@@ -91,7 +91,7 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** Counts other receivers heard from; undefined if they are too few. */
+  /** Counts other receivers with news since then; undefined if they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;

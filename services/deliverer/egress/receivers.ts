@@ -59,7 +59,7 @@ export class Receivers {
     this.#known.delete(origin);
   }
 
-  /** Counts the most recent receivers heard of since `at`, without `but`. */
+  /** Counts the most recent receivers with news since `at`, without `but`. */
   heardSince(at: number, but: string, most: number): Tally {
     const own = this.#known.peek(but)?.address;
     const heard = new Map<string, boolean>();

@@ -114,7 +114,7 @@ export class AccountUsage implements AccountSlots {
     this.#partOf = partOf;
   }
 
-  /** This process's part of what it may have at a host, from 0 to 1; the other deliverers have the rest. */
+  /** This process's part of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
   get part(): number {
     return this.#partOf(this.name);
   }

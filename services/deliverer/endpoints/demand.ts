@@ -6,8 +6,8 @@ const MOST_ROWS = 64;
 type DemandOptions = { now: number; maySeveralProbe: boolean; hasSlot: (endpoint: KnownEndpoint) => boolean };
 
 /**
- * How many deliveries an endpoint can take now out of its room: so many that twice its window is in hand, one while it is hung, none
- * while it rests.
+ * Returns how many deliveries an endpoint can take now out of its room: up to twice its window together with those in hand, one
+ * while it is hung, none while it rests.
  */
 export function demandOf(endpoint: KnownEndpoint, { now, maySeveralProbe, hasSlot }: DemandOptions): Demand {
   const { window, waiting, hungSince, restsUntil } = endpoint;

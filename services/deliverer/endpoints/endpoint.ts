@@ -42,8 +42,9 @@ export type Admission = GrantedRequest | { readonly kind: 'full'; readonly why: 
 export type Admit = (key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void) => void;
 
 /**
- * How many deliveries an endpoint can take now out of its room, beside those in hand. `askAt`: when to ask again at the latest, in
- * milliseconds of the clock. `lacksSlot`: it could take some, had others not all the slots that it may have.
+ * Number of deliveries that an endpoint can take now out of its room, in addition to those in hand. `askAt`: when to ask again at
+ * the latest, in milliseconds of the clock. `lacksSlot`: it could take some if others did not hold all the slots that it may
+ * have.
  */
 export type Demand = { rows: number; askAt?: number; lacksSlot?: true };
 
@@ -57,7 +58,10 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
 /** Deliveries of a subscription wait. `until`: milliseconds since the epoch; absent: until an operator starts it again. */
 export type Hold = { why: HoldReason; until?: number };
 
-/** The room in which deliveries of a subscription wait: that of the endpoint; while it is held one of its own, which has its guid. */
+/**
+ * Returns the room in which deliveries of a subscription wait: that of the endpoint or, while it is held, one of its own, named
+ * by its guid.
+ */
 export function roomOf(
   target: { account: string; callbackUrl: string },
   { subscription, hold }: { subscription: string; hold: Hold | undefined },

@@ -20,7 +20,7 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
   maxInHand: number;
 };
 
-/** `onRoom`: called when an endpoint can take deliveries that it refused, or of which `demand` said that it takes none. */
+/** `onRoom`: called when an endpoint can take deliveries that it refused, or for which `demand` returned none. */
 type EndpointsHooks = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<KnownElsewhere>;
 
 /**
@@ -66,13 +66,13 @@ export class Endpoints {
     this.#serve();
   };
 
-  /** Tells how many deliveries to take now out of an endpoint's room; if none, `onRoom` is called once it can take some. */
+  /** Returns how many deliveries to take now out of an endpoint's room; if none, `onRoom` is called once it can take some. */
   demand(key: Omit<EndpointKey, 'host'>): Demand {
     const endpoint = this.#touch(key);
     const demand = this.#demandOf(endpoint);
     endpoint.awaitsRoom = demand.rows === 0;
     this.#refresh(endpoint);
-    // A probe in hand may be due by now: what is in the queue is not looked at again.
+    // A probe in hand may be due by now: queued endpoints are not checked again.
     if (endpoint.place !== undefined) this.#serve();
     return demand;
   }
@@ -131,7 +131,7 @@ export class Endpoints {
     return silent.length > 0;
   }
 
-  /** Why no request may begin now: the endpoint's own limits, or a slot that others hold. */
+  /** Returns why no request may begin now: the endpoint's own limits, or a slot that others hold. */
   #obstacle(endpoint: KnownEndpoint): 'own limits' | 'slot' | undefined {
     if (!this.#mayBegin(endpoint)) return 'own limits';
     return this.#hasSlot(endpoint) ? undefined : 'slot';
@@ -263,7 +263,7 @@ const REFUSED = {
   busy: { kind: 'full', why: 'busy' },
 } as const satisfies Record<string, Admission>;
 
-/** In a microtask: whoever waited may ask, or end a request, at once. */
+/** In a microtask: the waiter may ask, or end a request, at once. */
 function answer({ onAdmitted }: Waiter, admission: Admission): void {
   queueMicrotask(() => onAdmitted(admission));
 }

@@ -60,23 +60,23 @@ const PROBE_LEAST_MS = 1_000;
 const PROBE_MOST_MS = 60_000;
 
 /**
- * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and
- * none begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It
- * rests after it said "too much". Times are milliseconds of one clock, given by the caller.
+ * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and none
+ * begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It rests after
+ * it answered "too much". Times are milliseconds of one clock, given by the caller.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;
   readonly account: AccountUsage;
   readonly window: Window;
   hostUsage: HostUsage;
-  /** Its neighbours in the order of use. */
+  /** The previous and the next endpoint in the order of use. */
   before: KnownEndpoint | undefined;
   after: KnownEndpoint | undefined;
   /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
-  /** Its room is to be notified of a place. */
+  /** Whether its room is to be notified of a place. */
   awaitsRoom = false;
-  /** Its room was notified, and no request has begun since. */
+  /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
   readonly #partOf: PartOf;
@@ -91,7 +91,7 @@ export class KnownEndpoint implements LimitShare {
   #hungSince: number | undefined;
   #lastBegan = -Infinity;
   #mayProbeSoon = false;
-  /** Absent until the endpoint says "too much" for the first time. */
+  /** Absent until the endpoint answers "too much" for the first time. */
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
@@ -127,7 +127,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#hungSince === undefined ? this.#proven : 'hung';
   }
 
-  /** No request is under way but silent ones. */
+  /** Whether no request is under way, except silent ones. */
   get isFirst(): boolean {
     return this.#running.length === 0;
   }
@@ -136,12 +136,12 @@ export class KnownEndpoint implements LimitShare {
     return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
   }
 
-  /** Its window has room for all waiters and one more. */
+  /** Whether its window has room for all waiters and one more. */
   get hasRoomForAll(): boolean {
     return this.#running.length + this.waiting.count < this.window.size;
   }
 
-  /** Looks at this endpoint's own limits only, not at the slots. */
+  /** Checks this endpoint's own limits only, not the slots. */
   mayBegin(now: number, maySeveralProbe: boolean): boolean {
     if (this.#hungSince === undefined) return this.#running.length < this.window.size;
     return now >= this.probeDueAt() && (maySeveralProbe || this.#probes === 0);

@@ -7,7 +7,7 @@ import type { AccountSlots } from './slots.ts';
 import type { PartOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
-  /** Endpoints remembered at most, beside those in use. */
+  /** Limit of the endpoints remembered, in addition to those in use. */
   maxEndpoints: number;
   /** Idle ones are forgotten after this long. */
   forgetAfterMs: number;
@@ -21,7 +21,7 @@ export type KnownElsewhere = {
   /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
   partOf: PartOf;
   partOfAccount: PartOf;
-  /** For how long an endpoint that this process does not know has hung, if it hangs. */
+  /** Returns how long an endpoint that this process does not know has hung, if it hangs. */
   hungForMs: (endpoint: string) => number | undefined;
 };
 

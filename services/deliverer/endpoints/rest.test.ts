@@ -7,7 +7,7 @@ import { Rest } from './rest.ts';
 const one = keyOf('one');
 
 describe('a rest', () => {
-  test('is 1, 2, 4 … 60 s, anew for each sign begun after it, and 1 s again once it took one', () => {
+  test('is 1, 2, 4 … 60 s, again for each sign begun after it, and 1 s again once it took one', () => {
     const rest = new Rest();
     let now = 0;
     const next = () => {

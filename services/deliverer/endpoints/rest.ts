@@ -11,9 +11,9 @@ const AHEAD_MS = 250;
 type TooMuchAnswer = TooMuch & { beganAt: number; now: number };
 
 /**
- * Keeps new deliveries from an endpoint that says "too much": for as long as it asks for, else for 1, 2, 4 … 60 s while it
- * goes on; and until the refused delivery is retried, if that is soon: new ones would take its place until it has no
- * attempt left. Times are milliseconds of one clock, given by the caller.
+ * Keeps new deliveries from an endpoint that answers "too much": for as long as it asks, otherwise for 1, 2, 4 … 60 s while it
+ * goes on; and until the refused delivery is retried, if that is soon: new ones would take its place until it has no attempt
+ * left. Times are milliseconds of one clock, given by the caller.
  */
 export class Rest {
   #until = -Infinity;

@@ -12,8 +12,8 @@ export type RoomNotifierOptions = {
 };
 
 /**
- * A notified room has this long to use a slot before others are notified of the same slot: it may have to be claimed, and is read. For a
- * hung endpoint the slot is kept so long.
+ * A notified room has this long to use a slot before others are notified of the same slot: it may have to be claimed, and is
+ * read. The slot for a hung endpoint is kept for this time.
  */
 const PAUSE_MS = 50;
 /** Rooms notified at least in that time, if their order does not matter. */

@@ -51,12 +51,12 @@ export class Slots {
     return (hasReserved || this.free(endpointClass) > 0) && this.#isWithinPart(endpointClass, account);
   }
 
-  /** Only a slot is missing, which an endpoint of a better class holds. */
+  /** Whether only a slot is missing, which an endpoint of a better class holds. */
   lacksOnlySlots(endpointClass: EndpointClass, account: AccountSlots): boolean {
     return this.#freeInAll() <= 0 && this.#freeInShare(endpointClass) > 0 && this.#isWithinPart(endpointClass, account);
   }
 
-  /** Less than half of the slots for hung endpoints are used. */
+  /** Whether less than half of the slots for hung endpoints are used. */
   isHungHalfFree(): boolean {
     return this.#held.hung < this.#limits.hung * HALF;
   }

@@ -12,7 +12,7 @@ type WindowOptions = { size?: number; share?: LimitShare };
 /** `part`: this process's part of some limits, from 0 to 1. It may change. */
 export type LimitShare = { readonly part: number };
 
-/** The same of what has that name: an endpoint, or an account. */
+/** Returns the part for a name: of an endpoint, or of an account. */
 export type PartOf = (name: string) => number;
 
 const WHOLE: LimitShare = { part: 1 };
@@ -41,7 +41,7 @@ export class Window {
   /** Negative before the first answer. */
   #usualMs = -1;
   #shrunkAt = -Infinity;
-  // Most windows were never full nor too large: what is undefined takes no number's memory.
+  // Most windows were never full nor too large: undefined takes less memory than a number.
   #fullAt: number | undefined;
   #halvedAt: number | undefined;
   #tooMuch: { readonly size: number; readonly at: number } | undefined;

@@ -16,7 +16,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
   let looking: NodeJS.Timeout | undefined;
 
   function look(): void {
-    // Not by `for`, which makes an array for each.
+    // A `for` loop would make an array for each.
     open.forEach((connection, socket) => {
       if (bytesSince(connection) > limitBytes) socket.destroy(new InvalidResponse(tooLong));
     });

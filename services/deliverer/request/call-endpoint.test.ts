@@ -552,7 +552,7 @@ describe('callEndpoint says why there was no answer', () => {
   });
 });
 
-describe('callEndpoint blames no receiver', () => {
+describe('callEndpoint counts nothing against a receiver', () => {
   test.each(['EMFILE', 'ENFILE'])('where there is no file descriptor for another connection: %s', async (code) => {
     const lack = Object.assign(new Error(`connect ${code}`), { code });
     const failed = await call('http://receiver.test/', { resolveHost: () => Promise.reject(lack) }).catch(

@@ -35,7 +35,7 @@ export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' 
 export type EndpointOptions = {
   limits: TimeLimits;
   networks: CallbackNetworks;
-  /** Only port 0, unless given. */
+  /** Defaults to port 0 only. */
   deniedPorts?: ReadonlySet<number>;
   /** Callbacks leave directly, unless given. */
   proxy?: URL | undefined;
@@ -60,7 +60,7 @@ export type EndpointOptions = {
   clock?: Clock;
 };
 
-// Twice what is read of headers and body: interim responses and TLS add to it.
+// Twice the limits of headers and body: interim responses and TLS add to them.
 const RESPONSE_BYTES = 256 * 1024;
 const NO_PORTS: ReadonlySet<number> = new Set();
 const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
@@ -68,7 +68,7 @@ const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: ()
 const MAX_ORIGINS = 1_024;
 /** Limit for `reach`, shorter than that of a request. */
 const REACH_LIMIT_MS = 3_000;
-/** A connection closes so long before a receiver says that it does (`Keep-Alive: timeout=5`). */
+/** A connection closes this long before the receiver's own announced limit (`Keep-Alive: timeout=5`). */
 const CLOSED_BEFORE_MS = 1_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: ANSWER_LIMIT_BYTES, keptBytes: 4 * 1024 };
 

@@ -13,7 +13,7 @@ export type ClientCertificate = {
 /** A certificate as connections use it, made once for all of a pool. */
 export type Identity = { guid: string; secureContext: SecureContext };
 
-/** TLS does not take it, though it did when it was put in: versions and security levels of OpenSSL differ. */
+/** TLS does not accept it, though it did when it was stored: versions and security levels of OpenSSL differ. */
 export class UnusableCertificate extends Error {
   readonly code = 'UNUSABLE_CERTIFICATE';
   constructor(cause: unknown) {

@@ -96,7 +96,7 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
  */
 function destroyAtAlert(socket: TLSSocket, { forgetSession }: Connection): void {
   socket.once('error', (error) => {
-    // Not undici's, which closes idle connections so.
+    // Skips errors of undici, which closes idle connections with one.
     if (!isAlert(error)) return;
     forgetSession?.();
     socket.destroy(error);

@@ -15,7 +15,7 @@ export type Connection = {
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
-  /** Has the next connection make a whole handshake. Present if it authenticates by a certificate. */
+  /** Makes the next connection do a whole handshake. Present if it authenticates with a certificate. */
   forgetSession?: () => void;
   /** Whether the receiver had shown a certificate, not checked yet, when the handshake failed. */
   hasShownItself?: boolean;

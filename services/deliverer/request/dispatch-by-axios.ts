@@ -18,7 +18,7 @@ export const NO_HEADERS = new NoHeaders();
  */
 export function dispatchByAxios(adapter: AxiosAdapter): Promise<AxiosResponse<string>> {
   const config: InternalAxiosRequestConfig = { headers: NO_HEADERS, adapter };
-  // axios takes a configuration without a prototype as it is, once it has looked at each member, and copies any other. One made
-  // without a prototype would be a hash table.
+  // axios uses a configuration without a prototype unchanged after reading each member, and copies any other. One made without a
+  // prototype would be a hash table.
   return dispatchRequest(Object.setPrototypeOf(config, null));
 }

@@ -10,7 +10,7 @@ import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
-/** The receiver, or the network, was too slow; `code` says in which phase. */
+/** The receiver, or the network, was too slow; `code` names the phase. */
 export class TimeLimitPassed extends Error {
   readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
   constructor(code: TimeLimitPassed['code']) {
@@ -93,7 +93,7 @@ const REQUEST_TIMEOUT = 408;
 
 const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 
-/** One request and its response. undici calls it for what happens, a timer for what does not. */
+/** One request and its response. undici calls it for events, a timer for their absence. */
 class HttpExchange implements ConnectionObserver {
   readonly certificate: ClientCertificate | undefined;
   readonly #limits: RequestLimits;
@@ -124,7 +124,7 @@ class HttpExchange implements ConnectionObserver {
     try {
       requests.dispatch(request, this);
     } catch (error) {
-      // Not a scheme of HTTP, or a certificate that cannot be used.
+      // The scheme is not one of HTTP, or the certificate cannot be used.
       this.#end(error instanceof Error ? error : new Error(String(error)));
     }
   }
@@ -153,7 +153,7 @@ class HttpExchange implements ConnectionObserver {
   }
 
   onRequestSent(): void {
-    // undici says so late of the connection that ended: a request to be sent again is not sent yet.
+    // undici reports this late for the connection that ended: a request to be sent again is not sent yet.
     if (this.#controller !== undefined) this.#isHandedOver = true;
   }
 

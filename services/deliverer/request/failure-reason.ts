@@ -67,7 +67,7 @@ const ABOUT_CERTIFICATE =
 /** Sent by TLS 1.2 to a client without a certificate, and for much else. */
 const HANDSHAKE_FAILURE = /^ERR_SSL_.*_ALERT_HANDSHAKE_FAILURE$/;
 
-/** Whether TLS failed for what the receiver said. */
+/** Whether TLS failed for an alert of the receiver. */
 export const isAlert = (error: Error): boolean => /^ERR_SSL_.*_ALERT_/.test(codeOf(error));
 
 /** Whether a receiver failed the handshake as one does that asks for a certificate. */

@@ -43,7 +43,7 @@ export class HeadReader {
     return this.#hasBegun;
   }
 
-  /** The part of a head that has come, or what was no head. */
+  /** The part of a head that has come, or the bytes that were no head. */
   get held(): Buffer {
     return Buffer.from(this.#text, 'latin1');
   }

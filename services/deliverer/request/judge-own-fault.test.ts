@@ -77,7 +77,7 @@ function anEgress(what: Partial<EndpointOptions> = {}) {
 }
 
 describe('a last attempt that reaches no receiver', () => {
-  test('is its receiver’s affair beside others that are there, however many share the dead host', async () => {
+  test('is its receiver’s fault beside others that are there, however many share the dead host', async () => {
     const [dead, ...others] = await places();
     if (dead === undefined) throw new Error('there are some');
     const { egress, call } = anEgress();
@@ -177,7 +177,7 @@ describe('a last attempt whose name leads nowhere it may go', () => {
     },
   );
 
-  test.each(lies.slice(1))('is its receiver’s affair when that alone is led %s', async (_, lie, reason) => {
+  test.each(lies.slice(1))('is its receiver’s fault when that alone is led %s', async (_, lie, reason) => {
     const { egress, call, urls, led } = await named();
     const [url = ''] = urls;
     const alone = new Map([...led].slice(0, 1));

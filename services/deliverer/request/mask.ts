@@ -45,7 +45,9 @@ export function secretsOfQuery(search: string): string[] {
     .map((parameter) => decoded(parameter.slice(parameter.indexOf('=') + 1).replaceAll('+', ' ')));
 }
 
-/** The text as it is, with escapes decoded, decoded as a form, where a plus is a blank, and with what was escaped twice. */
+/**
+ * Returns the text as it is, with escapes decoded, decoded as a form, where a plus is a blank, and with double escapes decoded.
+ */
 function readingsOf(text: string): DecodedText[] {
   const plain = { text, ends: endsOf(text) };
   if (!/[%&+\\]/.test(text)) return [plain];

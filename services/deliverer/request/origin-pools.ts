@@ -42,7 +42,7 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
 
   function openPool(key: string, origin: string, made: ClientOptions): OriginPool {
     const pool = new OriginPool(origin, made);
-    // Its own count walks over all clients, at the end of each of which it would be asked.
+    // Its own count walks over all clients, and would be read at the end of each.
     let connections = 0;
     const closeUnused = () => {
       // A pool that is being destroyed emits this once per connection.
@@ -108,7 +108,7 @@ class OriginPool extends Pool {
   }
 }
 
-/** undici's client, which has one connection at a time, and tells handlers which. */
+/** undici's client, which has one connection at a time, and passes it to handlers. */
 class ObservedClient extends Client {
   readonly #latest: () => Connection | undefined;
 

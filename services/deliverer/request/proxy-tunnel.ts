@@ -33,7 +33,7 @@ export function readProxy(setting: string): URL | undefined {
 // Each tunnel takes its connection out of undici's pool.
 const AWAY = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** Opens tunnels by CONNECT (RFC 9110, 9.3.6) to addresses, not names: the proxy must reach what was checked here. */
+/** Opens tunnels by CONNECT (RFC 9110, 9.3.6) to addresses, not names: the proxy must reach the address that was checked here. */
 export function tunnelThrough(proxy: URL, connectTimeoutMs: number): Tunnel {
   const pool = new Pool(proxy.origin, { connect: { timeout: connectTimeoutMs }, headersTimeout: 0 });
   const headers = credentials(proxy);

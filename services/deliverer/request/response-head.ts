@@ -92,7 +92,7 @@ function nameIn(text: string, from: number, until: number): keyof Fields | undef
 /** `isCertain`: there is only one place where the body can end. */
 type BodyFraming = { line: string; isCertain: boolean };
 
-/** Finds how the body is framed (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
+/** Finds how the body is framed (RFC 9112, 6.3). Without a header for it, the body ends with the connection. */
 function frameOf(status: number, fields: Fields): BodyFraming | BrokenRule {
   const { 'transfer-encoding': coding, 'content-length': length } = fields;
   // Such a response has no body, but headers that claim one may come with one.
@@ -140,7 +140,7 @@ const isShorter = (keepAlive = '', keptS: number): boolean => Number(TIMEOUT.exe
 
 const DATE = /\ndate[ \t]*:([^\r\n]*)/i;
 
-/** The receiver's Date, read only beside Retry-After. */
+/** The receiver's Date, read only together with Retry-After. */
 function dateIn(text: string): string {
   const date = DATE.exec(text)?.[1]?.trim();
   return date === undefined ? '' : headerLine('date', date);

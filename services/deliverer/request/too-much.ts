@@ -1,6 +1,6 @@
 import type { TooMuch } from '../endpoints/endpoint.ts';
 
-/** Headers that say how long a receiver wants to be left alone; empty if absent. */
+/** Headers with the pause that a receiver asks for; empty if absent. */
 export type RestHeaders = { retryAfter: string; date: string };
 
 /** Too Many Requests (RFC 6585, 4) and Service Unavailable (RFC 9110, 15.6.4). */

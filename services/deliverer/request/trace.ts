@@ -15,7 +15,7 @@ export type Trace = {
   held?: string;
 };
 
-/** With room for what is noted later. */
+/** Has all members from the start, for later notes. */
 export function newTrace(startedAt: number): Trace {
   return { startedAt, isUnderWay: false, firstByteAt: undefined, connection: undefined, restHeaders: undefined };
 }

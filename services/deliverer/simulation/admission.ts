@@ -7,7 +7,7 @@ import { Endpoints } from '../endpoints/endpoints.ts';
 const SLOTS = 1_024;
 const HELD = 1_024;
 const SLOW_MS = 1_000;
-/** Rooms are looked at so often, beside what `onRoom` and `demand` say. */
+/** Rooms are read at this interval, in addition to `onRoom` and `demand`. */
 const POLL_MS = 5_000;
 /** `answerMs`: how long a request takes that begins at this time; it times out at the limit. */
 export type Arriving = { key: EndpointKey; kind: string; limitMs: number; answerMs: (at: number) => number };
@@ -39,7 +39,7 @@ export class SimulatedAdmission {
     });
   }
 
-  /** Acts every so many milliseconds; `turn` counts from 0. */
+  /** Runs `act` at this interval; `turn` counts from 0. */
   every(ms: number, act: (turn: number) => void, turn = 0): void {
     this.#clock.after(ms, () => {
       act(turn);
@@ -59,7 +59,7 @@ export class SimulatedAdmission {
     await this.#clock.runFor(ms);
   }
 
-  /** Looks at deliveries of a kind that were due from one time to another, in milliseconds from the beginning. */
+  /** Measures deliveries of a kind that were due between two times, in milliseconds from the beginning. */
   lateness(kind: string, { from, until, mayWaitMs }: { from: number; until: number; mayWaitMs: number }): Lateness {
     const due = this.#arrived.filter((each) => each.kind === kind && each.dueAt >= from && each.dueAt < until);
     const waits = due.flatMap(({ dueAt, beganAt }) => (beganAt === undefined ? [] : [beganAt - dueAt]));

@@ -3,17 +3,17 @@ import type { Hold, TooMuch } from '../endpoints/endpoint.ts';
 /** An endpoint by its kind of answer, with its load. Times are milliseconds. */
 export type Receiver = {
   kind: string;
-  /** Absent: an account of its own. */
+  /** Absent: its own account. */
   account?: string;
   host?: string;
-  /** Absent: one of its own. */
+  /** Absent: its own path. */
   path?: string;
   interface: 'carrier' | 'shipper';
   /** Returns the duration of a request made at `at`; Infinity if it is never answered. */
   answerMs: (at: number, random: () => number) => number;
   /** Whether it refuses a request that was made at `at` with 429 or 503, and for how long it asks to be left alone. */
   refuses?: (at: number) => Pick<TooMuch, 'askedMs'> | undefined;
-  /** From when on its subscription is held so, or is not any more. */
+  /** Times at which its subscription is held, or released. */
   holds?: readonly { at: number; hold?: Hold }[];
   /** Deliveries at once, and the mean interval of these bursts. */
   burst: number;

@@ -177,7 +177,7 @@ class Simulation {
     return aDelivery({ guid: `${place} ${this.#made}`, ...what });
   }
 
-  /** Has deliveries for the first receiver wait, made before the simulation began. */
+  /** Puts deliveries for the first receiver into its room, made before the simulation began. */
   async #putBefore(count: number): Promise<void> {
     const [receiver] = this.#options.receivers;
     if (receiver === undefined) return;

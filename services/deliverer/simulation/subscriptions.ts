@@ -17,7 +17,7 @@ type SimulatedSubscriptionsOptions = {
   postgresMs?: (() => number) | undefined;
 };
 
-/** The subscriptions of receivers, one each, as Postgres has them: held and let go when their receivers say. */
+/** The subscriptions of receivers, one each, as Postgres has them: held and released when their receivers say. */
 export class SimulatedSubscriptions {
   readonly #options: SimulatedSubscriptionsOptions;
   readonly #held = new Map<string, Hold | undefined>();

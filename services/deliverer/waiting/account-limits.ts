@@ -3,7 +3,7 @@ import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting
 import type { WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
 import { bytes, constant, count } from '@waybell/runtime/environment';
 
-/** Limits of what waits for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */
+/** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */
 export const waitingOfAccounts = {
   WAITING_MAX_ROWS: constant(
     count({ per: 'account', default: 1_000_000, desc: 'deliveries of one account that wait, at most' }),
@@ -20,7 +20,7 @@ export const waitingOfAccounts = {
 
 type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
 
-/** Share of what may be held, for deliveries that waited beside those from the queues. */
+/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
 const HELD_PART = 1 / 2;
 
 /** Share of all that may wait, for one account. */

@@ -19,13 +19,13 @@ const TURN_MS = 10_000;
 /** Rooms that are being left for others at once, and those of one account among them. */
 const MOST_OVER = { all: 64, ofAccount: 8 };
 
-/** A room that this process has claimed, and what it did there. Times are those of this process's clock. */
+/** A claimed room, and its use by this process. Times are those of this process's clock. */
 export type OwnRoom = ClaimedRoom & {
   readonly account: string;
   readonly claimedAt: number;
   /** End of the claim. */
   until: number;
-  /** It was shut when it was claimed, and no row was handled since. */
+  /** Whether it was shut when it was claimed, and no row was handled since. */
   isUnasked: boolean;
   /** A row was settled since the claim was renewed. */
   lives: boolean;
@@ -40,7 +40,7 @@ export type OwnRoom = ClaimedRoom & {
   /** Work under way in the whole room: it is not released meanwhile. */
   holds: number;
   isLookedThrough: boolean;
-  /** Others are to have its place: nothing more is taken from it. */
+  /** Whether its place is to go to other rooms: no more rows are taken from it. */
   isTurnOver: boolean;
   isLeaving: boolean;
 };
@@ -53,8 +53,8 @@ export type ClaimedRoomsOptions = {
 };
 
 /**
- * Rooms that this process has claimed. Counts a claim by its own monotonic clock, from before it asked: a process that stood still
- * finds at once that it has nothing any more.
+ * Rooms that this process has claimed. Counts a claim by its own monotonic clock, from before the request: a process that stood
+ * still notices at once that its claims have ended.
  */
 export class ClaimedRooms {
   readonly #options: ClaimedRoomsOptions;

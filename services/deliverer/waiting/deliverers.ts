@@ -4,7 +4,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** The deliverers that live. Both reject with `Unavailable` while Postgres is away. */
 export type Deliverers = {
-  /** Says that this one lives. Resolves with how many deliver some of its actions, itself included. */
+  /** Registers this deliverer as alive. Resolves with how many deliver some of its actions, itself included. */
   live(): Promise<number>;
   leave(): Promise<void>;
 };

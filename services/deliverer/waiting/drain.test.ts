@@ -370,10 +370,10 @@ describe('a claim', () => {
     await some.clock.runFor(CLAIM_MS - 1);
     const renewing = rooms.renew();
     await some.clock.runFor(1);
-    const [anew] = await claim();
+    const [again] = await claim();
     answered.resolve();
     await renewing;
-    expect([lost, rooms.get(ROOM)]).toEqual([[ROOM], anew]);
+    expect([lost, rooms.get(ROOM)]).toEqual([[ROOM], again]);
     rooms.close();
   });
 

@@ -34,7 +34,7 @@ export type DrainOptions = {
 const LOOK_MS = 1_000;
 /** Rows settled at once. */
 const MOST_SETTLED = 500;
-const COMPLAINT = 'waiting.away: what waits for endpoints waits on';
+const WARNING = 'waiting.away: what waits for endpoints waits on';
 
 /**
  * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has room or that must end, has each handled
@@ -61,7 +61,7 @@ export class Drain {
   constructor(options: DrainOptions, consuming: ConsumeCallbacks) {
     this.#options = options;
     const { store, broker, held, clock, log } = options;
-    this.#onFailed = throttledWarning(log, COMPLAINT, clock);
+    this.#onFailed = throttledWarning(log, WARNING, clock);
     this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
     this.#named = new NamedRooms(this.rooms);
     const onDone = (row: RowInHand) => {
@@ -92,7 +92,7 @@ export class Drain {
     this.#due = new DueRooms({ ...common, onDue: () => this.#claimSoon() });
     broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
-      runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+      runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     // A long look must not cost the claims.
     this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, () => this.#poll())];
   }
@@ -120,14 +120,14 @@ export class Drain {
     this.#work();
   }
 
-  /** For how long an endpoint's room had been shut when it was claimed; undefined if it was not, or has been asked since. */
+  /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
     const own = this.rooms.get(endpoint);
     if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
     return own.shutForMs + this.#options.clock.now() - own.claimedAt;
   }
 
-  /** Looks through a room of which a row leads elsewhere, or nowhere. */
+  /** Looks through a room with a row that has moved or lost its target. */
   lookThrough(room: string): void {
     const own = this.rooms.get(room);
     if (own !== undefined) this.#look.want(own, true);
@@ -191,7 +191,7 @@ export class Drain {
     this.#due.hasRoom();
   }
 
-  /** Nothing is in hand, and nothing can be taken now. */
+  /** Leaves a room without rows in hand or to take now. */
   #leave(own: OwnRoom, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(own.room);

@@ -37,7 +37,7 @@ export class DueRooms {
     const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
     const fresh = claimed.filter((own) => !known.has(own));
     const opened = fresh.filter(({ isUnasked }) => !isUnasked);
-    // It was open for the process that had it last, or is new: this one may think that it hangs still.
+    // It was open for its last process, or is new: this process may still count it as hung.
     for (const { room } of opened) endpoints.probeSoon(room);
     if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
     if (open > 0 && opened.length >= open) this.#soon();
@@ -58,7 +58,7 @@ export class DueRooms {
     const known = new Set(rooms.all());
     const left = Math.max(0, MOST_ROOMS - known.size);
     const empty = [...known].filter(({ room }) => inHand.countOf(room) === 0);
-    // While no more may be in hand, a few take turns with those that have rows there.
+    // At the limit in hand, a few rooms take turns with those that have rows in hand.
     const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
     const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
     // A room that was claimed to be probed, and was not yet, will need a slot too.

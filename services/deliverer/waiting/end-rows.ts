@@ -19,7 +19,7 @@ export type EndRowsOptions = {
   store: Pick<WaitingStore, 'take'>;
   rooms: ClaimedRooms;
   inHand: RowsInHand;
-  /** With this much in hand no more are taken. */
+  /** Limit in hand: at it no more rows are taken. */
   limit: HeldLimit;
   clock: Clock;
   /** Milliseconds since the epoch. */

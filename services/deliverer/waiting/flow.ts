@@ -38,7 +38,7 @@ export type FlowOptions = {
 const LOOK_MS = 1_000;
 const LOOK_AFTER_MS = 10_000;
 const RELEASE_LIMIT_MS = 3_000;
-const COMPLAINT = 'waiting.away: other deliverers and hung endpoints are as they were last known';
+const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
 /** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is room. */
 export class Flow {
@@ -77,7 +77,7 @@ export class Flow {
     });
     this.#limits = new KeepLimits(options);
     const every = (intervalMs: number, work: () => Promise<void>) =>
-      runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+      runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     this.#timed = [
       every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
       every(LOOK_MS, () => this.#readShut()),
@@ -124,8 +124,8 @@ export class Flow {
   }
 
   /**
-   * Releases the rooms; to be disposed of once what is in hand is finished. Does not wait for a Postgres that hangs: then others
-   * take over when the claims are over.
+   * Releases the rooms; to be disposed of once everything in hand is finished. Does not wait for a Postgres that hangs: then
+   * others take over when the claims have run out.
    */
   get released(): AsyncDisposable {
     const limit = { clock: this.#options.clock, limitMs: RELEASE_LIMIT_MS };
@@ -145,7 +145,7 @@ export class Flow {
     this.#shutSince = new Map([...shut].map(([room, forMs]) => [room, askedAt - forMs]));
   }
 
-  /** For how long an endpoint has hung that this process knows nothing of. */
+  /** Returns how long an endpoint that this process does not know has hung. */
   #hungForMs(endpoint: string): number | undefined {
     if (this.#drain?.rooms.get(endpoint)) return this.#drain.shutForMs(endpoint);
     const since = this.#shutSince.get(endpoint);

@@ -7,10 +7,10 @@ type KeepLimitsOptions = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** While nothing is put here, limits are looked after this seldom: other processes do so too. */
+/** Interval of checking limits while nothing is put here: other processes check them too. */
 const SELDOM_MS = 10_000;
 
-/** Has the oldest deliveries end of an account that has more waiting than it may, or is the largest where all have. */
+/** Ends the oldest deliveries of an account beyond its limit, or of the largest account beyond the limit for all. */
 export class KeepLimits {
   readonly #options: KeepLimitsOptions;
   #lookAt = -Infinity;
@@ -23,7 +23,7 @@ export class KeepLimits {
     this.#lookAt = -Infinity;
   }
 
-  /** To be called once a second. Sums only say which account to look at, and are counted again where they were wrong. */
+  /** To be called once a second. Sums only select the accounts to read, and are recounted if they were wrong. */
   async look(): Promise<void> {
     const { store, limits, clock } = this.#options;
     await store.flushSums();

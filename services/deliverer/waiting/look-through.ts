@@ -24,12 +24,12 @@ export type LookThroughOptions = {
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Looks once through a room whose subscriptions changed, or whose account has too much: what is over ends, what leads to another
- * endpoint moves to its room, and what is held to a room of its own, or back.
+ * Looks once through a room whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves
+ * those with another endpoint to its room, and held ones to a room of their own, or back.
  */
 export class LookThrough {
   readonly #options: LookThroughOptions;
-  /** Whether the subscriptions in the room are to be looked at, though none is known to have changed. */
+  /** Whether to read the subscriptions in the room, though none is known to have changed. */
   readonly #wanting = new Map<OwnRoom, boolean>();
   #isLooking = false;
 
@@ -45,7 +45,7 @@ export class LookThrough {
     if (!this.#isLooking) void this.#lookAll();
   }
 
-  /** One after another: a look is short, and what it finds to end is taken beside the next. */
+  /** One room after another: a look is short, and the deliveries that it ends are taken together with the next. */
   async #lookAll(): Promise<void> {
     this.#isLooking = true;
     for (const [own, isChanged] of this.#wanting) {
@@ -61,7 +61,7 @@ export class LookThrough {
     this.#isLooking = false;
   }
 
-  /** Resolves with what is being ended. */
+  /** Resolves with the promise of the rows being ended. */
   async #look(own: OwnRoom, isChanged: boolean): Promise<Promise<boolean>[]> {
     const { store, findTargets, ends } = this.#options;
     const { room, overBefore } = own;
@@ -85,7 +85,7 @@ export class LookThrough {
     return [...ending, ends.end({ own, madeBefore: Number.MAX_SAFE_INTEGER, subscriptions: over })];
   }
 
-  /** Moves what leads elsewhere, except rows in hand. What is held and stays may be due at another time. */
+  /** Moves rows with another endpoint, except those in hand. Held rows that stay may get another due time. */
   async #follow({ room }: OwnRoom, subscription: string, target: DeliveryTarget): Promise<void> {
     const { store, inHand, maxAgeMs, now, onChanged } = this.#options;
     const hold = holdOf(target, now());
@@ -116,7 +116,7 @@ export class LookThrough {
     }
   }
 
-  /** A room that changed comes again with the next claims. */
+  /** The next claims return a changed room again. */
   #fail(own: OwnRoom, error: unknown): void {
     this.#options.onFailed(error);
     this.#leave(own);

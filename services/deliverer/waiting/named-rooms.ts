@@ -4,7 +4,7 @@ import { MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts'
 export class NamedRooms {
   readonly #rooms: ClaimedRooms;
   readonly #names = new Set<string>();
-  /** Some may be claimed now. */
+  /** Whether some may be claimed now. */
   isDue = false;
 
   constructor(rooms: ClaimedRooms) {
@@ -16,7 +16,7 @@ export class NamedRooms {
     this.isDue = true;
   }
 
-  /** Some may have become due. */
+  /** Checks whether some have become due. */
   look(): void {
     this.isDue ||= this.#names.size > 0;
   }

@@ -27,7 +27,7 @@ const POSTPONE_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
 /** A delivery held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
-const COMPLAINT = 'waiting.away: requests under way stay in their batches';
+const WARNING = 'waiting.away: requests under way stay in their batches';
 
 /** `until`: when this process counts it as lost. */
 type OpenRequest = { key: TakenKey; afterMs: number; until: number; bytes: number; onCut: () => void; watch?: Timer };
@@ -40,7 +40,7 @@ export class OpenRequests implements AsyncDisposable {
   readonly #options: OpenRequestsOptions;
   readonly #postponing: AsyncDisposable;
   readonly #all = new Set<OpenRequest>();
-  readonly #complain: (error: unknown) => void;
+  readonly #warn: (error: unknown) => void;
   #done: TakenKey[] = [];
   #back: TakenKey[] = [];
   #leaving: Promise<void> | undefined;
@@ -49,9 +49,9 @@ export class OpenRequests implements AsyncDisposable {
   constructor(options: OpenRequestsOptions) {
     const { clock, log } = options;
     this.#options = options;
-    this.#complain = throttledWarning(log, COMPLAINT, clock);
+    this.#warn = throttledWarning(log, WARNING, clock);
     const work = () => Promise.all([this.#postpone(), this.#leave()]).then(() => undefined);
-    this.#postponing = runEvery(work, { intervalMs: POSTPONE_MS, complaint: COMPLAINT, log, clock });
+    this.#postponing = runEvery(work, { intervalMs: POSTPONE_MS, warning: WARNING, log, clock });
   }
 
   readonly hold: HoldElsewhere<Delivery> = async ({ message, parsed: delivery }, onCut) => {
@@ -61,7 +61,7 @@ export class OpenRequests implements AsyncDisposable {
     const askedAt = this.#options.clock.now();
     const afterMs = this.#options.limits[delivery.interface].responseMs + SPARE_MS;
     const { row } = wait(delivery, { why: 'open', afterMs });
-    const no = await this.#options.putRow(row).catch(this.#complain);
+    const no = await this.#options.putRow(row).catch(this.#warn);
     if (typeof no !== 'number') {
       this.#bytes -= bytes;
       return undefined;
@@ -81,14 +81,14 @@ export class OpenRequests implements AsyncDisposable {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const left = this.#leaving ?? this.#leave().catch(this.#complain);
+    const left = this.#leaving ?? this.#leave().catch(this.#warn);
     const closed = Promise.all([this.#postponing[Symbol.asyncDispose](), left]);
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
   }
 
   async #postpone(): Promise<void> {
     const { store, clock } = this.#options;
-    // This process may have stood still: another that has taken a row meanwhile keeps it.
+    // This process may have stood still: a row that another process took meanwhile stays with that.
     for (const request of this.#all) if (request.until <= clock.now()) this.#cut(request);
     for (const [afterMs, requests] of Map.groupBy(this.#all, (request) => request.afterMs)) {
       const askedAt = clock.now();
@@ -120,7 +120,7 @@ export class OpenRequests implements AsyncDisposable {
     to.push(request.key);
     this.#leaving ??= Promise.resolve()
       .then(() => this.#leave())
-      .catch(this.#complain)
+      .catch(this.#warn)
       .finally(() => (this.#leaving = undefined));
   }
 
@@ -132,8 +132,8 @@ export class OpenRequests implements AsyncDisposable {
   }
 
   /**
-   * Settles what is done, and makes due what was given back. What cannot be settled now is settled later; if it is taken before, it is
-   * recognised as a repeat.
+   * Settles finished rows, and makes given-back ones due. A row that cannot be settled now is settled later; if it is taken
+   * before, it is recognised as a repeat.
    */
   async #leave(): Promise<void> {
     const { store } = this.#options;

@@ -35,7 +35,7 @@ const LOOK_MS = 1_000;
 const RESTART_MS = 1_000;
 /** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
 const RESTART_TIMES = 20;
-/** A room that lacks a slot for so long is left to a process that may have one. */
+/** A room that lacks a slot for this long is left to a process that may have one. */
 const LACKING_MS = 2_000;
 const LACKING_PAUSE_MS = 1_000;
 

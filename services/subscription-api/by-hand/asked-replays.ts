@@ -19,7 +19,7 @@ export type AskedReplay = {
 /** A replay with its progress, which takes a look at each of its deliveries. */
 export type Replay = AskedReplay & { published: number; delivered: number };
 
-/** Names who asked, as `requested_by` of what is sent by hand. */
+/** Formats the requester, for `requested_by` of deliveries sent by hand. */
 export const requester = (who: string, isOperator: boolean): string => `${isOperator ? 'operator ' : ''}${who}`;
 
 const COLUMNS = `r.guid, r.action, r.since, r.until, r.include_suppressed, r.per_second, r.total, r.requested_at,

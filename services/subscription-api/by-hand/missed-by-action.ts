@@ -1,4 +1,4 @@
-/** Tells what a client missed in a time range, of all its actions. */
+/** Counts a client's missed deliveries in a time range, over all its actions. */
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
@@ -31,8 +31,8 @@ export type MissedByAction = {
 type MissedRange = { client: ClientReader; sinceMs: number; untilMs: number };
 
 /**
- * Counts what was missed and did not arrive since, nor is on its way: of actions that the client was subscribed to at some time of
- * the range, or is now. By action, without those that it missed nothing of.
+ * Counts missed deliveries that did not arrive since, nor are on their way: of actions that the client was subscribed to at some
+ * time of the range, or is now. By action, without those without missed deliveries.
  */
 export async function missedByAction(
   postgres: Queryable,

@@ -40,7 +40,7 @@ export async function countReplay(
   return countOf(postgres, query, await findMissed(postgres, query));
 }
 
-/** Counts what was missed in a time range, up to the limit of one request. */
+/** Counts missed deliveries in a time range, up to the limit of one request. */
 export async function countMissed(
   postgres: Queryable,
   query: Pick<MissedQuery, 'client' | 'actions' | 'sinceMs' | 'untilMs'>,

@@ -1,4 +1,4 @@
-/** Statements of `WaitingRooms` that move what was parked, under way or kept; each needs a transaction. */
+/** Statements of `WaitingRooms` that move parked deliveries, under way or kept; each needs a transaction. */
 const sumUp = (service: string): string => `
 insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
 select coalesce(r.account, r.room), r.name, count(*), sum(coalesce(octet_length(w.body), 0) + octet_length(w.properties))

@@ -132,7 +132,7 @@ export function listen(): void {
       expect(await currentOf(client)).toEqual(['order.paid']);
     });
 
-    test('takes its stream up again when the API was away, or listens anew', async () => {
+    test('takes its stream up again when the API was away, or listens again', async () => {
       const client = await stack.client('carrier');
       const path = `/${randomUUID()}`;
       await using listener = await listening(client, path, '--action', 'order.created');

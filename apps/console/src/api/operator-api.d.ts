@@ -450,7 +450,7 @@ export interface paths {
         put?: never;
         /**
          * Put rejected messages back on the line
-         * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
+         * @description Puts them back where they came from; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
          */
         post: operations["retryRejected"];
         delete?: never;

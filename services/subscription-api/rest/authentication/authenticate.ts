@@ -4,7 +4,7 @@ import type { Actor, CallerOrigin } from '../../actor.ts';
 import { TOKEN_PREFIX, type Scope } from '../../tokens.ts';
 import { Problem } from '../http/problem.ts';
 
-/** The client of an account that asks, and what it may do. */
+/** The client of an account that sent the request, and its rights. */
 export type Caller = {
   interface: Interface;
   accountGuid: string;

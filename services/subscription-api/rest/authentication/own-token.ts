@@ -3,7 +3,7 @@ import { answerObject } from '../http/answer-for.ts';
 import { addPath } from '../http/routes.ts';
 import { requireScope, type Authenticate, type Caller } from './authenticate.ts';
 
-/** Tells the owner and the rights of a request's token, for any valid token, whatever its scopes. */
+/** Returns the owner and the rights of a request's token, for any valid token, whatever its scopes. */
 export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {
   const router = Router({ caseSensitive: true });
 

@@ -30,7 +30,7 @@ const opened = ({ guid, sealed, key_id: keyId }: Row) => readCredentials(keyRing
 const NO_KINDS = { headers: null, basic: null, oauth2: null, certificate: null };
 
 describe.each(['shipper', 'carrier'] as const)('the credentials of a %s', (interfaceName) => {
-  test('are put in, told without their secrets, put in anew, and gone', async () => {
+  test('are put in, told without their secrets, put in again, and gone', async () => {
     const { guid, token } = await signUp(api, { interface: interfaceName });
     const ask = async (method: string, path: string, body?: object) => {
       const answer = await api.ask(method, path, { token, body });
@@ -45,10 +45,10 @@ describe.each(['shipper', 'carrier'] as const)('the credentials of a %s', (inter
     expect(made).toEqual({ status: 201, body: one(shown) });
     expect(await ask('GET', at('hooks.test%3A8443'))).toEqual({ ...made, status: 200 });
     const [row] = await rowsOf(guid);
-    const anew = await ask('PUT', at('hooks.test:8443'), { oauth2 });
+    const again = await ask('PUT', at('hooks.test:8443'), { oauth2 });
     const { client_secret: _secret, ...told } = { ...oauth2, token_url: 'https://hooks.test/token?key=***' };
     const other = { ...first, oauth2: { ...told, secret_in: 'header' } };
-    expect(anew).toEqual({ status: 200, body: one(other) });
+    expect(again).toEqual({ status: 200, body: one(other) });
     expect(await ask('GET', '/v1/credentials')).toEqual({ status: 200, body: { objects: [other] } });
     const [changed] = await rowsOf(guid);
     expect(changed?.guid).not.toBe(row?.guid);

@@ -123,7 +123,7 @@ function keyFault({ chain, key }: Pem, certificates: readonly X509Certificate[])
   }
 }
 
-/** OpenSSL signs with any, but where the factors of RSA, or what they are for, are wrong twenty times as slowly. */
+/** OpenSSL signs with any key, but twenty times as slowly if the factors of RSA, or their exponents, are wrong. */
 function isWhole(privateKey: KeyObject): boolean {
   if (privateKey.asymmetricKeyType !== 'rsa') return true;
   const jwk = privateKey.export({ format: 'jwk' });

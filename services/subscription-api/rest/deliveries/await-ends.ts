@@ -22,14 +22,16 @@ export type EndsAwaited = {
 
 /** The requests of this process that wait for ends. */
 export type AwaitEnds = AsyncDisposable & {
-  /** Begins to wait, so long at most. A client's count as its streams: throws a Problem (429, 503) where there are too many. */
+  /**
+   * Begins to wait, for at most this long. Waits count as a client's streams: throws a Problem (429, 503) if there are too many.
+   */
   begin(reader: ClientReader, response: ServerResponse, waitMs: number): EndsAwaited;
 };
 
 type WaitingForEnds = { reader: ClientReader; number: number; found: (isFound: boolean) => void };
 
 const LOOK_EVERY_MS = 1_000;
-/** One look reads so many commits; the next goes on. */
+/** Limit of the commits that one look reads; the next look goes on. */
 const MOST_COMMITS = 10_000;
 
 /** Looks once a second, for all that wait together, and while none does not at all. */
@@ -52,7 +54,7 @@ export function awaitEnds({ database, room, log, lookEveryMs = LOOK_EVERY_MS }: 
 
   function join(waiting: WaitingForEnds): void {
     all.add(waiting);
-    looking ??= runEvery(look, { intervalMs: lookEveryMs, complaint: 'ends.look-failed', log });
+    looking ??= runEvery(look, { intervalMs: lookEveryMs, warning: 'ends.look-failed', log });
   }
 
   function leave(waiting: WaitingForEnds): void {

@@ -120,7 +120,7 @@ function addTest(router: Router, { authenticate, database }: ByHandRouteOptions)
   });
 }
 
-/** Throws a Problem (409) while work of the same key is under way: what is waited for is looked for again and again. */
+/** Throws a Problem (409) while work of the same key is under way: waiting for it would repeat the query. */
 function refusingSeconds(): (key: string, work: () => Promise<void>) => Promise<void> {
   const underWay = new Set<string>();
   return async (key, work) => {

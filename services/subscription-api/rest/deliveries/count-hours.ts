@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Queryable } from '@waybell/runtime/postgres';
 
 export const HOUR_MS = 3_600_000;
-/** Whole ones, beside the one that is not over. */
+/** Number of whole hours, in addition to the current one. */
 const HOURS = 24;
 /** After this time, everything that ended in an hour is in the log. */
 const SETTLED_MS = 300_000;

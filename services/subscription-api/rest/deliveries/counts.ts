@@ -75,7 +75,7 @@ export async function countsWithin(
 ): Promise<ReadonlyMap<string, Counts>> {
   const guids = subscriptions.map(({ subscription }) => subscription);
   const theirActions = subscriptions.map(({ action }) => action);
-  // Unnamed: the number of rows varies so much that Postgres must plan each query by itself.
+  // Unnamed: the number of rows varies so much that Postgres must plan each query separately.
   const { rows } = await postgres.query<{ action: string; kind: string; count: number }>(COUNT, [
     from,
     until,

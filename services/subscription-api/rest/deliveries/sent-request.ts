@@ -13,7 +13,7 @@ export type SentRequest = {
 
 const MASK = '***';
 
-/** The variable by which a shell has what is masked. */
+/** Variables for a shell command in place of masked values. */
 const SECRET_HEADERS: Partial<Record<string, string>> = {
   'x-service-verification-token': 'VERIFICATION_TOKEN',
   'webhook-signature': 'WEBHOOK_SIGNATURE',

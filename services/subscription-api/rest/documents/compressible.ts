@@ -18,7 +18,7 @@ const COMPRESS: Record<ContentEncoding, (bytes: Buffer) => Promise<Buffer>> = {
   identity: (bytes) => Promise.resolve(bytes),
 };
 
-/** Bytes that stay what they are. */
+/** Marks bytes that never change. */
 export function compressible(bytes: Buffer): Compressible {
   const kept = new Map<ContentEncoding, Promise<Buffer>>();
   return {

@@ -16,10 +16,10 @@ type Document = { type: string; content: Compressible; hash: string; headers: Re
 const CACHED = 'public, max-age=300';
 const HTML = 'text/html; charset=utf-8';
 
-/** Anyone's page may read what is public. */
+/** Pages of any origin may read public documents. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** The one that others are found by, the paths of routes, and what is there by its path. */
+/** The document that links to the others, the paths of routes, and the documents by path. */
 export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
 
 /** Serves documents without a token. */

@@ -1,8 +1,8 @@
 type PageOrigins = { others?: readonly string[]; parents?: readonly string[] };
 
 /**
- * Nothing from anywhere but here: pages work where there is no internet, and tell no server of their readers. `others`:
- * origins that a page may ask nevertheless; `parents`: those whose pages may frame it.
+ * Allows nothing from other origins: pages work without internet, and reveal no reader to another server. `others`: origins that
+ * a page may call nevertheless; `parents`: those whose pages may frame it.
  */
 export function pagePolicy({ others = [], parents = [] }: PageOrigins = {}): string {
   return [

@@ -7,7 +7,7 @@ import type { CallbackTerms } from '../../source-network-settings.ts';
 
 /** Source and properties of callbacks, in the form of `GET /v1/source-networks`. */
 export type SourceNetworks = {
-  /** In CIDR form; null where the operator tells none. */
+  /** In CIDR form; null if the operator has not set any. */
   networks: readonly string[] | null;
   user_agent: string;
   method: 'POST';

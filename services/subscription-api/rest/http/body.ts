@@ -6,7 +6,7 @@ import { Problem, type Fault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
-// Deeper than any body that is taken, so that what is wrong with a deep one is still said by its rules.
+// Deeper than any accepted body, so that the faults of a deep one are still reported by its rules.
 const MAX_DEPTH = 32;
 
 const takeBytes = ofAtMost(BODY_LIMIT_BYTES);

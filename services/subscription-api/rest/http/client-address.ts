@@ -7,9 +7,9 @@ type Located = {
 };
 
 /**
- * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. A
- * proxy that forwards what is no address stands for whoever is behind it: else that text would be one that strangers choose.
- * Empty parts count as not there (RFC 9110, 5.6.1.2). Undefined once the connection is gone.
+ * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. If a
+ * proxy forwards a text that is no address, the proxy itself counts: otherwise strangers could choose that text. Ignores empty
+ * parts (RFC 9110, 5.6.1.2). Undefined once the connection is closed.
  */
 export function clientAddressBy(trustedProxies: readonly string[]): (request: Located) => string | undefined {
   const proxies = readNetworks(trustedProxies);

@@ -3,12 +3,12 @@ import { isGuid } from '@waybell/events/guid';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 
-/** A place in what was sent, and what its schema demands of it. */
+/** A place in a request, and the demand of its schema. */
 export type SchemaFault = { path: string[]; detail: string };
 
 type Schemas = Readonly<Record<string, JsonNode>>;
 
-// All that is wrong is told at once. What is sent is bounded, and no schema of a request compares items with each other.
+// Reports all faults at once. Requests are bounded, and no schema of a request compares items with each other.
 const ajv = new Ajv2020({
   allErrors: true,
   verbose: true,

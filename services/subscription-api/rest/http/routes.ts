@@ -19,7 +19,7 @@ export type RouteOptions = {
   database: Pick<Database, 'askLog' | 'change'>;
   catalog: readonly Action[];
   callbackRules: CallbackRules;
-  /** For so long a delivery may wait, and so a subscription be paused. */
+  /** Limit of the wait of a delivery, and so of the pause of a subscription. */
   maxAgeMs: number;
   live: Live;
   awaiting: AwaitEnds;

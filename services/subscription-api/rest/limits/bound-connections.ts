@@ -11,7 +11,7 @@ export type ConnectionBounds = {
   trustedProxies: readonly string[];
   /** From the first byte of an answer to its end: who reads more slowly has its connection cut. */
   answerTimeoutMs: number;
-  /** A slow answer ends at most so much late. */
+  /** A slow answer ends at most this much late. */
   lookEveryMs: number;
 };
 
@@ -54,7 +54,7 @@ function boundAddresses(
 
 const endless = new WeakSet<ServerResponse>();
 
-/** Has an answer that never ends cut only where its reader takes nothing of what waits for it, for as long. */
+/** Cuts an answer that never ends only if its reader takes none of its buffered bytes for that long. */
 export function boundByReading(answer: ServerResponse): void {
   endless.add(answer);
 }

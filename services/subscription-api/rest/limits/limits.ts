@@ -77,7 +77,7 @@ function requestLimit({ requestsPerMinute, redis, log }: LimitOptions) {
     });
 }
 
-/** Counts what was not valid by which a request of an address would be let in; one count for all who ask for this. */
+/** Counts a request with an invalid token against its address; one count for all callers of this function. */
 export function limitFailures({ failuresPerMinute, redis, log }: Omit<LimitOptions, 'requestsPerMinute'>) {
   const addressOf = (request: Request) => ipKeyGenerator(request.ip ?? '');
   const counts = sharedCounts({ redis, prefix: 'waybell:limit:failures:', windowMs: WINDOW_MS, log });

@@ -16,7 +16,7 @@ export function sharedCounts({ redis, prefix, windowMs, log }: CountOptions) {
   const local = new MemoryStore();
   local.init(options);
   let shared: RedisStore | undefined;
-  const complain = throttledWarning(log, 'redis.away: limits are per process');
+  const warn = throttledWarning(log, 'redis.away: limits are per process');
 
   async function connect(): Promise<RedisStore> {
     const sendCommand = (command: string, ...args: string[]) => redis.call(command, ...args) as Promise<RedisReply>;
@@ -31,7 +31,7 @@ export function sharedCounts({ redis, prefix, windowMs, log }: CountOptions) {
     } catch (error) {
       // One that met an outage while it loaded its scripts would fail for ever.
       shared = undefined;
-      complain(error);
+      warn(error);
       return work(local);
     }
   }

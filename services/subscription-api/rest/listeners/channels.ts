@@ -1,17 +1,20 @@
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 
-/** `begun`: what is said from now on is heard; said again when the connection was away meanwhile. */
+/** `begun`: messages arrive from now on; called again when the connection was away meanwhile. */
 export type Taker = { heard: (text: string) => void; begun?: () => void };
 
 export type Channels = {
-  /** Hands on what is said on a channel, until what it returns is called. */
+  /** Passes on messages of a channel, until the returned function is called. */
   take(channel: string, taker: Taker): () => void;
   /** Finds out that Redis hangs: a connection that only hears would not. */
   look(): Promise<void>;
 };
 
-/** Channels of Redis, heard on a connection that does nothing else. What is said while that is away is lost, and its publisher learns so. */
+/**
+ * Channels of Redis, on a connection that does nothing else. Messages are lost while that is away, and their publisher is
+ * informed.
+ */
 export function openChannels({ hearing, log }: { hearing: Redis; log: Log }): Channels {
   const takers = new Map<string, Set<Taker>>();
 

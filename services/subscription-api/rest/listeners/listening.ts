@@ -24,7 +24,7 @@ export type Listening = AsyncDisposable & {
 
 /** Several requests, each of which may have an event's size. */
 const BUFFER_BYTES = 2 ** 23;
-/** Said so often within the life of a listener that one time which fails does no harm. */
+/** Renewals within the life of a listener: one that fails does no harm. */
 const TIMES_A_LIFE = 3;
 
 /** Keeps the listeners alive that have a stream here, and ends those, of whichever process, that live no more. */
@@ -41,7 +41,7 @@ export function openListening({ listeners, relay, channels, room, lifeMs, log }:
     if (open.size > 0) await channels.look();
   }
 
-  const keeping = runEvery(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });
+  const keeping = runEvery(keep, { intervalMs: lifeMs / TIMES_A_LIFE, warning: 'listeners.not-kept', log });
   return {
     open({ guid }, whose, response) {
       const stream = room.enter(whose, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));

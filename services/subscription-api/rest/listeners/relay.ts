@@ -28,7 +28,7 @@ export type ListenerRelay = {
   ask(listener: string, request: RelayedRequest, until: AbortSignal): Promise<RelayResult>;
   /** Resolves with whether the process that waits for it is there. Throws Unavailable while Redis is away. */
   answer(listener: string, id: string, answer: RelayedAnswer): Promise<boolean>;
-  /** Hands on what is asked of a listener, until what it returns is called. */
+  /** Passes on requests to a listener, until the returned function is called. */
   take(listener: string, take: (relayed: Relayed) => void): () => void;
 };
 

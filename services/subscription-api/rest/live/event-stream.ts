@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 export type EventStreamOptions = {
   response: ServerResponse;
-  /** A reader that lets so much pile up is ended. */
+  /** A reader with more unread bytes than this is ended. */
   bufferBytes: number;
-  /** From where a reader that comes again goes on, where that is looked at. */
+  /** The place from which a reader that comes back goes on, if that is read. */
   id?: () => string;
 };
 

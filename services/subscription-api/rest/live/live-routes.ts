@@ -12,7 +12,7 @@ import { FeedPosition, POSITION_PATTERN } from './position.ts';
 
 export type LiveRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'live'> & KnowingAgain;
 
-/** What happens now to the token's account and client. */
+/** The live feed of the token's account and client. */
 export function liveRoutes({ authenticate, catalog, live, ...again }: LiveRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const readFilter = { shipper: filterReader('shipper', catalog), carrier: filterReader('carrier', catalog) };

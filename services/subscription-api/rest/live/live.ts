@@ -57,7 +57,7 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
     const feed = feeds.get(key) ?? new LiveFeed(reader, actions);
     feed.streams.add(stream);
     feeds.set(key, feed);
-    looking ??= runEvery(look, { intervalMs: lookEveryMs, beginsAtOnce: true, complaint: 'live.look-failed', log });
+    looking ??= runEvery(look, { intervalMs: lookEveryMs, beginsAtOnce: true, warning: 'live.look-failed', log });
   }
 
   function leave(stream: LiveStream, key: string): void {

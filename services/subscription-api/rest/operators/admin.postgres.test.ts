@@ -42,7 +42,7 @@ describe('accounts', () => {
     expect(await anAccount(['servicepay', 'insurance'])).toMatch(guidPattern);
   });
 
-  test('have features that are switched on and off, which the next request of the account heeds', async () => {
+  test('have features that are switched on and off, which the next request of the account uses', async () => {
     const guid = await anAccount(['insurance']);
     const { body: made } = await ask('POST', `${accounts}/${guid}/tokens`, { body: {} });
     const subscribe = async () => {

@@ -115,7 +115,7 @@ describe('rejected messages', () => {
     expect(await messagesIn(rejectedQueue)).toBe(2);
   });
 
-  test('go back to the line by the door through which they came, and are gone then', async () => {
+  test('go back to the line the way they came, and are gone then', async () => {
     const event = anEvent();
     await broker.reject({ body: bytesOf(event), messageId: event.guid }, { body: bytesOf(anEvent()) });
     await untilIn(rejectedQueue, 2);

@@ -220,7 +220,7 @@ describe('subscriptions that are switched off', () => {
       [guid, minutes, by],
     );
 
-  test('are listed, the latest first, of all accounts or of one, until they are subscribed anew or ended', async () => {
+  test('are listed, the latest first, of all accounts or of one, until they are subscribed again or ended', async () => {
     const body = { callback_url: 'https://hooks.test/off?key=secret' };
     const [first, second, third] = [
       await signUp(api, { interface: 'shipper', clientId: 'tms' }),

@@ -73,7 +73,7 @@ describe('a subscription that an operator stops', () => {
     expect((await ask('POST', `subscriptions/${guid}/start`)).status).toBe(409);
   });
 
-  test('stays stopped when its client ends it and subscribes anew, however often', async () => {
+  test('stays stopped when its client ends it and subscribes again, however often', async () => {
     const { guid, put, see, end } = await aCarrier();
     await ask('POST', `subscriptions/${guid}/stop`, { reason });
     let last = guid;
@@ -93,7 +93,7 @@ describe('a subscription that an operator stops', () => {
     expect(await see()).not.toHaveProperty('stopped');
   });
 
-  test('stays stopped where its client ends it and subscribes anew at the same moment', async () => {
+  test('stays stopped where its client ends it and subscribes again at the same moment', async () => {
     const { guid, see } = await aCarrier();
     const client = await api.store.postgres.connect();
     try {
