@@ -39,7 +39,7 @@ const part = (isWanted: (setting: Setting) => boolean) =>
 /** The settings that each reads. */
 export const READERS = part(({ isConstant }) => isConstant !== true);
 
-/** What nobody can set. */
+/** Constants of all services: nobody can set them. */
 export const constants: Record<string, Setting> = Object.assign(
   {},
   ...Object.values(part(({ isConstant }) => isConstant === true)),

@@ -98,7 +98,7 @@ const ABOVE = [
   '',
 ];
 
-/** What the alerts and the dashboard take from RabbitMQ. */
+/** Metrics of RabbitMQ that the alerts and the dashboard read. */
 const BELOW = [
   '## RabbitMQ',
   '',

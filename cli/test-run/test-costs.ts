@@ -50,7 +50,7 @@ export function folderOf(path: string): string {
   return ['libs', 'packages', 'services', 'tests'].includes(first) ? `${first}/${second}` : first;
 }
 
-/** What the tests of each folder may take in the gate: a quarter more than they were seen to take. */
+/** The budget of each test folder in the gate: a quarter more than they were seen to take. */
 export const readBudgets = (): Map<string, TestBudget> => new Map(Object.entries(budgetsOfFolders));
 
 /** A line a folder, the longest first, and one of all: `allCpuSeconds` is what the whole run has taken, with the servers that it lends. */

@@ -45,7 +45,7 @@ export const orderFields: readonly string[] = [
 /** Fields that the `vehicle.*` revision actions can be limited to (the same chapter). */
 export const vehicleFields: readonly string[] = under('vehicles', vehicleNames);
 
-/** The specification lists one name and shows the other in its only sample: both mean the same (decisions N4). */
+/** The specification lists one name and shows the other in its only sample: both mean the same. */
 const SPELLINGS = { listed: 'schedule_at_by_carrier', shown: 'scheduled_at_by_carrier' };
 
 /** A name in an `audit_field_set` as the lists above have it. */

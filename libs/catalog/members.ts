@@ -94,7 +94,7 @@ export function objectSchema(
   };
 }
 
-/** The schema of a member as upstream sends it: null means the same as absence, unless the member is required (decisions N4a). */
+/** The schema of a member as upstream sends it: null means the same as absence, unless the member is required. */
 export function acceptedSchema({ schema, members, isRequired, isNullable }: PayloadMember): JsonSchema {
   const own = members === undefined ? schema : { ...schema, ...objectSchema(members, acceptedSchema) };
   return isRequired && isNullable !== true ? own : orNull(own);

@@ -84,7 +84,7 @@ function revisionAnnouncer(
 }
 
 // Members are written as what follows a member before: `,"name":value`, for each one that is there. What is null is not,
-// but where the specification shows it (decisions N4a).
+// but where the specification shows it.
 
 function shipperNotification({ action, occurredAt, errorMessage }: Event, members: string): Notification {
   const actionDate = writeTimestamp(occurredAt, 'milliseconds');

@@ -1,7 +1,7 @@
 const LAST_PORT = 65_535;
 
 /**
- * Ports of servers that are no web servers and might misunderstand a request (decisions R11): first the ports that the Fetch
+ * Ports of servers that are no web servers and might misunderstand a request: first the ports that the Fetch
  * standard blocks, which include mail, name, file, directory and remote login services.
  */
 const SERVERS = {

@@ -126,7 +126,7 @@ export function changedConstants(env: NodeJS.ProcessEnv): Record<string, string>
   );
 }
 
-/** What is wrong with names in the environment: each that is gone, and each change of what is no constant. */
+/** Faults of names in the environment: each that is gone, and each change of what is no constant. */
 export function goneIn(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => env[name] !== '')

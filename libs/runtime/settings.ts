@@ -18,7 +18,7 @@ import { readNat64 } from './nat64.ts';
 import { readKeyRing } from './secrets.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
-/** Of RabbitMQ, Postgres and Redis alike: several authorities may be in one. */
+/** TLS for RabbitMQ, Postgres and Redis alike: several authorities may be in one. */
 export const tlsSettings = {
   TLS_CA: certificates({
     default: '',

@@ -17,7 +17,7 @@ export type Deactivations = ClaimedRows<Deactivation> & {
   candidates(notedBefore: number, after?: VehicleKey): Promise<SilentVehicle[]>;
   /**
    * Switches off vehicles unless they changed since they were read, that is, were seen again. Stores them to be announced, at
-   * most 1,000 vehicles each (decision G4).
+   * most 1,000 vehicles each.
    */
   switchOff(silent: readonly (SilentVehicle & { seenAt: number })[], happenedAt: number): Promise<void>;
   /** Forgets some inactive vehicles that were last seen before that time. */

@@ -4,7 +4,7 @@ import type { JsonNumber } from '@waybell/events/json';
 
 export type GeocodedPlace = { address: string; latitude: JsonNumber; longitude: JsonNumber };
 
-/** Finds the address of a place: upstream's, else the geocoder's, else an empty one (decision G5). Never rejects. */
+/** Finds the address of a place: upstream's, else the geocoder's, else an empty one. Never rejects. */
 export type FindAddress = (place: GeocodedPlace) => Promise<string>;
 
 export type GeocoderOptions = {

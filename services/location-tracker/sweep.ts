@@ -22,7 +22,7 @@ export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 /**
  * Announces vehicles that were switched off and not announced. Then finds silent vehicles, switches them off and announces them.
- * Any number of replicas may sweep at once (decision G4).
+ * Any number of replicas may sweep at once.
  */
 export async function sweep(options: VehicleSweepOptions): Promise<SweepResult> {
   const { announce, deactivations, rules, rememberMs, now } = options;

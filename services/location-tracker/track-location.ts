@@ -13,12 +13,12 @@ export type TrackOptions = {
   now: () => number;
 };
 
-/** Limit of vehicles in one notification (decisions G3, G4). */
+/** Limit of vehicles in one notification. */
 const MOST_VEHICLES = 1_000;
 
 /**
  * Turns a report into an event for the vehicles that it switched on, one for those that it moved far enough, or a record that it
- * changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
+ * changed nothing (shipper-webhooks, Vehicle location actions).
  */
 export function trackLocation({ seeReports, findAddress, onChanges, now }: TrackOptions): Handler<LocationReport> {
   async function announce(report: LocationReport, changes: Changes): Promise<Outgoing[]> {

@@ -36,9 +36,9 @@ export type Sighting = Position & {
 };
 
 export type TrackingRules = {
-  /** Metres from the last announced position at which the next one is announced (decision G2). */
+  /** Metres from the last announced position at which the next one is announced. */
   distanceM: number;
-  /** Without a location for longer than this, GPS is off (decision G4). */
+  /** Without a location for longer than this, GPS is off. */
   silenceMs: number;
 };
 
@@ -52,7 +52,7 @@ export function noteEveryMs({ silenceMs }: TrackingRules): number {
   return Math.ceil(silenceMs / NOTES_PER_SILENCE);
 }
 
-/** Applies a report to the state of a vehicle (decisions G1 to G3). */
+/** Applies a report to the state of a vehicle. */
 export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rules: TrackingRules; now: number }): Seen {
   const { activity, track } = vehicle;
   const seenAt = Math.min(sighting.recordedAt, now);
@@ -75,7 +75,7 @@ export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rule
   };
 }
 
-/** Whether a vehicle that was last seen then is silent now (decision G4: strictly longer). */
+/** Whether a vehicle that was last seen then is silent now (strictly longer). */
 export function isSilent(seenAt: number, { rules, now }: { rules: TrackingRules; now: number }): boolean {
   return now - seenAt > rules.silenceMs;
 }

@@ -23,7 +23,7 @@ const LENGTH_LIMIT = 2_048;
 const PUBLIC_ONLY = 'callbacks go to public addresses only';
 
 /**
- * Reads a `callback_url` (decisions R11), as the URL standard does: what is stored, shown and sent to is one and the same.
+ * Reads a `callback_url`, as the URL standard does: what is stored, shown and sent to is one and the same.
  * It must be an absolute https URL without user info and fragment, and neither its port nor its host may be, or resolve
  * only to, what callbacks never go to. Where no name server says which addresses its name has it is taken, unless the name can
  * only be one inside a network: the address is checked again at every connection.

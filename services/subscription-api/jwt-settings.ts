@@ -17,7 +17,7 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
-/** Settings of JWT access tokens (decisions R13). */
+/** Settings of JWT access tokens. */
 export const jwtSettings = {
   JWT_ISSUER: str({
     default: '',

@@ -22,7 +22,7 @@ export type TokenSummary = {
   console_link: 'unopened' | 'opened' | null;
 };
 
-/** Scopes of a token that was not narrowed or widened (decisions R14). */
+/** Scopes of a token that was not narrowed or widened. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['webhooks:read', 'webhooks:write'];
 
 /** How every opaque token begins, so that scanners find leaked ones. */

@@ -18,7 +18,7 @@ export function reportFault(proof: Proof): void {
   for (const problem of proof.problems) process.stderr.write(`    NOT KEPT: ${problem}\n`);
 }
 
-/** What the table of docs/guarantees.md says of these: a line for each row (for all of G1 to G5), over all of its faults. */
+/** The table of docs/guarantees.md for these: a line for each row (for all of G1 to G5), over all of its faults. */
 export function figuresOfLines(proofs: readonly Proof[]): Map<Line, Figures> {
   const lines = Map.groupBy(proofs, ({ fault }) => lineOf(fault.row));
   return new Map([...lines].map(([line, itsProofs]) => [line, sumOf(itsProofs)]));

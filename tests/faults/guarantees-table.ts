@@ -3,7 +3,7 @@ import { FAULT_TEXTS, type Line } from './fault-texts.ts';
 
 export const GUARANTEES = 'docs/guarantees.md';
 
-/** What a row says of one version, as text. */
+/** The text of a row for one version. */
 export type Figures = { lost: string; repeated: string; late: string };
 
 /** The versions, in the order of a cell. */

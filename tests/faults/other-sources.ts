@@ -34,7 +34,7 @@ export function lastRelease(): string {
   throw new Error(NONE);
 }
 
-/** Of tags those of releases that may run beside the one after them. */
+/** Returns the tags of releases that may run beside the one after them. */
 export const releasesAmong = (tags: readonly string[]): string[] =>
   tags.filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag) && !isLater(FIRST, tag.slice(1)));
 

@@ -8,7 +8,7 @@ import { readRules } from '../alerts/alert-rules.ts';
 /** How much there is to read and to set: what grows over it has to take the place of something else. */
 const MOST = { words: 40_000, wordsOfDecisions: 10_000, runbooks: 20, settings: 60, lineLength: 160 };
 
-/** What wakes somebody, and what waits for the morning. */
+/** Alerts that page, and those that wait for the morning. */
 const ALERTS = {
   critical: [
     'WaybellBrokerAlarm',
@@ -118,7 +118,7 @@ describe('what there is to read', () => {
     expect(long).toEqual([]);
   });
 
-  test('leads nowhere in vain', () => {
+  test('has no broken link', () => {
     expect(pages.flatMap(brokenLinksOf)).toEqual([]);
   });
 

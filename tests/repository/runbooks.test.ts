@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { alertOf, nameOfRule, readRules } from '../alerts/alert-rules.ts';
@@ -26,26 +26,6 @@ const followed = everyCause.flatMap(pagesFor);
 const followedBy = (name: string) => followed.filter(({ page }) => page.name === name);
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
-
-/** Returns the links of a page that lead nowhere. */
-function brokenLinks(path: string): string[] {
-  const links = [...read(path).matchAll(/\]\((?<to>(?!https?:)[^)\s]+)\)/g)].map((link) => link.groups?.['to'] ?? '');
-  return links.filter((link) => {
-    const [file = '', heading] = link.split('#');
-    const target = file === '' ? path : join(dirname(path), file);
-    return !existsSync(join(repository, target)) || (heading !== undefined && !anchorsOf(target).includes(heading));
-  });
-}
-
-function anchorsOf(path: string): string[] {
-  const headings = [...read(path).matchAll(/^#+ (?<text>.*)$/gm)].map((heading) => heading.groups?.['text'] ?? '');
-  return headings.map((text) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
 
 describe('an alert', () => {
   test.each(alerts)('$rule leads to its page', ({ alert, annotations }) => {
@@ -89,12 +69,4 @@ describe('the page', () => {
       expect(shownFor.filter((cause) => !run.includes(cause))).toEqual([]);
     },
   );
-
-  test.each(pages)('$name names only pages that exist', ({ name }) => {
-    expect(brokenLinks(`${runbooksFolder}/${name}.md`)).toEqual([]);
-  });
-});
-
-test('the index of runbooks has no broken link', () => {
-  expect(brokenLinks(index)).toEqual([]);
 });

@@ -29,7 +29,7 @@ const ofTheRuntime = new Set(
     .map(({ name }) => name),
 );
 const ON_ALL = ['service', 'job', 'instance', 'le', 'queue', 'rabbitmq_node'];
-/** What Prometheus makes of the alerts themselves, and its labels. */
+/** Series that Prometheus makes of the alerts themselves, and its labels. */
 const OF_ALERTS = ['alertname', 'alertstate', 'cause'];
 
 const isKnown = (metric: string) =>

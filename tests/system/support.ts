@@ -55,10 +55,10 @@ async function run(command: string): Promise<string> {
 
 /** Preparations of questions. */
 const before: Record<number, () => Promise<unknown>> = {
-  // What is stopped sooner does not get through.
+  // A replay that is stopped sooner does not get through.
   15: () =>
     until('the replay is published', async () => (await run(questions[13]?.command ?? '')).includes('"published":2')),
-  // What is under way is not sent again.
+  // Deliveries under way are not sent again.
   16: () => until('the replay got through', () => isDelivered('4711')),
 };
 

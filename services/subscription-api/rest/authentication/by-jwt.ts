@@ -29,7 +29,7 @@ const LAST_EXPIRY_S = 253_402_300_799;
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
 
 /**
- * Knows callers by JWT access tokens (RFC 9068). The first valid one of an account creates it (decisions R13); its
+ * Knows callers by JWT access tokens (RFC 9068). The first valid one of an account creates it; its
  * features are those of the account, as for any token.
  */
 export function byJwt(database: Database, rules: JwtRules): FindCaller {

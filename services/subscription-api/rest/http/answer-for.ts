@@ -3,7 +3,7 @@ import type { Caller } from '../authentication/authenticate.ts';
 
 type ForCaller = Pick<Caller, 'interface'>;
 
-/** Answers as the interface of the caller does (decisions R3): shippers get it wrapped. */
+/** Answers as the interface of the caller does: shippers get it wrapped. */
 export function answerFor({ interface: interfaceName }: ForCaller, response: Response, data: object): void {
   response.json(interfaceName === 'shipper' ? { status: 'success', data } : data);
 }

@@ -21,7 +21,7 @@ ajv.addFormat('uuid', isGuid);
 ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
 // It says how a field is shown to people.
 ajv.addFormat('password', true);
-// The rules for callback URLs say more (decisions R11).
+// The rules for callback URLs say more.
 ajv.addFormat('uri', true);
 
 /**

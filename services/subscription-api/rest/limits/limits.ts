@@ -17,7 +17,7 @@ const WINDOW_MS = 60_000;
 const PROVEN_TOKENS = 10_000;
 
 /**
- * Answers 429 to a client that asks more than `requestsPerMinute` (decisions R5), by whichever of its tokens: how one is
+ * Answers 429 to a client that asks more than `requestsPerMinute`, by whichever of its tokens: how one is
  * spelled makes no difference. Each answer to a client says what is left (`RateLimit`, `RateLimit-Policy`). Answers 429
  * also where `failuresPerMinute` tokens of one address were not valid, without looking at the next.
  *

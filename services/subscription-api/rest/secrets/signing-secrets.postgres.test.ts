@@ -23,7 +23,7 @@ async function list(token: string): Promise<Shown[]> {
   return shown(body);
 }
 
-/** Shippers get what they are answered wrapped (decisions R3). */
+/** Shippers get what they are answered wrapped. */
 const shown = (body: { data?: { objects: Shown[] }; objects: Shown[] }): Shown[] => (body.data ?? body).objects;
 
 async function rotate(token: string, how: { force?: boolean } = {}): Promise<Shown[]> {

@@ -25,7 +25,7 @@ export async function readSubscribeRequest(
   return {
     action: action.name,
     callbackUrl: url,
-    // It was just found to have this type. Elsewhere than with revisions it is none (decisions N1).
+    // It was just found to have this type. Elsewhere than with revisions it is none.
     auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
   };
 }

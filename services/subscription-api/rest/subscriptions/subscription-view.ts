@@ -22,7 +22,7 @@ export function subscriptionView(
     changed_at: subscription.changed_at.toISOString(),
     ...(!is_active &&
       offAt !== null && { deactivation: { at: offAt.toISOString(), rule: subscription.deactivation_rule } }),
-    // Its deliveries are suppressed or dropped as `feature_off` (decisions R7).
+    // Its deliveries are suppressed or dropped as `feature_off`.
     ...(feature !== undefined && !features.includes(feature) && { suspension: { reason: 'feature_off', feature } }),
     ...(pausedUntil !== null && pausedUntil.getTime() > Date.now() && { paused_until: pausedUntil.toISOString() }),
     ...(stop !== null && { stopped: { at: new Date(stop.at).toISOString(), reason: stop.reason } }),
