@@ -72,6 +72,7 @@ export async function runAsOperator(command: string, { stack, node, postgres, na
     AMQP_URL: stack.brokerUrl,
     DATABASE_URL: servers.url('postgres'),
     SECRET_KEYS: stack.stack.service('deliverer').spec.env['SECRET_KEYS'],
+    METRICS_URLS: services.map(({ spec }) => `${spec.health}/metrics#${spec.name}`).join(','),
     WAYBELL_HOME: stack.home,
     HOME: node.env['HOME'],
   };
@@ -80,7 +81,9 @@ export async function runAsOperator(command: string, { stack, node, postgres, na
     ...Object.fromEntries(services.map(({ spec }) => [`http://${spec.name}:9464`, spec.health])),
   };
   const here = Object.entries(known).reduce((text, [name, is = '']) => text.replaceAll(name, is), command);
-  const line = here.replaceAll('./waybell', `'${process.execPath}' '${join(repository, 'cli', 'main.ts')}'`);
+  // The servers that the environment names are those of no running stack, which would be asked instead.
+  const elsewhere = here.replaceAll('./waybell status', `WAYBELL_HOME='${stack.home}/none' ./waybell status`);
+  const line = elsewhere.replaceAll('./waybell', `'${process.execPath}' '${join(repository, 'cli', 'main.ts')}'`);
   return new Promise((resolve) => {
     execFile('sh', ['-c', `{ ${line}\n} 2>&1`], { cwd: repository, env, maxBuffer: 2 ** 26 }, (_error, stdout) =>
       resolve(stdout),
