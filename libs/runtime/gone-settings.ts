@@ -70,7 +70,7 @@ const CONSTANTS = {
 /** The same, where a sentence says more than the value. */
 const DERIVED = {
   CALLBACK_DENY_PORTS: 'the ports that /v1/source-networks tells are refused always',
-  DELIVER_HELD: 'as many are held as DELIVER_SLOTS says',
+  DELIVER_HELD: 'as many are held as DELIVER_SLOTS says, 1024 at least',
   SHUTDOWN_ALLOW_SHORT: 'SHUTDOWN_GRACE has to be long enough for the longest request',
   WAITING_MAX_BYTES: 'an account has a tenth of WAITING_ALL_MAX_BYTES',
 };

@@ -49,4 +49,11 @@ describe('readConfig', () => {
     const limits = { SHIPPER_HANDOVER_LIMIT: '1s', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
     expect(readConfig(withConstants({ ...env, ...limits, SHUTDOWN_GRACE: '3s' })).process.SHUTDOWN_GRACE).toBe(3_000);
   });
+
+  test.each([
+    ['20', 1_024],
+    ['4096', 4_096],
+  ])('holds enough for batches and slots, with %s of them', (slots, held) => {
+    expect(readConfig({ ...env, DELIVER_SLOTS: slots }).heldLimit.messages).toBe(held);
+  });
 });

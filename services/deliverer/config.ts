@@ -52,14 +52,14 @@ export const delivererSettings = {
   DELIVER_SLOTS: count({
     per: 'process',
     default: 1_024,
-    desc: 'requests under way at once, and as many deliveries held',
+    desc: 'requests under way at once; as many deliveries are held, 1,024 at least',
   }),
   ...endpointSettings,
   DELIVER_HELD: constant(
     count({
       per: 'process',
       default: 0,
-      desc: 'deliveries held at once, over all actions; beside them half as many that waited in Postgres; 0: as DELIVER_SLOTS',
+      desc: 'deliveries held at once, over all actions; beside them half as many that waited in Postgres; 0: DELIVER_SLOTS, LEAST_HELD at least',
     }),
   ),
   DELIVER_HELD_BYTES: constant(
@@ -113,12 +113,15 @@ export const delivererSettings = {
   ),
 };
 
+/** With fewer, a batch of deliveries could need all of them, and wait for a request that hangs. */
+const LEAST_HELD = 1_024;
+
 export type Config = ReturnType<typeof readConfig>;
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(delivererSettings, env);
   checkGrace(settings);
-  const held = settings.DELIVER_HELD || settings.DELIVER_SLOTS;
+  const held = settings.DELIVER_HELD || Math.max(LEAST_HELD, settings.DELIVER_SLOTS);
   const heldLimit = { messages: held, bytes: settings.DELIVER_HELD_BYTES };
   return {
     ...processConfig(settings),
