@@ -140,13 +140,21 @@ export class RabbitmqCluster implements AsyncDisposable {
 
 async function joinCluster(node: SupervisedProcess, member: SupervisedProcess): Promise<void> {
   await rabbitmqctl(node.spec, 'stop_app');
-  // Mnesia may still be busy with forgetting the one in whose place it comes (`combine_error`).
   await until(`${nameOf(node)} has joined`, async () => {
-    await rabbitmqctl(node.spec, 'join_cluster', nameOf(member));
-    return true;
+    try {
+      await rabbitmqctl(node.spec, 'join_cluster', nameOf(member));
+      return true;
+    } catch (error) {
+      // Else Mnesia is still busy with forgetting the one in whose place it comes (`combine_error`).
+      if (isHalfJoined(error)) await rabbitmqctl(member.spec, 'forget_cluster_node', nameOf(node));
+      throw error;
+    }
   });
   await rabbitmqctl(node.spec, 'start_app');
 }
+
+/** Whether a join that failed left the other nodes with a member that does not know them. */
+const isHalfJoined = (error: unknown): boolean => /thinks it's clustered/.test(String(error));
 
 /** Name of the node within the cluster. */
 export const nameOf = ({ spec }: SupervisedProcess): string => spec.env['RABBITMQ_NODENAME'] ?? '';
