@@ -33,7 +33,11 @@ export const tlsSettings = {
 
 /** Settings of every process. Each service adds its own in its config.ts. */
 export const processSettings = {
-  LOG_LEVEL: str({ default: 'info', choices: ['debug', 'info', 'warn', 'error'], desc: 'least level that is logged: debug, info, warn or error' }),
+  LOG_LEVEL: str({
+    default: 'info',
+    choices: ['debug', 'info', 'warn', 'error'],
+    desc: 'least level that is logged: debug, info, warn or error',
+  }),
   HOST: str({ default: '0.0.0.0', desc: 'address to listen on: of the API, and of /livez, /readyz and /metrics' }),
   HEALTH_PORT: port({ default: 9464, desc: 'port of /livez, /readyz and /metrics' }),
   SHUTDOWN_GRACE: wait({
