@@ -33,7 +33,11 @@ export const tlsSettings = {
 
 /** Settings of every process. Each service adds its own in its config.ts. */
 export const processSettings = {
-  LOG_LEVEL: str({ default: 'info', choices: ['debug', 'info', 'warn', 'error'], desc: 'least level that is logged' }),
+  LOG_LEVEL: str({
+    default: 'info',
+    choices: ['debug', 'info', 'warn', 'error'],
+    desc: 'least level that is logged: debug, info, warn or error',
+  }),
   HOST: str({ default: '0.0.0.0', desc: 'address to listen on: of the API, and of /livez, /readyz and /metrics' }),
   HEALTH_PORT: port({ default: 9464, desc: 'port of /livez, /readyz and /metrics' }),
   SHUTDOWN_GRACE: wait({
@@ -57,7 +61,7 @@ export const brokerSettings = {
     'https',
   )({
     default: '',
-    desc: 'its management API, to find policies that lose messages; by a user with the tag `policymaker`',
+    desc: 'management API of RabbitMQ, to find policies that lose messages; by a user with the tag `policymaker`',
     example: 'http://waybell-monitor:password@rabbitmq:15672',
   }),
   CONFIRM_TIMEOUT: constant(
@@ -88,7 +92,7 @@ export const postgresSettings = {
   DATABASE_POOL_SIZE: count({
     per: 'process',
     default: 5,
-    desc: 'connections to Postgres; two at least in subscription-api, router and deliverer have up to four more',
+    desc: 'connections to Postgres: 2 at least for subscription-api; router and deliverer open up to 4 more than this',
   }),
   DATABASE_TIMEOUT: constant(wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' })),
   CLOCK_LIMIT: constant(
@@ -139,7 +143,7 @@ export const callbackSettings = {
   CALLBACK_DENY_NETWORKS: checked(
     words({
       default: [],
-      desc: 'networks that callbacks never reach, beside private and reserved ones; before those allowed',
+      desc: 'networks that callbacks never reach, beside private and reserved ones, even where CALLBACK_ALLOW_NETWORKS has them',
       example: '203.0.113.0/24,2001:db8:9::/48',
     }),
     (networks: string[]) => readNetworks([], networks),

@@ -52,7 +52,7 @@ export const delivererSettings = {
   DELIVER_SLOTS: count({
     per: 'process',
     default: 1_024,
-    desc: 'requests under way at once; as many deliveries are held, 1,024 at least',
+    desc: 'requests to receivers under way at once; as many deliveries are in memory, 1,024 at least',
   }),
   ...endpointSettings,
   DELIVER_HELD: constant(

@@ -82,10 +82,17 @@ export const REFUSED: [values: string, said: string][] = [
   ['settings: { DELIVERY_MAX_AGE: 30 }', `at '/settings/DELIVERY_MAX_AGE': got number, want string`],
   ['settings: { DELIVERY_MAX_AGE: 30 s }', `at '/settings/DELIVERY_MAX_AGE': '30 s' does not match pattern`],
   ['settings: { SECRET_KEYS: "a:b" }', `at '/settings': additional properties 'SECRET_KEYS' not allowed`],
-  ['settings: { AMQP_CA: /ca.crt }', `at '/settings': additional properties 'AMQP_CA' not allowed`],
+  [
+    'settings: { AMQP_CA: /ca.crt }',
+    `at '/settings/AMQP_CA': value must be 'gone: set TLS_CA, which holds for RabbitMQ`,
+  ],
   [
     'settingsFrom: [{ configMap: ca, keys: { REDIS_CA: ca.crt } }]',
-    `at '/settingsFrom/0/keys': additional properties 'REDIS_CA' not allowed`,
+    `at '/settingsFrom/0/keys/REDIS_CA': value must be 'gone: set TLS_CA, which holds for RabbitMQ`,
+  ],
+  [
+    'services: { deactivator: { settings: { CLOCK_LIMIT: 5s } } }',
+    `at '/services/deactivator/settings/CLOCK_LIMIT': value must be 'gone: it is 30s always'`,
   ],
   ['settings: { HEALTH_PORT: 80 }', `at '/settings': additional properties 'HEALTH_PORT' not allowed`],
   [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { describeMetrics } from '@waybell/cli/docs/metrics-page';
+import { isSuspectsQueue, rejectedQueue, type Queue } from '@waybell/line/topology';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { topologyOf } from '@waybell/stack/prepare';
 import { nameOfRule, readRules } from '../alerts/alert-rules.ts';
@@ -91,6 +92,15 @@ test('WaybellEventsNearLimit fires at half of the limit that a queue of events h
   const limits = new Set(events.map((queue) => Number(queue.arguments['x-max-length-bytes'])));
   const { expr = '' } = alerts.find(({ alert }) => alert === 'WaybellEventsNearLimit') ?? {};
   expect(limits).toEqual(new Set([2 * Number(/> (\d+)$/.exec(expr)?.[1])]));
+});
+
+test('WaybellNotConsumed watches each queue that a service takes from all the time', () => {
+  const isTakenFrom = ({ name, arguments: { 'x-message-ttl': ttl } }: Queue) =>
+    ttl === undefined && name !== rejectedQueue && !isSuspectsQueue(name);
+  const { expr = '' } = alerts.find(({ alert }) => alert === 'WaybellNotConsumed') ?? {};
+  const watched = new RegExp(`^(${JSON.parse(`"${/queue=~"(.*?)"/.exec(expr)?.[1]}"`)})$`);
+  const { queues } = topologyOf({});
+  expect(queues.filter((queue) => watched.test(queue.name) !== isTakenFrom(queue)).map(({ name }) => name)).toEqual([]);
 });
 
 describe('a panel', () => {

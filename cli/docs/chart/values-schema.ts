@@ -1,3 +1,4 @@
+import { goneSettings } from '@waybell/runtime/gone-settings';
 import type { Setting } from '../../settings.ts';
 import { PROCESSES } from './process-settings.ts';
 import { settingSchema, type SettingSchema } from './setting-schema.ts';
@@ -162,6 +163,15 @@ const addOns = {
   }),
 };
 
+/** A setting that is gone is refused with what holds in its place: Helm's error names the value that would be taken. */
+const gone = Object.fromEntries(
+  Object.entries(goneSettings).map(([name, instead]) => [name, { const: `gone: ${instead}` }]),
+);
+const orGone = (schema: SettingSchema): SettingSchema => ({
+  ...schema,
+  patternProperties: { [`^(${Object.keys(gone).toSorted().join('|')})$`]: true },
+});
+
 /** The settings: of all processes, and which of them each reads. */
 function definitions(): Record<string, SettingSchema> {
   const all: Record<string, Setting> = Object.assign({}, ...Object.values(PROCESSES));
@@ -170,16 +180,16 @@ function definitions(): Record<string, SettingSchema> {
   const ofEach = Object.entries(PROCESSES).flatMap(([process, settings]) => {
     const own = Object.keys(settings).toSorted();
     return [
-      [`settings of ${process}`, only(own.filter(isPlain), 'settings')],
-      [`keys of ${process}`, only(own, 'key')],
+      [`settings of ${process}`, orGone(only(own.filter(isPlain), 'settings'))],
+      [`keys of ${process}`, orGone(only(own, 'key'))],
     ] as const;
   });
   return {
     pod: { properties: pod },
     deployment: { properties: deployment },
-    settings: anObject(Object.fromEntries(schemas)),
-    key: { additionalProperties: aText('the key in the Secret or ConfigMap', 1) },
-    keys: only(names, 'key'),
+    settings: anObject({ ...Object.fromEntries(schemas), ...gone }),
+    key: { properties: gone, additionalProperties: aText('the key in the Secret or ConfigMap', 1) },
+    keys: orGone(only(names, 'key')),
     ...Object.fromEntries(ofEach),
   };
 }

@@ -4,7 +4,7 @@ export const waitingSettings = {
   WAITING_ALL_MAX_BYTES: bytes({
     per: 'service',
     default: 10 * 2 ** 30,
-    desc: 'size of what waits in Postgres, a tenth of it for an account; beyond, the oldest end',
+    desc: 'size of what waits in Postgres, a tenth of it for an account; beyond, the oldest are given up',
   }),
 };
 

@@ -4,7 +4,7 @@ export const egressSettings = {
   EGRESS_PROBE_URLS: checked(
     words({
       default: [],
-      desc: 'servers outside, connected to when receivers fail: is it our network? empty: some receivers',
+      desc: 'servers on the internet, connected to when receivers fail: if these fail too, it is our network; empty: some receivers',
       example: 'https://a.example.com,https://b.example.net',
     }),
     readProbes,

@@ -6,7 +6,7 @@ export const endpointSettings = {
   DELIVER_WINDOW: count({
     per: 'endpoint',
     default: 64,
-    desc: 'requests under way at once to one endpoint; less than twice that while something waits for it',
+    desc: 'requests under way at once to one endpoint; up to twice that while deliveries for it wait in Postgres',
   }),
   DELIVER_UNPROVEN_PERCENT: constant(
     count({
