@@ -73,8 +73,9 @@ Answer at once, and work afterwards: a carrier callback has 3 seconds, a shipper
 ## Publish
 
 \`AMQP_URL=… ${publish.run} < events.jsonl\`, one event a line ([what it has to be](../publishing.md)). The program waits for each
-confirm, sends again what has none ([when the broker refuses](../publishing.md#when-the-broker-refuses)), and stops where user or
-rights are wrong.
+confirm, sends again what has none ([when the broker refuses](../publishing.md#when-the-broker-refuses)), and stops where user,
+rights or size are wrong, or a line is no JSON. What breaks the contract is confirmed all the same, and
+[told in a queue](../publishing.md#what-was-rejected).
 
 ${await code(publish)}
 

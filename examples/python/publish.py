@@ -4,6 +4,7 @@ import json, os, sys, time
 import pika
 from pika.exceptions import AMQPError
 
+REFUSALS = "ACCESS_REFUSED", "NOT_ALLOWED", "PRECONDITION_FAILED"  # user, password, virtual host, rights, size
 channel = None
 
 
@@ -27,8 +28,8 @@ def publish(body):
             channel.basic_publish("waybell.events", f'{event["interface"]}.{event["action"]}', body, properties)
             return event["guid"]
         except (AMQPError, OSError) as error:
-            if any(answer in str(error) for answer in ("ACCESS_REFUSED", "NOT_ALLOWED")):
-                sys.exit(f"refused by the broker, and next time too: {error}")  # user, password, virtual host, rights
+            if any(answer in str(error) for answer in REFUSALS):
+                sys.exit(f"refused by the broker, and next time too: {error}")
             print(f'{event["guid"]} is not confirmed, and sent again: {error!r}', file=sys.stderr)
             channel = None
             time.sleep(1)

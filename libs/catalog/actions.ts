@@ -32,12 +32,11 @@ export const reports: readonly Action[] = [locationReported];
 type ActionName = { interface: string; name: string };
 
 const keys = new Map<ActionName, string>(actions.map((action) => [action, keyOf(action)]));
-const byName = new Map<string, ReadonlyMap<string, Action>>(
-  [...Map.groupBy(actions, (action) => action.interface)].map(([interfaceName, those]) => [
-    interfaceName,
-    new Map(those.map((action) => [action.name, action])),
-  ]),
-);
+const byName = new Map<string, Map<string, Action>>();
+for (const action of actions) {
+  const those = byName.get(action.interface) ?? new Map<string, Action>();
+  byName.set(action.interface, those.set(action.name, action));
+}
 
 /** `<interface>.<name>`: the routing key of the action's events and the name of its queue. */
 export function actionKey(action: ActionName): string {

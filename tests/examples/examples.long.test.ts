@@ -73,6 +73,25 @@ describe.each(languages)('the example in %s', (language) => {
     expect(publisher.lines).toEqual([]);
   });
 
+  test('has what is too large rejected, and stops where the broker does not take it at all', async () => {
+    const client = await stack.client('carrier');
+    await using publisher = new Program(example.publish, { AMQP_URL: stack.brokerUrl });
+    const event = (bytes: number) =>
+      anEvent({
+        interface: 'carrier',
+        action: 'order.created',
+        parties: { carrier: client.account },
+        payload: { id: 3, status: 'x'.repeat(bytes) },
+      });
+    const [rejected, refused] = [event(2 * 2 ** 20), event(17 * 2 ** 20)];
+    publisher.write(JSON.stringify(rejected));
+    await publisher.untilPrinted(new RegExp(rejected.guid));
+    publisher.write(JSON.stringify(refused));
+    expect(await publisher.untilEnded()).not.toBe(0);
+    expect(publisher.errors).toContain('refused by the broker');
+    expect(publisher.lines).toEqual([rejected.guid]);
+  });
+
   test('receives what is genuine, once, to the digit, and refuses the rest', async () => {
     const client = await stack.client('carrier');
     const port = await freePort({ taken: new Set() });

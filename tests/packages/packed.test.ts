@@ -51,11 +51,15 @@ describe.each(['publisher', 'receiver'])('the package %s, as it would be publish
     ).toEqual([]);
   });
 
-  test('is used from both kinds of modules, and compiled by the strictest rules', async () => {
+  test('is used from both kinds of modules, compiled by the strictest rules, and needs nothing that Node 20 lacks', async () => {
     const files = [`${name}.mts`, `${name}.cts`].map((file) => join(uses, file));
     expect(await project.compile(...files)).toBe('');
     const [inModule, inScript] = [await project.run(`${name}.mjs`), await project.run(`${name}.cjs`)];
     expect(inModule).toMatch(/^used /);
     expect(inScript).toBe(inModule);
+
+    const env = { NODE_OPTIONS: `--require=${join(repository, 'tests/packages/as-node-20.cjs')}` };
+    expect(await project.run(`${name}.mjs`, process.execPath, env)).toBe(inModule);
+    expect(await project.run(`${name}.cjs`, process.execPath, env)).toBe(inModule);
   });
 });

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -67,6 +68,9 @@ func (p *publisher) try(key string, message amqp.Publishing) error {
 	}
 }
 
+// User, password, virtual host, rights, size.
+var refusals = []int{amqp.AccessRefused, amqp.NotAllowed, amqp.PreconditionFailed}
+
 // Returns once the event is safe. Until then the same bytes are sent again: Waybell recognises them by their guid.
 func (p *publisher) publish(body []byte) (string, error) {
 	var event struct{ Guid, Interface, Action string }
@@ -80,8 +84,8 @@ func (p *publisher) publish(body []byte) (string, error) {
 			return event.Guid, nil
 		}
 		var answer *amqp.Error
-		if errors.As(err, &answer) && (answer.Code == amqp.AccessRefused || answer.Code == amqp.NotAllowed) {
-			return "", fmt.Errorf("refused by the broker, and next time too: %w", err) // user, password, virtual host, rights
+		if errors.As(err, &answer) && slices.Contains(refusals, answer.Code) {
+			return "", fmt.Errorf("refused by the broker, and next time too: %w", err)
 		}
 		fmt.Fprintf(os.Stderr, "%s is not confirmed, and sent again: %v\n", event.Guid, err)
 		p.disconnect()
@@ -93,7 +97,7 @@ func main() {
 	var p publisher
 	defer p.disconnect()
 	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 2<<20) // an event of 1 MiB, and the end of its line
+	lines.Buffer(nil, 32<<20) // twice what the broker takes
 	for lines.Scan() {
 		guid, err := p.publish(lines.Bytes())
 		if err != nil {
@@ -101,5 +105,9 @@ func main() {
 			os.Exit(1)
 		}
 		fmt.Println(guid)
+	}
+	if err := lines.Err(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

@@ -8,11 +8,14 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.TimeoutException;
 
 /** Publishes events, one JSON object a line of standard input, and prints the guid of each that the broker has confirmed. */
 public class Publish {
   private static final ObjectMapper JSON = new ObjectMapper();
+  /** User, password, virtual host, rights, size. */
+  private static final List<String> REFUSALS = List.of("ACCESS_REFUSED", "NOT_ALLOWED", "PRECONDITION_FAILED");
   private final ConnectionFactory broker = new ConnectionFactory();
   private Connection connection;
   private Channel channel;
@@ -36,8 +39,8 @@ public class Publish {
         return guid;
       } catch (IOException | TimeoutException | ShutdownSignalException error) {
         var answer = error + " " + error.getCause();
-        if (answer.contains("ACCESS_REFUSED") || answer.contains("NOT_ALLOWED")) {
-          System.err.println("refused by the broker, and next time too: " + answer); // user, password, virtual host, rights
+        if (REFUSALS.stream().anyMatch(answer::contains)) {
+          System.err.println("refused by the broker, and next time too: " + answer);
           System.exit(1);
         }
         System.err.println(guid + " is not confirmed, and sent again: " + error);
