@@ -61,7 +61,10 @@ const before: Record<number, () => Promise<unknown>> = {
     until('the replay is published', async () => (await run(questions[13]?.command ?? '')).includes('"published":2')),
   // Deliveries under way are not sent again.
   16: () => until('the replay got through', () => isDelivered('4711')),
-  18: () => until('attempt 6 got through', async () => (await run(questions[4]?.command ?? '')).includes('"attempt":6,"kind":"delivered"')),
+  18: () =>
+    until('attempt 6 got through', async () =>
+      (await run(questions[4]?.command ?? '')).includes('"attempt":6,"kind":"delivered"'),
+    ),
 };
 
 /** Told to the carrier: an order of which a delivery got through. */
