@@ -4,6 +4,7 @@ import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { counted } from '../amounts.ts';
 import { positive } from '../count-option.ts';
+import { findAccountCalled } from '../find-account.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { readGuid } from '../why/read-guid.ts';
@@ -17,7 +18,7 @@ export function deactivationsCommand(): Command {
     .addCommand(
       new Command('list')
         .description('list the subscriptions that a rule would switch off, and that are held')
-        .option('--account <guid>', 'of this account alone')
+        .option('--account <account>', 'of this account alone: its guid, its name, or the beginning of either')
         .option('--limit <count>', 'subscriptions, at most', positive, 100)
         .addHelpText(
           'after',
@@ -49,10 +50,9 @@ const choosing = (command: Command): Command =>
     .option('--all', 'all there are');
 
 async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
-  const asked = { account: account === undefined ? undefined : readGuid(account, '--account'), limit };
   const held = await withDatabase(process.env, async (postgres) => {
-    if (asked.account !== undefined) await findAccount(postgres, asked.account);
-    const found = await subscriptionsHeld(postgres, asked);
+    const only = account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid;
+    const found = await subscriptionsHeld(postgres, { account: only, limit });
     const nameOf = await namesOf(
       postgres,
       found.map((each) => each.account),

@@ -9,13 +9,12 @@ import { interruptedSubscriptions, latestNotices, type Interrupted } from '@wayb
 import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { formatDuration } from '@waybell/runtime/duration';
-import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
+import { findAccountCalled } from '../find-account.ts';
 import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
-import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 import { print } from '../print.ts';
 
@@ -27,7 +26,7 @@ export function failingCommand(): Command {
       'list the receivers whose attempts fail most, the endpoints that deliveries wait for, the oldest unfinished, the subscriptions that get nothing, and the latest notices to the platform',
     )
     .addOption(new Option('--since <duration>', 'how far back to look').argParser(durationMs).default(HOUR_MS, '1h'))
-    .option('--account <guid>', 'of this account alone')
+    .option('--account <account>', 'of this account alone: its guid, its name, or the beginning of either')
     .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'lines of each list, at most', positive, 20)
     .addHelpText(
@@ -41,14 +40,13 @@ export function failingCommand(): Command {
 type Options = { since: number; account?: string; listeners?: true; limit: number };
 
 async function failing({ since, account, listeners, limit }: Options): Promise<void> {
-  const asked = {
-    sinceMs: Date.now() - since,
-    account: account === undefined ? undefined : readGuid(account, '--account'),
-    withListeners: listeners,
-    limit,
-  };
   await withDatabase(process.env, async (postgres) => {
-    if (asked.account !== undefined) await findAccount(postgres, asked.account);
+    const asked = {
+      sinceMs: Date.now() - since,
+      account: account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid,
+      withListeners: listeners,
+      limit,
+    };
     const origins = await failingOrigins(postgres, asked);
     const waiting = await waitingEndpoints(postgres, asked);
     const undelivered = await oldestUndelivered(postgres, asked);

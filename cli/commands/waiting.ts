@@ -5,6 +5,7 @@ import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { namesOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
+import { findAccountCalled } from '../find-account.ts';
 import { LISTENERS_OPTION } from '../listeners-option.ts';
 import { openLine } from '../open-line.ts';
 import { print } from '../print.ts';
@@ -22,7 +23,7 @@ export function waitingCommand(): Command {
   command
     .command('list')
     .description('list the endpoints and destinations that something waits for, those that wait longest first')
-    .option('--account <guid>', 'endpoints of this account alone')
+    .option('--account <account>', 'endpoints of this account alone: its guid, its name, or the beginning of either')
     .option(...LISTENERS_OPTION)
     .option('--limit <count>', 'endpoints, and destinations, at most', positive, 20)
     .addHelpText(
@@ -58,13 +59,12 @@ export function waitingCommand(): Command {
 type ListOptions = { account?: string; listeners?: true; limit: number };
 
 async function list({ account, listeners, limit }: ListOptions): Promise<void> {
-  const asked = {
-    account: account === undefined ? undefined : readGuid(account, '--account'),
-    withListeners: listeners,
-    limit,
-  };
   const most = await withDatabase(process.env, async (postgres) => {
-    if (asked.account !== undefined) await findAccount(postgres, asked.account);
+    const asked = {
+      account: account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid,
+      withListeners: listeners,
+      limit,
+    };
     const endpoints = await waitingEndpoints(postgres, asked);
     const destinations = asked.account === undefined ? await waitingDestinations(postgres, asked) : [];
     const nameOf = await namesOf(

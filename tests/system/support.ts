@@ -27,7 +27,8 @@ const ANSWERS: RegExp[] = [
   /"cancelled_at":"20/,
   /"attempt":6/,
   /client default {2}order\.delivered {2}0 given up, 0 dropped, 1 not sent {2}subscribed_later 1\n/,
-  /"deactivation_rule":"exhausted"/,
+  /"attempt":7/,
+  /"what":"resend\.created".*"by":\{.*"deactivation_rule":"exhausted"/,
   /https?:\/\/127\.0\.0\.1:\d+ {2}\d+ of \d+ attempts failed, mostly http_5xx[^]*oldest unfinished:\n {2}20/,
   /stopped host receiver\.example\.com {2}0 subscriptions {2}its operator moves it until noon/,
   /^20\S+ {2}host receiver\.example\.com {2}0 subscriptions {2}its operator moves it until noon\n$/,
@@ -60,6 +61,10 @@ const before: Record<number, () => Promise<unknown>> = {
     until('the replay is published', async () => (await run(questions[13]?.command ?? '')).includes('"published":2')),
   // Deliveries under way are not sent again.
   16: () => until('the replay got through', () => isDelivered('4711')),
+  18: () =>
+    until('attempt 6 got through', async () =>
+      (await run(questions[4]?.command ?? '')).includes('"attempt":6,"kind":"delivered"'),
+    ),
 };
 
 /** Told to the carrier: an order of which a delivery got through. */
@@ -78,8 +83,8 @@ export function support(): void {
     afterAll(() => day?.end());
 
     test('has an answer to each of its questions', () => {
-      expect(questions).toHaveLength(22);
-      expect(ANSWERS).toHaveLength(22);
+      expect(questions).toHaveLength(23);
+      expect(ANSWERS).toHaveLength(23);
     });
 
     test.each(questions.map((each, place) => [place + 1, each] as const))(

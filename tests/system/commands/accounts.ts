@@ -38,7 +38,7 @@ export function accounts(): void {
       expect((await waybell('account list')).stdout).toContain(`${guid}  carrier  none\n`);
       const { stdout: audited } = await waybell(`audit --account ${guid} --since 1h`);
       expect(audited).toMatch(
-        /^\S+Z {2}token \S+ {2}from 127\.0\.0\.1 {2}account\.created \S+ {2}\{.*\} {2}request \S+\n$/,
+        /^\S+Z {2}token \S+ \(client default of account \S+\) {2}from 127\.0\.0\.1 {2}account\.created \S+ {2}\{.*\} {2}request \S+\n$/,
       );
       const { stdout: latest } = await waybell(`audit --account ${operators} --limit 1 --json`);
       expect(JSON.parse(latest)).toMatchObject({ who: 'command line', what: 'token.created' });
@@ -79,11 +79,18 @@ export function accounts(): void {
 
     test('give an account a name, which is shown beside its guid', async () => {
       const guid = (await waybell('account create --interface carrier --name Acme')).stdout.trim();
-      const asked = ['account list', `token list --account ${guid}`, `audit --account ${guid}`, `why ${guid}`];
-      const [listed, tokens, audited, told] = await Promise.all(asked.map((args) => waybell(args)));
+      const asked = [
+        'account list',
+        `token list --account ${guid}`,
+        'audit --account acme',
+        'failing --account acme',
+        `why ${guid}`,
+      ];
+      const [listed, tokens, audited, failing, told] = await Promise.all(asked.map((args) => waybell(args)));
       expect(listed?.stdout).toContain(`${guid}  carrier  none  Acme\n`);
       expect(tokens?.stderr).toContain(`account ${guid} (Acme) has no tokens`);
       expect(audited?.stdout).toContain(`account.created ${guid}  (Acme)`);
+      expect(failing?.code).toBe(0);
       expect(told?.stdout).toContain(`account ${guid} (Acme)`);
     });
 
@@ -96,14 +103,17 @@ export function accounts(): void {
       [`token create --account ${randomUUID()} --expires 90`, '90d'],
       [`token revoke ${randomUUID()}`, 'no such token'],
       [`token list --account ${randomUUID()}`, 'create it first'],
-      ...['failing', 'waiting list', 'audit', 'why'].map(
+      ...['failing', 'waiting list', 'deactivations list'].map(
+        (command) => [`${command} --account Nobody`, 'no account is called "Nobody"'] as const,
+      ),
+      ...['audit', 'why'].map(
         (command) =>
           [
             `${command} --account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11`,
             'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11',
           ] as const,
       ),
-      ['audit --account me', 'not a guid'],
+      ['audit --account me', 'no account is called "me"'],
       ['audit --limit 0', 'whole number'],
     ] as const;
 
