@@ -111,7 +111,9 @@ export function isOutage(error: unknown): boolean {
 /** Whether Postgres refuses the connection itself: for its password, while that changes, or for a user, role or database that is gone. */
 export function isRefused(error: unknown): boolean {
   const state = sqlStateOf(error) ?? '';
-  return /^28/.test(state) || (/^(22023|3D000|42...)$/.test(state) && (error as pg.DatabaseError).severity === 'FATAL');
+  return (
+    state.startsWith('28') || (/^(22023|3D000|42...)$/.test(state) && (error as pg.DatabaseError).severity === 'FATAL')
+  );
 }
 
 const CANCELED_SQLSTATE = '57014';
