@@ -33,7 +33,6 @@ const CONSTANTS = {
   GPS_SILENCE: '1h',
   GPS_SWEEP_INTERVAL: '1m',
   IDLE_TIMEOUT: '620s',
-  JWT_ALGORITHMS: 'RS256,PS256,ES256,EdDSA',
   JWT_LEEWAY: '5s',
   KEEP_ALIVE: '4s',
   LAST_KNOWN_ENTRIES: '100000',
@@ -80,6 +79,7 @@ const waitingBytes = 'set WAITING_ALL_MAX_BYTES, of which an account has a tenth
 const REPLACED = {
   BUNDLE_MEMBERS: 'deliveries travel in batches always',
   HEALTH_HOST: 'HOST holds for /livez, /readyz and /metrics too',
+  JWT_ALGORITHMS: 'every algorithm is taken by which a private key alone can sign',
   KEPT_MAX_BYTES: waitingBytes,
   PARKED_ALL_MAX_BYTES: waitingBytes,
   PARKED_ALL_MAX_ROWS: waitingBytes,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { isBusy, isOutage } from './postgres.ts';
+import { isBusy, isOutage, isRefused } from './postgres.ts';
 
 const answer = (code: string) => Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code });
 
@@ -19,6 +19,20 @@ test.each([
 
 test.each(['22001', '23505', '42P01'])('the statement is wrong: %s', (code) => {
   expect(isOutage(answer(code))).toBe(false);
+});
+
+test.each([
+  ['28000', 'error', 'a user that was dropped'],
+  ['3D000', 'FATAL', 'a database that is gone'],
+  ['22023', 'FATAL', 'a role to take on that was dropped'],
+  ['42501', 'FATAL', 'a role to take on that is the user’s no more'],
+])('Postgres refuses the connection: %s, %s, %s', (code, severity) => {
+  const error = Object.assign(answer(code), { severity });
+  expect([isRefused(error), isOutage(error)]).toEqual([true, true]);
+});
+
+test.each(['22023', '42501', '57P01'])('Postgres does not refuse the connection: %s', (code) => {
+  expect(isRefused(answer(code))).toBe(false);
 });
 
 test('what the server did not answer is the connection’s', () => {

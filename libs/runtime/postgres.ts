@@ -97,15 +97,23 @@ export async function whenAvailable<T>(
   }
 }
 
-// Classes 08 (connection), 28 (login refused, as while a password changes), 40 (deadlock, serialization), 53 (resources), 57
-// (operator intervention, timeout), 25006 (read-only after a failover) and 55P03 (the lock is held for too long).
-const OUTAGE_SQLSTATE = /^(08|28|40|53|57)...$|^25006$|^55P03$/;
+// Classes 08 (connection), 40 (deadlock, serialization), 53 (resources), 57 (operator intervention, timeout), 25006
+// (read-only after a failover) and 55P03 (the lock is held for too long).
+const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres cannot work now, and not that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
   // An error that the server did not send is the connection's: refused, reset, timed out, pool exhausted.
   const state = sqlStateOf(error);
-  return state === undefined || OUTAGE_SQLSTATE.test(state);
+  return state === undefined || OUTAGE_SQLSTATE.test(state) || isRefused(error);
+}
+
+/** Whether Postgres refuses the connection itself: for its password, while that changes, or for a user, role or database that is gone. */
+export function isRefused(error: unknown): boolean {
+  const state = sqlStateOf(error) ?? '';
+  return (
+    state.startsWith('28') || (/^(22023|3D000|42...)$/.test(state) && (error as pg.DatabaseError).severity === 'FATAL')
+  );
 }
 
 const CANCELED_SQLSTATE = '57014';

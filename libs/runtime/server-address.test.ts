@@ -112,10 +112,14 @@ describe('settings for TLS', () => {
 
   test.each([
     { AMQP_URL: 'amqps://host' },
-    { ADMIN_AMQP_URL: 'AMQPS://host' },
+    { AMQP_URL: undefined, ADMIN_AMQP_URL: 'AMQPS://host' },
     { DATABASE_URL: 'postgres://host/db?application_name=a&sslmode=verify-full' },
     { REDIS_URL: 'rediss+sentinel://host/main' },
   ])('pass where one is: %j', (url) => {
     expect(() => requireUseOfTls({ ...plain, ...url, TLS_CA: 'pem' })).not.toThrow();
+  });
+
+  test.each(['AMQP_URL', 'REDIS_URL'])("pass where a server is another process's, which may encrypt: %s", (name) => {
+    expect(() => requireUseOfTls({ ...plain, [name]: undefined, TLS_CA: 'pem' })).not.toThrow();
   });
 });

@@ -87,13 +87,16 @@ const ENCRYPTED = /^(amqps|rediss(\+sentinel)?):|[?&]sslmode=verify-full/i;
 
 type ServerUrls = 'AMQP_URL' | 'ADMIN_AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL';
 
-/** Throws InvalidEnvironment if settings for TLS are given to a process none of whose connections is encrypted. */
+/**
+ * Throws InvalidEnvironment if settings for TLS are given, and none of the three servers is encrypted. A process that does not know
+ * all three cannot tell: they hold for the others too.
+ */
 export function requireUseOfTls(settings: {
   [name in keyof TlsSettings | ServerUrls]?: string | undefined;
 }): void {
   const given = (['TLS_CA', 'TLS_CERTIFICATE'] as const).find((name) => (settings[name] ?? '') !== '');
-  const urls = [settings.AMQP_URL, settings.ADMIN_AMQP_URL, settings.DATABASE_URL, settings.REDIS_URL];
-  if (given === undefined || urls.some((url) => ENCRYPTED.test(url ?? ''))) return;
+  const urls = [settings.AMQP_URL ?? settings.ADMIN_AMQP_URL, settings.DATABASE_URL, settings.REDIS_URL];
+  if (given === undefined || urls.some((url) => url === undefined || ENCRYPTED.test(url))) return;
   throw new InvalidEnvironment([
     `${given}: is set, but nothing would be encrypted: write amqps:// in AMQP_URL, sslmode=verify-full in DATABASE_URL, rediss:// in REDIS_URL`,
   ]);

@@ -42,12 +42,8 @@ export const trackerSettings = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Throws if vehicles would be forgotten before they are silent. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(trackerSettings, env);
-  if (settings.GPS_REMEMBER < 2 * settings.GPS_SILENCE) {
-    throw new Error('GPS_REMEMBER: must be at least twice GPS_SILENCE');
-  }
   return {
     ...processConfig(settings),
     ...brokerConfig(settings),

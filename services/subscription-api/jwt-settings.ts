@@ -25,12 +25,6 @@ export const jwtSettings = {
   }),
   JWT_AUDIENCE: str({ default: '', desc: 'what `aud` of a JWT has to name; required with JWT_ISSUER' }),
   JWT_JWKS_URL: str({ default: '', desc: 'https address of the keys of JWT_ISSUER; required with it' }),
-  JWT_ALGORITHMS: constant(
-    words({
-      default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
-      desc: 'algorithms by which a JWT may be signed',
-    }),
-  ),
   JWT_LEEWAY: constant(
     duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
   ),
@@ -55,19 +49,16 @@ type JwtEnvironment = {
 export function readJwtRules(settings: JwtEnvironment): JwtRules | undefined {
   if (settings.JWT_ISSUER === '') return undefined;
   const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
-  const unknown = settings.JWT_ALGORITHMS.find((name) => !ALGORITHMS.includes(name));
   const problems = [
     ...(settings.JWT_AUDIENCE === '' ? ['JWT_AUDIENCE: is required with JWT_ISSUER'] : []),
     ...(jwksUrl?.protocol === 'https:' ? [] : ['JWT_JWKS_URL: is not an https URL, and is required with JWT_ISSUER']),
-    ...(unknown === undefined ? [] : [`JWT_ALGORITHMS: "${unknown}" is none of ${ALGORITHMS.join(', ')}`]),
-    ...(settings.JWT_ALGORITHMS.length === 0 ? ['JWT_ALGORITHMS: names none'] : []),
   ];
   if (jwksUrl === null || problems.length > 0) throw new InvalidEnvironment(problems);
   return {
     issuer: settings.JWT_ISSUER,
     audience: settings.JWT_AUDIENCE,
     jwksUrl,
-    algorithms: settings.JWT_ALGORITHMS,
+    algorithms: ALGORITHMS,
     leewayMs: settings.JWT_LEEWAY,
     defaultScopes: readDefaultScopes(settings.JWT_DEFAULT_SCOPES),
     claims: {

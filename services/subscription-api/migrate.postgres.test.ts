@@ -64,6 +64,14 @@ describe('migrate', () => {
     );
   });
 
+  test('says at once that a password is wrong', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    await using owner = await plainOwner(store);
+    const url = new URL(owner.url);
+    url.password = 'wrong';
+    await expect(migrate({ url: url.href, log })).rejects.toThrow(/refuses the user .*correct DATABASE_URL/);
+  });
+
   test('needs no superuser, and the user that ran it may read the delivery log', async () => {
     await using store = await createTestDatabase();
     await using owner = await plainOwner(store);

@@ -4,6 +4,7 @@ import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type pg from 'pg';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
+import { isRefused } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
@@ -121,7 +122,7 @@ async function connect(address: ServerAddress, log: Log, until: number): Promise
       await client.connect();
       return client;
     } catch (error) {
-      if (!isAway(error) || Date.now() >= until) throw error;
+      if (!isAway(error) || isRefused(error) || Date.now() >= until) throw error;
       if (isFirst)
         log.info(
           { waitingFor: placeOf(address.url), reason: error instanceof Error ? error.message : error },

@@ -10,7 +10,7 @@ export type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 const CRASHES = 5;
 /** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
 const CRASHES_OF_BATCH = 3;
-/** Deaths of those that claimed a waiting room are counted as such: no lost connection is among them. */
+/** Fewer suffice in a waiting room: its claims count crashes alone, and no lost connection. */
 const CRASHES_OF_ROOM = 3;
 const FAILURES = 5;
 

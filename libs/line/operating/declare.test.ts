@@ -51,6 +51,24 @@ describe('declareTopology', () => {
     expect(await broker.ready(added.name)).toBe(0);
   });
 
+  test('keeps queues that were declared with another number of members', async () => {
+    const change = (queue: Queue) => ({
+      ...queue,
+      arguments: { ...queue.arguments, 'x-quorum-initial-group-size': 5 },
+    });
+    await declareTopology(broker, { ...smallTopology, queues: smallTopology.queues.map(change) });
+    await declareTopology(broker, smallTopology);
+    const limited = (queue: Queue) => ({
+      ...change(queue),
+      arguments: { ...change(queue).arguments, 'x-max-length-bytes': 7 },
+    });
+    const declared = declareTopology(broker, {
+      ...smallTopology,
+      queues: smallTopology.queues.slice(0, 1).map(limited),
+    });
+    await expect(declared).rejects.toThrow("inequivalent arg 'x-max-length-bytes'");
+  });
+
   test('names the exchange that is of another type', async () => {
     const declared = declareTopology(broker, {
       exchanges: [{ name: deliveriesExchange, type: 'fanout' }],

@@ -61,17 +61,29 @@ async function declareEach<T extends Resource>(
   declare: Declare<T>,
 ): Promise<string[]> {
   const different: string[] = [];
+  const left = [...all];
   let channel = await openChannel(connection);
-  for (const each of all) {
+  for (const each of left) {
     try {
       await declare(channel, each);
     } catch (error) {
-      different.push(differenceOf(each, error));
+      const members = membersOf(error);
+      if (members === undefined) different.push(differenceOf(each, error));
+      else left.push({ ...each, arguments: { ...('arguments' in each && each.arguments), [MEMBERS]: members } });
       channel = await openChannel(connection);
     }
   }
   await close(channel);
   return different;
+}
+
+const MEMBERS = 'x-quorum-initial-group-size';
+const OTHER_MEMBERS = new RegExp(`inequivalent arg '${MEMBERS}'.* current is .*?'(\\d+)'`);
+
+/** The number of members with which a queue was declared, if that is the difference: it is none, as `rabbitmq-queues grow` adds members. */
+function membersOf(error: unknown): number | undefined {
+  const [, members] = OTHER_MEMBERS.exec(error instanceof Error ? error.message : '') ?? [];
+  return members === undefined ? undefined : Number(members);
 }
 
 async function declareExchange(channel: Channel, { name, type, alternate, bindings = [] }: Exchange): Promise<void> {

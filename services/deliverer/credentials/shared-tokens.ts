@@ -30,7 +30,7 @@ const PREFIX = 'waybell:token:';
 const FETCH_MS = 15_000;
 /** Also logged for a token that is encrypted with a key which this process lacks. */
 const WARNING = 'tokens.not-shared: each deliverer fetches access tokens for itself';
-/** Reads, in one step, the shared token and whether another process is fetching. */
+/** Reads the shared token and claims the fetch, in one step: the last of its answer is 0 while another process fetches. */
 const LOOK = `
   local claimed = redis.call('set', KEYS[2], '', 'nx', 'px', ARGV[1])
   return { redis.call('get', KEYS[1]), redis.call('pttl', KEYS[1]), claimed and 1 or 0 }`;
