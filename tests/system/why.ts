@@ -235,7 +235,7 @@ export function why(): void {
         ORDER_GUID: us.order,
         WEBHOOK_ID: String(first?.headers['webhook-id']),
       });
-      expect(calls).toHaveLength(3);
+      expect(calls).toHaveLength(4);
       for (const call of calls) {
         const response = await curl(call);
         expect([response.url, response.status, await response.json()]).toEqual([response.url, 200, expect.any(Object)]);
