@@ -10,8 +10,6 @@ export type Hang = {
   answer(status: number): void;
   /** Answers everything at once from now on; earlier requests stay without an answer. */
   recover(status: number): void;
-  /** Closes the connections of what waits. */
-  reset(): void;
 };
 
 /** Has a path of the receiver hang; where `hangs` is given, only for those requests, and others are answered with 200. */
@@ -31,8 +29,5 @@ export function hang(receiver: Receiver, path: string, hangs: (received: Receive
       for (const response of waiting) response.writeHead(status).end();
     },
     recover,
-    reset() {
-      for (const response of waiting) response.destroy();
-    },
   };
 }
