@@ -34,8 +34,11 @@ export function describeNote(note: AuditNote): string {
 }
 
 /** The account as well, where it is another than that of the change: an operator's, say. */
-function owner({ account_guid: guid, account_name: name, client_id: client }: Owner, changed: string | null): string {
+function owner(
+  { account_guid: guid, account_name: name, client_id: client }: TokenOwner,
+  changed: string | null,
+): string {
   return guid === changed ? `client ${client}` : `client ${client} of ${accountCalled(guid, () => name ?? undefined)}`;
 }
 
-type Owner = NonNullable<AuditNote['by']>;
+type TokenOwner = NonNullable<AuditNote['by']>;

@@ -73,7 +73,7 @@ export function framed(): void {
       const { page } = await parentPage(receiverOrigin(), apiUrl() + (await aLink(account)));
       const frame = page.frameLocator('iframe');
       await expectSignedInAs(frame, account);
-      await frame.getByRole('link', { name: 'Catalog' }).click();
+      await frame.getByRole('link', { name: 'Catalog', exact: true }).click();
       await frame.getByRole('heading', { name: 'Catalog' }).waitFor();
       expect(await frame.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
       expect(page.url()).not.toContain('link=');

@@ -93,7 +93,7 @@ describe('./waybell waiting', () => {
     ['waiting release --yes', 'say which: one of --account, --subscription and --all'],
     [`waiting release --all --account ${randomUUID()} --yes`, 'say which'],
     ['waiting release --subscription mine --yes', 'not a guid'],
-    ['waiting list --account me', 'not a guid'],
+    ['waiting list --account me', 'no account is called "me"'],
     ['waiting list --limit 0', 'whole number'],
   ])('answers "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {
     const { code, stdout, stderr } = await waybell(args);
