@@ -73,7 +73,7 @@ describe('readConfig', () => {
     expect(lenient.jwt).toMatchObject({ defaultScopes: ['webhooks:read'] });
     for (const word of ['admin', 'webhooks:read webhooks:write'])
       expect(() => readConfig({ ...env, ...jwt, JWT_DEFAULT_SCOPES: word })).toThrow(/"[^"]*" is not a scope of JWTs/);
-    // With a shared secret, whoever checks tokens could make them.
+    // With a shared secret, each process that checks tokens could make them.
     expect(lenient.jwt?.algorithms.filter((name) => !/^(RS|PS|ES|Ed)/.test(name))).toEqual([]);
   });
 
