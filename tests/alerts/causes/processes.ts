@@ -4,6 +4,7 @@ import { flow } from '../load.ts';
 import { freeze } from '../../faults/freeze.ts';
 
 const BEHIND_MS = 8_000;
+const CATCHING_UP_MS = 3_000;
 
 export const deliverersStopped: Cause = {
   name: 'no deliverer runs while events come',
@@ -27,15 +28,25 @@ export const deliverersStopped: Cause = {
 };
 
 export const deliverersBehind: Cause = {
-  name: 'deliverers have stood still and catch up',
+  name: 'deliverers stand still again and again, and catch up',
   alerts: ['WaybellLate/oldest', 'WaybellLate/attempts'],
   instead: { 'WaybellLate/oldest': ['> 900', '> 6'] },
   async begin(scene) {
-    // So many that to catch up takes longer than Prometheus looks away.
     const load = await flow(scene, { eventsPerSecond: 100 });
-    const goOn = freeze(scene.stack.stack.service('deliverer'));
-    await sleep(BEHIND_MS);
-    goOn();
-    return load.stop;
+    const over = new AbortController();
+    // Again and again: to catch up may take less than the time between two looks of Prometheus.
+    const standing = (async () => {
+      while (!over.signal.aborted) {
+        const goOn = freeze(scene.stack.stack.service('deliverer'));
+        await sleep(BEHIND_MS);
+        goOn();
+        await sleep(CATCHING_UP_MS);
+      }
+    })();
+    return async () => {
+      over.abort();
+      await standing;
+      await load.stop();
+    };
   },
 };
