@@ -1,25 +1,12 @@
 /** Unit tests lie beside the source; `./waybell test` adds the suites that need servers. */
-const transform = {
-  '^.+\\.ts$': [
-    '@swc/jest',
-    {
-      jsc: {
-        parser: { syntax: 'typescript', explicitResourceManagement: true },
-        target: 'es2024',
-        experimental: { keepImportAttributes: true },
-      },
-      module: { type: 'es6' },
-      sourceMaps: 'inline',
-    },
-  ],
-};
 export default {
+  runtime: './cli/test-run/native-runtime.js',
   setupFiles: ['./cli/test-run/fixed-seed.js'],
   testEnvironment: './cli/test-run/test-environment.js',
   // There to end a test that will never pass: a slow machine must not fail one.
   testTimeout: 900_000,
-  extensionsToTreatAsEsm: ['.ts'],
-  transform,
+  transform: {},
+  injectGlobals: false,
   testPathIgnorePatterns: ['/node_modules/', '/.waybell/'],
   modulePathIgnorePatterns: ['/.waybell/'],
 };

@@ -1,7 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync } from 'node:fs';
 import { basename, relative } from 'node:path';
-import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { cpuSeconds } from './cpu-seconds.ts';
 
 // Unasked, a signal ends a process without telling those who wait for its exit, and a worker outlives jest. Listening for
@@ -19,30 +18,25 @@ subscribe('child_process', ({ process: child }) => {
 });
 
 /**
- * Jest gives tests a `process` of its own making, which hears of no exit. Here its exit is the end of the test file or
- * that of the real process, whichever is first: what a test has started ends with it, even if the run is interrupted.
+ * The surroundings of a test file: those of its worker (see native-runtime.js). What it changes of the environment's variables
+ * is restored after it; what it started, and left, ends with the worker.
  * What a file has cost is a line of the file that TEST_COSTS names: see test-costs.ts.
  */
-export default class TestEnvironment extends NodeEnvironment {
-  #atExit = new Set();
+export default class TestEnvironment {
+  /** For jest: what it sets there, such as a console of its own, tests do not see. */
+  global = {};
   #path;
   #before = { cpuSeconds: cpuSeconds(), servers: started };
+  #variables = { ...process.env };
 
-  constructor(config, context) {
-    super(config, context);
-    this.#path = relative(config.projectConfig.rootDir, context.testPath);
+  constructor({ projectConfig }, { testPath }) {
+    this.#path = relative(projectConfig.rootDir, testPath);
   }
 
-  async setup() {
-    await super.setup();
-    const inner = this.global.process;
-    const once = inner.once.bind(inner);
-    inner.once = (event, listener) => {
-      if (event !== 'exit') return once(event, listener);
-      this.#atExit.add(listener);
-      process.once(event, listener);
-      return inner;
-    };
+  async setup() {}
+
+  getVmContext() {
+    return null;
   }
 
   /**
@@ -59,11 +53,8 @@ export default class TestEnvironment extends NodeEnvironment {
   }
 
   async teardown() {
-    for (const listener of this.#atExit) {
-      process.off('exit', listener);
-      listener();
-    }
-    await super.teardown();
+    for (const name of Object.keys(process.env)) if (!(name in this.#variables)) delete process.env[name];
+    Object.assign(process.env, this.#variables);
     if (process.env.TEST_COSTS === undefined) return;
     const cost = {
       path: this.#path,
