@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
 import { inOrder } from './in-order.ts';
@@ -14,10 +16,17 @@ export type JestRun = {
   env: NodeJS.ProcessEnv;
   /** Stops at the first failure, a test counting as hung after this time. */
   patienceMs?: number | undefined;
-  /** Receives jest's own report, by a pipe; without it, the report goes to a file descriptor. */
-  onOutput?: (chunk: Buffer) => void;
+  /** Receives what becomes of each test file. */
+  onFile?: (event: FileEvent) => void;
+  /** File that gets what jest and the processes of tests print. */
+  log: string;
   signal?: AbortSignal;
 };
+
+/** A test file has begun, or has ended: with what failed, as jest describes it. */
+export type FileEvent =
+  | { kind: 'begun'; path: string }
+  | { kind: 'ended'; path: string; passed: number; failed: number; failure: string };
 
 export type JestResult = TestCounts & {
   /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
@@ -37,7 +46,7 @@ const IN_OWN_NETWORK = ['unshare', '--net', '--mount', 'sh', '-c', LAUNCH, 'sh']
 const WORKERS_PER_CORE = 2;
 
 /** Runs these test files, several at once; resolves with the counts, whatever happens to jest. */
-export async function runJest({ tests, env, patienceMs, onOutput, signal }: JestRun): Promise<JestResult> {
+export async function runJest({ tests, env, patienceMs, onFile, log, signal }: JestRun): Promise<JestResult> {
   const folder = mkdtempSync(join(tmpdir(), 'waybell-jest-'));
   const resultFile = join(folder, 'result.json');
   const costsFile = join(folder, 'costs.jsonl');
@@ -47,7 +56,7 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
     join(repository, 'node_modules', 'jest', 'bin', 'jest.js'),
     '--json',
     `--outputFile=${resultFile}`,
-    '--reporters=default',
+    `--reporters=${join(repository, 'cli', 'test-run', 'tell-files.js')}`,
     // An open handle may keep a process from its end.
     ...(patienceMs === undefined ? [] : ['--forceExit']),
     `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`,
@@ -59,8 +68,8 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
   ];
   const isApart = tests.length > 0 && tests.every(({ needs }) => needs === 'a network');
   const [program = '', ...words] = [...(isApart ? IN_OWN_NETWORK : []), process.execPath, ...args];
-  // Its report is not the command's answer: it goes to stderr.
-  const output = onOutput === undefined ? 2 : 'pipe';
+  mkdirSync(dirname(log), { recursive: true });
+  const output = openSync(log, 'a');
   const child = spawn(program, words, {
     cwd: repository,
     env: {
@@ -72,9 +81,12 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
         TEST_PATIENCE_MS: String(patienceMs),
       }),
     },
-    stdio: ['ignore', output, output],
+    stdio: ['ignore', output, output, 'pipe'],
   });
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));
+  closeSync(output);
+  // The fourth of its descriptors: see tell-files.js, which writes nothing else.
+  const told = createInterface({ input: child.stdio[3] as Readable });
+  told.on('line', (line) => onFile?.(JSON.parse(line) as FileEvent));
   const interrupt = () => child.kill('SIGTERM');
   signal?.addEventListener('abort', interrupt);
   const status = await new Promise<number>((resolve) => {
@@ -121,7 +133,6 @@ function resultIn(resultFile: string, costsFile: string): JestResult {
       .filter(({ assertionResults }) => assertionResults.every(({ status }) => status === 'passed'))
       .map(({ path, startTime, endTime, assertionResults }) => ({
         cpuSeconds: 0,
-        servers: 0,
         ...measured.get(path),
         path,
         tests: assertionResults.length,
@@ -130,7 +141,7 @@ function resultIn(resultFile: string, costsFile: string): JestResult {
   };
 }
 
-type Measured = Pick<TestCost, 'path' | 'cpuSeconds' | 'servers'>;
+type Measured = Omit<TestCost, 'tests' | 'clockSeconds'>;
 
 /** Reads the lines of test-environment.js, one for each file; none for a file whose process ended too early. */
 function measuredIn(costsFile: string): Map<string, Measured> {

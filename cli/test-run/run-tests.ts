@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
 import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/find-chromium';
+import { repository } from '@waybell/stack/stack-folder';
+import { plainText } from '../print.ts';
 import { report } from '../report.ts';
 import { childSeconds } from './cpu-seconds.ts';
 import { disturb } from './disturb.ts';
 import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
-import { runJest, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
+import { Progress } from './progress.ts';
+import { runJest, type FileEvent, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
 import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
 
 export type TestRun = {
@@ -21,19 +24,23 @@ export type TestRun = {
   patienceMs?: number | undefined;
 };
 
-/** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says what that took. */
+/** What jest and the processes of tests print. */
+const LOG = join(repository, '.waybell', 'test.log');
+
+/** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says how far it is, and what it took. */
 export async function runTests(run: TestRun): Promise<TestCounts> {
+  rmSync(LOG, { force: true });
   const before = childSeconds();
   const { first, again, notes } = await runOnServers(run);
   const all = childSeconds() - before;
   report(['what it took, in seconds:', ...describeCosts(first.costs, all)].join('\n'));
   // Not where random tests try more, or processes are stopped under them.
-  if (run.env['TEST_RUNS'] === '1' && run.isDisturbed !== true) {
-    for (const line of overBudget(first.costs, readBudgets())) report(line);
-    keepCosts(first.costs);
-  }
+  const isUsual = run.env['TEST_RUNS'] === '1' && run.isDisturbed !== true;
+  if (isUsual) keepCosts(first.costs);
+  const over = isUsual && notes.length === 0 ? overBudget(first.costs, readBudgets()) : [];
+  for (const line of over) report(`${line}: see CONTRIBUTING.md, "Budgets"`);
   if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
-  return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+  return { passed: first.passed + again.passed, failed: first.failed + again.failed + over.length };
 }
 
 type TestRunResult = { first: JestResult; again: TestCounts; notes: string[] };
@@ -44,21 +51,27 @@ async function runOnServers({ tests, env, signal, isDisturbed = false, patienceM
   stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   // Postgres runs as another user under root, and must get to its files.
   chmodSync(home, 0o711);
+  // Before the servers, which may have to be installed as well: that is done one after the other.
+  const browser = tests.some(({ opensBrowser }) => opensBrowser) ? await readyBrowser(env) : {};
+  const { stderr } = process;
+  const progress = stack.use(
+    new Progress({ files: tests.length, write: (text) => stderr.write(text), isTerminal: stderr.isTTY }),
+  );
+  const say = (line: string) => progress.say(plainText(line));
   const notes: string[] = [];
   const note = (line: string) => {
     notes.push(line);
-    report(line);
+    say(line);
   };
-  // Before the servers, which may have to be installed as well: that is done one after the other.
-  const browser = tests.some(({ opensBrowser }) => opensBrowser) ? await readyBrowser(env) : {};
   const lender = tests.some(({ needs }) => needs !== 'nothing' && needs !== 'a network')
-    ? stack.use(await lendServers({ home, note, report }))
+    ? stack.use(await lendServers({ home, note, report: say }))
     : undefined;
-  if (isDisturbed) stack.use(disturb(report));
+  if (isDisturbed) stack.use(disturb(say));
   // A stack that a test starts is not the caller's.
   const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
-  const first = await runAll({ tests, env: given, signal, patienceMs });
-  const again = await runCrashed(first, { tests, env: given, signal, patienceMs, note });
+  const onFile = (event: FileEvent) => progress.note(event);
+  const first = await runAll({ tests, env: given, signal, patienceMs, onFile, log: LOG });
+  const again = await runCrashed(first, { tests, env: given, signal, patienceMs, onFile, log: LOG, note });
   return { first, again, notes };
 }
 
@@ -98,15 +111,12 @@ async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> 
   return { [CHROMIUM]: chromium };
 }
 
-type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal' | 'patienceMs'> & { note: (line: string) => void };
+type Rerun = JestRun & { note: (line: string) => void };
 
 /** Only what never came to an assertion: a process that ended under it says nothing of the product. */
-async function runCrashed(
-  { crashed }: JestResult,
-  { tests, env, signal, patienceMs, note }: Rerun,
-): Promise<TestCounts> {
-  if (crashed.length === 0 || signal.aborted) return { passed: 0, failed: crashed.length };
+async function runCrashed({ crashed }: JestResult, { tests, note, ...run }: Rerun): Promise<TestCounts> {
+  if (crashed.length === 0 || run.signal?.aborted) return { passed: 0, failed: crashed.length };
   for (const path of crashed) note(`${path}: its process crashed`);
-  const again = await runAll({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal, patienceMs });
+  const again = await runAll({ tests: tests.filter(({ path }) => crashed.includes(path)), ...run });
   return { passed: again.passed, failed: again.failed + again.crashed.length };
 }

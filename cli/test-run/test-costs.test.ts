@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests } from './find-tests.ts';
+import { ImportGraph } from './import-graph.ts';
 import { describeCosts, folderOf, overBudget, readBudgets, type TestCost } from './test-costs.ts';
 
 const aCost = (path: string, what: Partial<TestCost> = {}): TestCost => ({
@@ -8,37 +9,56 @@ const aCost = (path: string, what: Partial<TestCost> = {}): TestCost => ({
   tests: 2,
   cpuSeconds: 1,
   clockSeconds: 4,
-  servers: 0,
   ...what,
 });
 
-describe('what a run took', () => {
-  const costs = [
-    aCost('libs/line/once.test.ts'),
-    aCost('libs/line/broker/publisher.test.ts', { servers: 1 }),
-    aCost('cli/print.test.ts'),
-  ];
+const named = (lines: string[]) => lines.map((line) => line.split(/ {2,}/));
 
-  test('is told by folder, the longest first, and of all with what the run lends', () => {
-    expect(describeCosts(costs, 30).map((line) => line.split(/ {2,}/))).toEqual([
-      ['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers'],
-      ['libs/line', '2', '4', '2', '8', '1'],
-      ['cli', '1', '2', '1', '4', '0'],
-      ['all, with what is lent', '3', '6', '30', '12', '1'],
-    ]);
-  });
-
-  test('names the folders that took more than they may', () => {
-    const budgets = new Map([['libs/line', { cpuSeconds: 2, clockSeconds: 7 }]]);
-    expect(overBudget(costs, budgets)).toEqual([
-      'over its budget: libs/line takes 8 s of the clock, of 7',
-      'over its budget: cli takes 1 s of CPU, of 0',
-      'over its budget: cli takes 4 s of the clock, of 0',
-    ]);
-  });
+test('where the time went is told by folder, the dearest first, those that cost little together, and of all', () => {
+  const folders = Array.from({ length: 10 }, (_, place) =>
+    aCost(`libs/part-${place}/a.test.ts`, { cpuSeconds: place }),
+  );
+  const costs = [...folders, aCost('libs/part-9/b.test.ts', { tests: 3 })];
+  const told = named(describeCosts(costs, 70));
+  expect(told).toHaveLength(12);
+  expect([told[0], told[1], told[8], told[9], told[10], told[11]]).toEqual([
+    ['folder', 'files', 'tests', 'CPU s', 'clock s'],
+    ['libs/part-9', '2', '5', '10', '8'],
+    ['libs/part-2', '1', '2', '2', '4'],
+    ['others', '2', '4', '1', '8'],
+    ['all tests', '11', '23', '46', '44'],
+    ['and what is lent', '', '70'],
+  ]);
 });
 
-test('each folder that has tests in the gate has a budget, and no other', () => {
-  const gate = findTests(repository).filter(({ suite }) => suite === 'gate');
-  expect([...readBudgets().keys()].toSorted()).toEqual([...new Set(gate.map(({ path }) => folderOf(path)))].toSorted());
+test('a run names the folders whose tests of the gate started or borrowed more than they may', () => {
+  const costs = [
+    aCost('libs/line/once.test.ts', { databases: 2, services: 1 }),
+    aCost('libs/line/broker/publisher.test.ts', { databases: 1, vhosts: 3 }),
+    aCost('libs/line/broker/killed.long.test.ts', { vhosts: 5 }),
+    aCost('cli/print.test.ts', { browsers: 1 }),
+  ];
+  const budgets = new Map([['libs/line', { files: 2, modules: 9, databases: 2, vhosts: 3, services: 1 }]]);
+  expect(overBudget(costs, budgets)).toEqual([
+    'over its budget: libs/line takes 3 databases, of 2',
+    'over its budget: cli takes 1 browsers, of 0',
+  ]);
+});
+
+describe('each folder that has tests in the gate', () => {
+  const graph = new ImportGraph(repository);
+  const gate = findTests(repository, graph).filter(({ suite }) => suite === 'gate');
+  const folders = Map.groupBy(gate, ({ path }) => folderOf(path));
+  const budgets = readBudgets();
+
+  test('has a budget, and no other', () => {
+    expect([...budgets.keys()].toSorted()).toEqual([...folders.keys()].toSorted());
+  });
+
+  // What has become less is not to become more again.
+  test.each([...folders])('%s has the files that its budget says, and loads no more modules', (folder, files) => {
+    const modules = new Set(files.flatMap(({ path }) => [...graph.importsOf(path)]));
+    expect({ folder, files: files.length }).toEqual({ folder, files: budgets.get(folder)?.files });
+    expect(modules.size).toBeLessThanOrEqual(budgets.get(folder)?.modules ?? 0);
+  });
 });

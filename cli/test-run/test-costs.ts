@@ -3,6 +3,11 @@ import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 import budgetsOfFolders from './test-budgets.json' with { type: 'json' };
 
+/** What a test file starts or borrows. Noise moves none of it, so that it has budgets. */
+const COUNTED = ['servers', 'services', 'browsers', 'vhosts', 'databases', 'breakables'] as const;
+
+type Counted = (typeof COUNTED)[number];
+
 /** The cost of a test file, all of its tests together. */
 export type TestCost = {
   path: string;
@@ -11,15 +16,13 @@ export type TestCost = {
   cpuSeconds: number;
   /** Seconds of a worker's time. */
   clockSeconds: number;
-  /** RabbitMQ, Postgres and Redis processes that it started itself. */
-  servers: number;
-};
+} & { [What in Counted]?: number };
 
-/** The budget of a folder's tests in the gate, in seconds of CPU and of a worker's time. */
-export type TestBudget = { cpuSeconds: number; clockSeconds: number };
-
-/** The costs of a folder, or of the whole run. */
-type FolderCost = Omit<TestCost, 'path'> & { folder: string; files: number };
+/**
+ * The most that the tests of a folder in the gate may start or borrow; `files` of tests, and `modules` of the repository that
+ * these load.
+ */
+export type TestBudget = { files: number; modules: number } & { [What in Counted]?: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
 
@@ -50,50 +53,48 @@ export function folderOf(path: string): string {
   return ['libs', 'packages', 'services', 'tests'].includes(first) ? `${first}/${second}` : first;
 }
 
-/** The budget of each test folder in the gate: a quarter more than they were seen to take. */
+/** The budget of each test folder in the gate. */
 export const readBudgets = (): Map<string, TestBudget> => new Map(Object.entries(budgetsOfFolders));
 
-/** A line a folder, the longest first, and one of all: `allCpuSeconds` is what the whole run has taken, with the servers that it lends. */
+/** Folders that are named one by one; the others are a line together. */
+const NAMED = 8;
+
+/** Where the time went: the folders that took most CPU, and all; `allCpuSeconds` is what the run took with the servers that it lends. */
 export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number): string[] {
-  const all = { ...rowOf('all, with what is lent', costs), cpuSeconds: allCpuSeconds };
+  const folders = [...Map.groupBy(costs, ({ path }) => folderOf(path))].toSorted(
+    ([, left], [, right]) => sum(right, 'cpuSeconds') - sum(left, 'cpuSeconds'),
+  );
+  const others = folders.slice(NAMED).flatMap(([, each]) => each);
+  const rows = [...folders.slice(0, NAMED), ['others', others] as const, ['all tests', costs] as const];
   return [
-    line(['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers']),
-    ...[...rowsOf(costs), all].map((row) =>
-      line([row.folder, row.files, row.tests, seconds(row.cpuSeconds), seconds(row.clockSeconds), row.servers]),
-    ),
+    line(['folder', 'files', 'tests', 'CPU s', 'clock s']),
+    ...rows
+      .filter(([, each]) => each.length > 0)
+      .map(([name, each]) =>
+        line([
+          name,
+          each.length,
+          sum(each, 'tests'),
+          seconds(sum(each, 'cpuSeconds')),
+          seconds(sum(each, 'clockSeconds')),
+        ]),
+      ),
+    line(['and what is lent', '', '', seconds(allCpuSeconds)]),
   ];
 }
 
-/** A line for each folder that is over its budget. */
+/** A line for each folder whose tests of the gate start or borrow more than its budget. */
 export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, TestBudget>): string[] {
-  return rowsOf(costs).flatMap((row) => {
-    const budget = budgets.get(row.folder) ?? { cpuSeconds: 0, clockSeconds: 0 };
-    return (['cpuSeconds', 'clockSeconds'] as const)
-      .filter((what) => row[what] > budget[what])
-      .map((what) => `over its budget: ${row.folder} takes ${seconds(row[what])} s ${NAMES[what]}, of ${budget[what]}`);
-  });
+  const ofGate = costs.filter(({ path }) => !/\.(?:long|timing)\.test\.ts$/.test(path));
+  return [...Map.groupBy(ofGate, ({ path }) => folderOf(path))].flatMap(([folder, each]) =>
+    COUNTED.map((what) => ({ what, amount: sum(each, what), most: budgets.get(folder)?.[what] ?? 0 }))
+      .filter(({ amount, most }) => amount > most)
+      .map(({ what, amount, most }) => `over its budget: ${folder} takes ${amount} ${what}, of ${most}`),
+  );
 }
 
-const NAMES = { cpuSeconds: 'of CPU', clockSeconds: 'of the clock' } as const;
-
-function rowsOf(costs: readonly TestCost[]): FolderCost[] {
-  return [...Map.groupBy(costs, ({ path }) => folderOf(path))]
-    .map(([folder, each]) => rowOf(folder, each))
-    .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
-}
-
-function rowOf(folder: string, costs: readonly TestCost[]): FolderCost {
-  const sum = (what: 'tests' | 'cpuSeconds' | 'clockSeconds' | 'servers') =>
-    costs.reduce((all, cost) => all + cost[what], 0);
-  return {
-    folder,
-    files: costs.length,
-    tests: sum('tests'),
-    cpuSeconds: sum('cpuSeconds'),
-    clockSeconds: sum('clockSeconds'),
-    servers: sum('servers'),
-  };
-}
+const sum = (costs: readonly TestCost[], what: 'tests' | 'cpuSeconds' | 'clockSeconds' | Counted): number =>
+  costs.reduce((all, cost) => all + (cost[what] ?? 0), 0);
 
 const seconds = (value: number): string => value.toFixed(0);
 

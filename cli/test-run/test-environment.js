@@ -9,12 +9,28 @@ for (const end of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(end, () => proce
 const { ppid } = process;
 setInterval(() => process.ppid !== ppid && process.exit(1), 500).unref();
 
-const SERVERS = ['rabbitmq-server', 'postgres', 'redis-server'];
-/** Servers that this worker has started. */
-let started = 0;
+/** Programs by what their command names, and what the run lends by the paths of libs/runtime/testing/borrow.ts. */
+const PROGRAMS = {
+  servers: /^(?:rabbitmq-server|postgres|redis-server)$/,
+  browsers: /chrom/,
+  services: /^services\/[\w-]+\/main\.ts$/,
+};
+const LENT = { '/vhost': 'vhosts', '/postgres': 'databases', '/breakable/take': 'breakables' };
+/** How many of each this worker has started or borrowed. */
+const counts = {};
+const count = (what) => (counts[what] = (counts[what] ?? 0) + 1);
+
 subscribe('child_process', ({ process: child }) => {
   // Only then it is said which program it is.
-  process.nextTick(() => (started += SERVERS.includes(basename(child.spawnfile ?? '')) ? 1 : 0));
+  process.nextTick(() => {
+    const [program = '', ...args] = child.spawnargs ?? [];
+    const script = args.find((arg) => arg.endsWith('/main.ts')) ?? '';
+    const names = [basename(program), script.split('/').slice(-3).join('/')];
+    for (const [what, name] of Object.entries(PROGRAMS)) if (names.some((each) => name.test(each))) count(what);
+  });
+});
+subscribe('undici:request:create', ({ request: { origin, path } }) => {
+  if (String(origin) === process.env.TEST_SERVERS && path in LENT) count(LENT[path]);
 });
 
 /**
@@ -26,7 +42,7 @@ export default class TestEnvironment {
   /** For jest: what it sets there, such as a console of its own, tests do not see. */
   global = {};
   #path;
-  #before = { cpuSeconds: cpuSeconds(), servers: started };
+  #before = { ...counts, cpuSeconds: cpuSeconds() };
   #variables = { ...process.env };
 
   constructor({ projectConfig }, { testPath }) {
@@ -56,11 +72,9 @@ export default class TestEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in this.#variables)) delete process.env[name];
     Object.assign(process.env, this.#variables);
     if (process.env.TEST_COSTS === undefined) return;
-    const cost = {
-      path: this.#path,
-      cpuSeconds: cpuSeconds() - this.#before.cpuSeconds,
-      servers: started - this.#before.servers,
-    };
+    const now = Object.entries({ ...counts, cpuSeconds: cpuSeconds() });
+    const since = now.map(([what, amount]) => [what, amount - (this.#before[what] ?? 0)]);
+    const cost = { path: this.#path, ...Object.fromEntries(since) };
     appendFileSync(process.env.TEST_COSTS, `${JSON.stringify(cost)}\n`);
   }
 }
