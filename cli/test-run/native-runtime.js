@@ -5,8 +5,8 @@ import { ModuleMocker } from 'jest-mock';
 
 const require = createRequire(import.meta.url);
 const GLOBALS = new URL('test-globals.js', import.meta.url).href;
-/** Modules of tests alone, which a test file has to itself: they begin what ends with it, and count. */
-const OF_TESTS = /^file:(?!.*\/node_modules\/).*(?:\/tests\/|\/testing\/|\.test\.ts$|\/test-globals\.js$)/;
+/** Modules that a test file has to itself: they begin what ends with it. Those of `testing/` folders begin nothing by themselves. */
+const OF_TESTS = /^file:(?!.*\/node_modules\/).*(?:\/tests\/|\.test\.ts$|\/test-globals\.js$)/;
 
 /** Number of the test file that runs. */
 let file = 0;

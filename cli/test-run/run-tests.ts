@@ -24,7 +24,7 @@ export type TestRun = {
   patienceMs?: number | undefined;
 };
 
-/** What jest and the processes of tests print. */
+/** Output of jest and of the processes of tests. */
 const LOG = join(repository, '.waybell', 'test.log');
 
 /** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says how far it is, and what it took. */

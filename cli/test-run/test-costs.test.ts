@@ -21,13 +21,13 @@ test('where the time went is told by folder, the dearest first, those that cost 
   const costs = [...folders, aCost('libs/part-9/b.test.ts', { tests: 3 })];
   const told = named(describeCosts(costs, 70));
   expect(told).toHaveLength(12);
-  expect([told[0], told[1], told[8], told[9], told[10], told[11]]).toEqual([
+  expect(told.filter((_, place) => place < 2 || place > 7)).toEqual([
     ['folder', 'files', 'tests', 'CPU s', 'clock s'],
     ['libs/part-9', '2', '5', '10', '8'],
     ['libs/part-2', '1', '2', '2', '4'],
     ['others', '2', '4', '1', '8'],
     ['all tests', '11', '23', '46', '44'],
-    ['and what is lent', '', '70'],
+    ['and what is lent', '70'],
   ]);
 });
 
@@ -55,7 +55,6 @@ describe('each folder that has tests in the gate', () => {
     expect([...budgets.keys()].toSorted()).toEqual([...folders.keys()].toSorted());
   });
 
-  // What has become less is not to become more again.
   test.each([...folders])('%s has the files that its budget says, and loads no more modules', (folder, files) => {
     const modules = new Set(files.flatMap(({ path }) => [...graph.importsOf(path)]));
     expect({ folder, files: files.length }).toEqual({ folder, files: budgets.get(folder)?.files });

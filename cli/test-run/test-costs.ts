@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 import budgetsOfFolders from './test-budgets.json' with { type: 'json' };
 
-/** What a test file starts or borrows. Noise moves none of it, so that it has budgets. */
+/** Things that a test file starts or borrows. Noise moves none of these counts, so that they have budgets. */
 const COUNTED = ['servers', 'services', 'browsers', 'vhosts', 'databases', 'breakables'] as const;
 
-type Counted = (typeof COUNTED)[number];
+type Borrowable = (typeof COUNTED)[number];
 
 /** The cost of a test file, all of its tests together. */
 export type TestCost = {
@@ -16,13 +16,13 @@ export type TestCost = {
   cpuSeconds: number;
   /** Seconds of a worker's time. */
   clockSeconds: number;
-} & { [What in Counted]?: number };
+} & { [What in Borrowable]?: number };
 
 /**
  * The most that the tests of a folder in the gate may start or borrow; `files` of tests, and `modules` of the repository that
  * these load.
  */
-export type TestBudget = { files: number; modules: number } & { [What in Counted]?: number };
+export type TestBudget = { files: number; modules: number } & { [What in Borrowable]?: number };
 
 const KEPT = join(repository, '.waybell', 'test-costs.json');
 
@@ -59,7 +59,7 @@ export const readBudgets = (): Map<string, TestBudget> => new Map(Object.entries
 /** Folders that are named one by one; the others are a line together. */
 const NAMED = 8;
 
-/** Where the time went: the folders that took most CPU, and all; `allCpuSeconds` is what the run took with the servers that it lends. */
+/** Tells where the time went: the folders that took most CPU, and all; `allCpuSeconds` is with the servers that the run lends. */
 export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number): string[] {
   const folders = [...Map.groupBy(costs, ({ path }) => folderOf(path))].toSorted(
     ([, left], [, right]) => sum(right, 'cpuSeconds') - sum(left, 'cpuSeconds'),
@@ -93,7 +93,7 @@ export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<stri
   );
 }
 
-const sum = (costs: readonly TestCost[], what: 'tests' | 'cpuSeconds' | 'clockSeconds' | Counted): number =>
+const sum = (costs: readonly TestCost[], what: 'tests' | 'cpuSeconds' | 'clockSeconds' | Borrowable): number =>
   costs.reduce((all, cost) => all + (cost[what] ?? 0), 0);
 
 const seconds = (value: number): string => value.toFixed(0);

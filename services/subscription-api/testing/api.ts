@@ -121,7 +121,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     ...common,
     ...forClients,
     database,
-    documents: once('admin', () => adminDocuments(catalog)),
+    documents: once(catalog, 'admin', () => adminDocuments(catalog)),
     line,
     queues: [rejectedQueue, routerQueue, 'none.of.these'],
   });
@@ -139,18 +139,18 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
 
 const aConsole = (view: 'client' | 'operator') => ({ settings: { view }, parents: [] });
 
-const written = new Map<string, Documents>();
+const written = new WeakMap<readonly Action[], Map<string, Documents>>();
 
-/** Written once for each file of tests: they are large. */
-function once(name: string, write: () => Documents): Documents {
-  const documents = written.get(name) ?? write();
-  written.set(name, documents);
+/** Written once for all that a process tests of a catalog: they are large. */
+function once(catalog: readonly Action[], name: string, write: () => Documents): Documents {
+  const documents = written.get(catalog)?.get(name) ?? write();
+  written.set(catalog, (written.get(catalog) ?? new Map<string, Documents>()).set(name, documents));
   return documents;
 }
 
 function documentsOf(interfaces: readonly string[], catalog: readonly Action[]): Documents {
   const served = interfacesOf(interfaces);
-  return once([...served, catalog.length].join(), () =>
+  return once(catalog, served.join(), () =>
     publicDocuments({ interfaces: served, catalog, sourceNetworks: sourceNetworks(callbackTerms, served) }),
   );
 }
