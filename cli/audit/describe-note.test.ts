@@ -37,4 +37,17 @@ describe('a change in the audit log', () => {
   test('names nobody where no known token made it', () => {
     expect(describeNote({ ...resend, who: 'command line' })).toContain('Z  command line  from 127.0.0.1');
   });
+
+  test.each<[Partial<AuditNote>, string]>([
+    [{ subject_guid: ACME }, `resend.created ${ACME}  (acme)  {`],
+    [{ subject_guid: ACME, account_name: null }, `resend.created ${ACME}  {`],
+    [{ subject_guid: null, account_name: null }, `resend.created  of account ${ACME}  {`],
+    [{ account_guid: null }, 'resend.created 92fe936f  {'],
+  ])('says of what it is: %j', (what, told) => {
+    expect(describeNote({ ...resend, ...what })).toContain(`  from 127.0.0.1  ${told}`);
+  });
+
+  test('says of what came from nowhere that is known no more than that', () => {
+    expect(describeNote({ ...resend, origin: null, request_id: null })).toMatch(/ {2}from unknown {2}.*\}$/);
+  });
 });

@@ -29,11 +29,46 @@ describe('describeShortly', () => {
   });
 });
 
+describe('whence it came', () => {
+  test.each([
+    [{}, 'waybell.events.router ← waybell.events "carrier.order.created"'],
+    [
+      { exchange: '', routingKey: 'waybell.events.router' },
+      'waybell.events.router ← default exchange "waybell.events.router"',
+    ],
+    [{ exchange: '', routingKey: 'k' }, 'waybell.events.router ← unknown exchange "k"'],
+    [{ queue: '', exchange: '', routingKey: '' }, 'unknown queue ← unknown exchange ""'],
+  ])('%j is %s', (what, told) => {
+    expect(describeShortly(factsOf(aRejected({ ...what, detail: '' })))).toEqual([
+      `0123456789  2026-11-20T09:30:00.123Z  payload_invalid  ${told}  no message id  2 B`,
+    ]);
+  });
+});
+
 describe('describeWholly', () => {
   const bodyOf = (what: Parameters<typeof aRejected>[0]) => describeWholly(aRejected(what)).split('\n\n').at(-1);
 
   test('ends with the body', () => {
     expect(bodyOf({ body: Buffer.from('{\n\t"ü": 1}') })).toBe('{\n\t"ü": 1}');
+  });
+
+  test('begins with the facts, by their names', () => {
+    const [facts] = describeWholly(aRejected({ messageId: 'm', note: 'n', contentType: 'c' })).split('\n\n');
+    expect(facts?.split('\n')).toEqual(
+      Object.entries({
+        id: '0123456789',
+        reason: 'payload_invalid',
+        detail: '/payload/id: must be integer',
+        rejectedAt: '2026-11-20T09:30:00.123Z',
+        queue: 'waybell.events.router',
+        exchange: 'waybell.events',
+        routingKey: 'carrier.order.created',
+        messageId: 'm',
+        contentType: 'c',
+        size: '2',
+        correlationId: 'n',
+      }).map(([name, value]) => name.padEnd(16) + value),
+    );
   });
 
   test('shows a batch of records as it was before it was compressed', () => {

@@ -5,6 +5,7 @@ import { outboxEvent } from './outbox-event.ts';
 import { readOutboxFigures } from './outbox-figures.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
+import { relayBatch, type RelayBatch } from './relay-batch.ts';
 import { createRelay, OutboxRelay, type Relay, type RelayOptions } from './relay.ts';
 import { anEvent } from './testing/an-event.ts';
 import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
@@ -36,6 +37,18 @@ const aRelay = (options: Partial<RelayOptions> = {}) => {
   relays.push(relay);
   return relay;
 };
+/** Relays one event, by a connection that waits for no lock. `send`: what becomes of it. */
+async function relayOne(send: Publisher['send']): Promise<RelayBatch> {
+  const postgres = await stand.postgres.connect();
+  try {
+    await postgres.query("set lock_timeout = '1ms'");
+    const of = { table: 'waybell_outbox', most: 1, heldKeys: [], holdMs: 60_000 };
+    return await relayBatch({ postgres, publisher: { send }, ...of });
+  } finally {
+    postgres.release(true);
+  }
+}
+
 const published = (count: number) => stand.broker.takeBodies(stand.queue, count);
 const untilEmpty = () =>
   until('the outbox is empty', async () => (await readOutboxFigures(stand.postgres)).waiting === 0);
@@ -143,6 +156,22 @@ describe('createRelay', () => {
     });
     await published(1);
     await until('the relay sleeps', isAsleep);
+  });
+
+  test('waits for no other, and takes none of what another has in hand', async () => {
+    await put(stand.postgres, 1);
+    await put(stand.postgres, 2);
+    const inHand: string[] = [];
+    const confirmed = Promise.withResolvers<void>();
+    const taken = relayOne(async ({ body }) => {
+      inHand.push(body.toString());
+      await confirmed.promise;
+    });
+    await until('it has one in hand', () => inHand.length === 1);
+    const other = relayOne(async ({ body }) => void inHand.push(body.toString()));
+    expect(await other.finally(() => confirmed.resolve())).toMatchObject({ published: 1 });
+    expect(await taken).toMatchObject({ published: 1 });
+    expect(new Set(inHand).size).toBe(2);
   });
 
   test('several share the work, and each event is published once', async () => {

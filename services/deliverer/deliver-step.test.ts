@@ -8,6 +8,7 @@ import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import type { RequestOrigin } from './endpoints/endpoint.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { NO_TOKENS } from './testing/no-tokens.ts';
@@ -121,6 +122,34 @@ describe('a delivery without room', () => {
   });
 });
 
+describe('what an endpoint is asked for', () => {
+  const waited = { room: roomOf(TARGET), why: 'full' } as const;
+  const resend = { why: 'resend', fromAttempt: 5 } as const;
+  const aTest = { why: 'test', fromAttempt: 1, isRetried: true } as const;
+
+  test.each<[string, Partial<Delivery>, RequestOrigin]>([
+    ['a new delivery', {}, 'fresh'],
+    ['a retry', { attempt: 2 }, 'retry'],
+    ['a delivery that is sent again', { attempt: 5, byHand: resend }, 'fresh'],
+    ['the retry of one', { attempt: 6, byHand: resend }, 'retry'],
+    ['a test', { byHand: aTest }, 'by hand'],
+    ['the retry of a test', { attempt: 2, byHand: aTest }, 'by hand'],
+    ['a retry out of its room', { attempt: 2, waited }, 'waited'],
+    ['one that is sent again, out of its room', { attempt: 5, byHand: resend, waited }, 'waited'],
+    ['a suspect', { isSuspect: true }, 'suspect'],
+    ['a suspect out of its room', { isSuspect: true, waited }, 'suspect'],
+    ['a test that is a suspect', { isSuspect: true, byHand: aTest }, 'by hand'],
+  ])('%s %j is %s', async (_, what, origin) => {
+    const asked: unknown[] = [];
+    const admit: DeliverStepOptions['admit'] = (key, of, onAdmitted) => {
+      asked.push([key.endpoint, of]);
+      onAdmitted({ kind: 'full', why: 'full' });
+    };
+    await causedBy(aStep({ admit }).step.handle, { ...delivery, ...what });
+    expect(asked).toEqual([[roomOf(TARGET), origin]]);
+  });
+});
+
 describe('a delivery to a subscription that is held', () => {
   const HELD_ROOM = SUBSCRIPTION.replaceAll('-', '');
   const to = (target: Partial<DeliveryTarget>, what: Partial<DeliverStepOptions> = {}) =>
@@ -132,12 +161,12 @@ describe('a delivery to a subscription that is held', () => {
     ['paused, until that ends', paused, 'paused', 5_000],
     ['paused for longer than it may wait', { held: { why: 'paused', until: 2e12 } } as const, 'paused', undefined],
     ['stopped, for as long as it may wait', stopped, 'stopped', undefined],
-  ])('(%s) waits in a room of that, unattempted', async (_, target, why, afterMs = config.maxAgeMs + 1) => {
-    const { step, made } = to(target, { admit: () => expect('asked').toBe('nothing') });
+  ])('(%s) waits in a room of that, unattempted', async (_, target, why, until = config.maxAgeMs + 1) => {
+    const { step, made } = to(target, { admit: () => expect('asked').toBe('nothing'), now: () => 300 });
     for (const each of [delivery, last]) {
-      const caused = await causedBy(step.handle, each);
+      const caused = await causedBy(step.handle, { ...each, beganAt: 200 });
       const row = { room: HELD_ROOM, account: TARGET.account, id: `${delivery.guid} ${each.attempt}` };
-      expect(caused).toMatchObject([{ kind: 'wait', row: { ...row, why, afterMs } }]);
+      expect(caused).toMatchObject([{ kind: 'wait', row: { ...row, why, afterMs: until - 300 } }]);
       expect(step.once?.isWorthRemembering(caused)).toBe(false);
     }
     expect(made.requests).toBe(0);
@@ -162,11 +191,13 @@ describe('a delivery to a subscription that is held', () => {
     expect([made.requests, used]).toEqual([0, ['unused']]);
   });
 
-  test('that came again is looked for in that room', async () => {
+  test('that came again is looked for in that room; a test, which goes out during a pause, in that of its endpoint', async () => {
     const asked: unknown[] = [];
     const { step } = to(paused, { retain: async (key) => asked.push(key) > 0 });
     expect(await causedBy(step.handle, { ...delivery, mayWait: true })).toEqual([]);
-    expect(asked).toMatchObject([{ room: HELD_ROOM }]);
+    const byHand = { why: 'test', fromAttempt: 1 } as const;
+    expect(await causedBy(step.handle, { ...delivery, byHand, mayWait: true })).toEqual([]);
+    expect(asked).toMatchObject([{ room: HELD_ROOM }, { room: roomOf(TARGET) }]);
   });
 
   test('has the room looked through in which it waited', async () => {
@@ -210,9 +241,42 @@ describe('what is sent by hand to a subscription that takes nothing', () => {
   });
 });
 
-test('what waited for a receiver that is gone says so', async () => {
-  const { step } = aStep({ findTargets: async () => [{ ...TARGET, state: 'ended', isGone: true }] });
-  expect(await causedBy(step.handle, delivery)).toMatchObject([{ outcome: { kind: 'dropped', reason: 'gone' } }]);
+describe('a delivery that ends without an attempt', () => {
+  const waited = { room: roomOf(TARGET), why: 'full' } as const;
+  const forgotten = { waited: { ...waited, isForgotten: true } };
+  const overLimit = { waited: { ...waited, isOverLimit: true } };
+  const tooOld = { createdAt: -config.maxAgeMs - 1 };
+
+  test.each<[Partial<DeliveryTarget>, Partial<Delivery>, string]>([
+    [{ state: 'ended' }, {}, 'dropped unsubscribed'],
+    [{ state: 'ended', isGone: true }, {}, 'dropped gone'],
+    [{ state: 'deactivated' }, {}, 'dropped deactivated'],
+    [{ isFeatureOn: false }, {}, 'dropped feature_off'],
+    [{}, forgotten, 'dropped forgotten'],
+    [{}, overLimit, 'exhausted parked_over_limit'],
+    [{}, tooOld, 'exhausted expired'],
+    // Of several reasons the first of these.
+    [{ state: 'ended' }, forgotten, 'dropped forgotten'],
+    [{ state: 'ended', isFeatureOn: false }, tooOld, 'dropped unsubscribed'],
+    [{ state: 'deactivated', isFeatureOn: false }, tooOld, 'dropped deactivated'],
+    [{ isFeatureOn: false }, { ...overLimit, ...tooOld }, 'dropped feature_off'],
+    [{}, { ...overLimit, ...tooOld }, 'exhausted parked_over_limit'],
+  ])('to a subscription that is %j, and is %j, says why: %s', async (target, how, told) => {
+    const { step, made } = aStep({ findTargets: async () => [{ ...TARGET, ...target }] });
+    const [caused] = await causedBy(step.handle, { ...delivery, ...how });
+    const [kind, reason] = told.split(' ');
+    expect([caused, made.requests]).toMatchObject([{ outcome: { kind, reason } }, 0]);
+  });
+});
+
+test('an attempt is recognised for as long as is set; what is sent again by hand, each time that it is', () => {
+  const { once, dueAt } = aStep().step;
+  const again = (createdAt: number) =>
+    once?.keyOf({ ...delivery, byHand: { why: 'resend', fromAttempt: 1 }, createdAt }).key;
+  expect(once?.ttlMs).toBe(config.rememberMs);
+  expect(again(5)).toBe(again(5));
+  expect(new Set([again(5), again(6), once?.keyOf(delivery).key]).size).toBe(3);
+  expect([dueAt?.({ ...delivery, createdAt: 5 }), dueAt?.({ ...delivery, createdAt: 5, dueAt: 9 })]).toEqual([5, 9]);
 });
 
 test('the retry of an attempt goes to its delay queue, and to its own once the delay is over that it was kept for', async () => {
@@ -269,13 +333,14 @@ describe('an attempt that failed for something of ours', () => {
 
   test('is not counted: the delivery waits as it is, and is attempted again as the same', async () => {
     const isLast: boolean[] = [];
-    for (const each of [delivery, last]) {
+    const again = { ...last, byHand: { why: 'resend', fromAttempt: 2 } } as const;
+    for (const each of [delivery, last, again]) {
       const caused = await causedBy(aStep(ours(isLast)).step.handle, each);
       expect(caused).toMatchObject([{ kind: 'wait', row: { why: 'egress', afterMs: 1_000 } }]);
       expect(caused).toHaveLength(1);
       expect(drained(caused)).toMatchObject({ attempt: each.attempt, beganAt: each.beganAt });
     }
-    expect(isLast).toEqual([false, true]);
+    expect(isLast).toEqual([false, true, false]);
   });
 
   test('leaves its endpoint to single requests', async () => {
@@ -378,6 +443,10 @@ test('nothing is made of a delivery whose row another process has once its reque
   await expect(causedBy(aStep({ isHeld }).step.handle, waiting)).rejects.toThrow('another deliverer');
   const key = { room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` };
   expect(asked).toEqual([key, key]);
+  // Its row is where it waited, wherever its subscription leads by now.
+  const elsewhere = async () => [{ ...TARGET, callbackUrl: 'https://other.example' }];
+  await expect(causedBy(aStep({ isHeld, findTargets: elsewhere }).step.handle, waiting)).rejects.toThrow('has it now');
+  expect(asked.slice(2)).toEqual([key, key]);
   await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
 });
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { MissingKeys } from './missing-keys.ts';
 
 function someKeys() {
   const clock = new TurnedClock();
-  return { clock, keys: new MissingKeys({ log: createLog({ service: 'test', level: 'silent' }), clock }) };
+  const said: object[] = [];
+  return { clock, said, keys: new MissingKeys({ log: { error: (facts: object) => said.push(facts) }, clock }) };
 }
 
 describe('missing keys', () => {
-  test('are waited for, each by its name, while deliveries ask for them', () => {
-    const { clock, keys } = someKeys();
+  test('are waited for, each by its name, while deliveries ask for them, and said once', () => {
+    const { clock, said, keys } = someKeys();
     expect(keys.waitingFor()).toEqual([]);
     keys.asked('2024');
     keys.asked('2025');
@@ -19,6 +19,7 @@ describe('missing keys', () => {
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS', 'key "2025" of SECRET_KEYS']);
     clock.skipTo(clock.now() + 50_000);
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS']);
+    expect(said).toEqual([{ key: '2024' }, { key: '2025' }]);
   });
 
   test('are waited for no more once none asks', () => {

@@ -9,10 +9,10 @@ const ASKED_WITHIN_MS = 2 * WAITING_MS;
 /** Keys that SECRET_KEYS of this process lacks and deliveries wait for. */
 export class MissingKeys {
   readonly #askedAt = new Map<string, number>();
-  readonly #log: Log;
+  readonly #log: Pick<Log, 'error'>;
   readonly #clock: Pick<Clock, 'now'>;
 
-  constructor({ log, clock }: { log: Log; clock: Pick<Clock, 'now'> }) {
+  constructor({ log, clock }: { log: Pick<Log, 'error'>; clock: Pick<Clock, 'now'> }) {
     this.#log = log;
     this.#clock = clock;
   }

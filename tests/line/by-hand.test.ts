@@ -43,7 +43,7 @@ async function anExhausted(what: Parameters<typeof aLine>[0] = {}) {
   await line.run();
   await line.skip(48 * HOUR_MS);
   const last = line.outcomes.filter(isAttempted).at(-1);
-  return { line, subscription, again: resend(line, last, (last?.attempt ?? 0) + 1) };
+  return { line, subscription, event, again: resend(line, last, (last?.attempt ?? 0) + 1) };
 }
 
 describe('a delivery that is sent again by hand', () => {
@@ -84,6 +84,19 @@ describe('a delivery that is sent again by hand', () => {
     subscription.state = 'active';
     line.receivers.delete(subscription.guid);
     expect((await run(line, resend(line, outcomes[0], 5))).outcomes).toMatchObject([{ kind: 'delivered', attempt: 5 }]);
+  });
+
+  test('waits while its receiver asks to be left alone, as what is new does', async () => {
+    const { line, subscription, event, again } = await anExhausted();
+    subscription.state = 'active';
+    const refuses: Receiver = ({ attempt }) => (attempt === 1 ? { status: 429, retryAfter: '30' } : { status: 200 });
+    line.receivers.set(subscription.guid, refuses);
+    line.publish(event());
+    await line.runFor(100);
+    const refusedAt = line.requests.at(-1)?.at ?? 0;
+    const { requests } = await run(line, again);
+    const [{ at = 0 } = {}] = requests.filter(({ guid }) => guid === again.guid);
+    expect(at).toBeGreaterThanOrEqual(refusedAt + 30_000);
   });
 
   test('is sent, though that very attempt had waited in a room before its delivery was dropped', async () => {

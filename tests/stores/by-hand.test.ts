@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { byHand } from '@waybell/delivery-log-service/by-hand';
+import { keepPartitions } from '@waybell/delivery-log-service/keep-partitions';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
 import { askForTrigger } from '@waybell/subscription-api/by-hand/trigger';
@@ -15,8 +16,9 @@ import type { Attempted } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
+import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aDelivered, aDropped, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
+import { aDelivered, aDropped, aFailed, anExhausted, DAY_MS, LogStand, START } from './log-stand.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -242,6 +244,36 @@ describe('a replay', () => {
     expect(await sendBy(sendings, async () => void (published += 1))).toBe(true);
     expect(published).toBe(251);
     expect(await stand.rows('select from delivery_log.sendings where published_at is null')).toEqual([]);
+  });
+
+  test('is remembered for as many days as records are kept, and longer while something of it is due', async () => {
+    const replays: string[] = [];
+    // Published so long ago, or never.
+    for (const published of ['3 days 1 minute', '2 days 23 hours', null]) {
+      await notDelivered();
+      const asked = await ask();
+      if (asked.kind !== 'asked') throw new Error(asked.why);
+      replays.push(asked.guid);
+      await stand.rows('update delivery_log.sendings set published_at = now() - $2::interval where replay = $1', [
+        asked.guid,
+        published,
+      ]);
+    }
+    await stand.rows("update delivery_log.replays set requested_at = now() - interval '4 days' where guid = any ($1)", [
+      replays,
+    ]);
+    const config = { retention: { days: 3, bodyDays: 1 } };
+    const ending = new AbortController();
+    await using _ = keepPartitions({ ...stand, sendings, config, until: ending.signal, log: silentLog });
+    const left = async (table: string, column: string) => {
+      const text = `select ${column} as guid from delivery_log.${table} where ${column} = any ($1)`;
+      const rows = await stand.rows<{ guid: string }>(text, [replays]);
+      return new Set(rows.map(({ guid }) => guid));
+    };
+    await until('the oldest is gone', async () => (await left('sendings', 'replay')).size < replays.length);
+    expect(await left('sendings', 'replay')).toEqual(new Set(replays.slice(1)));
+    await sendings.forget(3 * DAY_MS);
+    expect(await left('replays', 'guid')).toEqual(new Set(replays.slice(1)));
   });
 
   test('keeps to its rate, tells how far it is, and can be cancelled', async () => {

@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { deactivatorQueue, retryQueue, suspectsQueue, waitingQueue } from '../topology.ts';
+import {
+  deactivatorQueue,
+  operationsQueue,
+  rejectionsQueue,
+  retryQueue,
+  suspectsQueue,
+  waitingQueue,
+} from '../topology.ts';
 import { mayHoldMore, describeConsumers } from './describe-consumers.ts';
 
 test.each([
@@ -8,6 +15,8 @@ test.each([
   [waitingQueue, 'until they are looked at again'],
   [suspectsQueue('deliverer'), 'while their service holds what came again'],
   ['waybell.rejected', 'see ./waybell rejected list'],
+  [rejectionsQueue, 'for upstream, which was told so of its events'],
+  [operationsQueue, 'for the platform, to tell its clients'],
 ])('counts the consumers of a queue only where there should be some: %s', (queue, told) => {
   expect(describeConsumers(queue, 0)).toBe(told);
 });
