@@ -10,7 +10,7 @@ const aDropped = (): Dropped => ({
   reason: 'unsubscribed',
   delivery: 'd',
   subscription: 's',
-  generation: 1,
+  generation: 3,
   event: 'e',
   interface: 'carrier',
   action: 'order.created',

@@ -9,6 +9,11 @@ const limits = { maxBytes: 1_048_576, maxDepth: 32 };
 const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
 const SHIPPER = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';
 const BROKER = 'e2e2e2e2-e2e2-4e2e-8e2e-e2e2e2e2e2e2';
+const RESOLVED = {
+  order_guid: GUID,
+  resolver_guid: 'e3e3e3e3-e3e3-4e3e-8e3e-e3e3e3e3e3e3',
+  escalation_guid: 'e4e4e4e4-e4e4-4e4e-8e4e-e4e4e4e4e4e4',
+};
 
 const anEnvelope = (what: object = {}) => ({
   guid: GUID,
@@ -98,18 +103,20 @@ describe('readEvent', () => {
   });
 
   test('names an account once that is two parties of an event', () => {
-    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID };
     const both = anEnvelope({
       action: 'escalation.resolved',
       parties: { shipper: SHIPPER, broker: SHIPPER.toUpperCase() },
-      payload,
+      payload: RESOLVED,
     });
     expect(eventOf(aMessage(both, { routingKey: 'shipper.escalation.resolved' })).receivers).toEqual([SHIPPER]);
   });
 
   test('names both accounts of an event that two parties receive', () => {
-    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID };
-    const both = anEnvelope({ action: 'escalation.resolved', parties: { broker: BROKER, shipper: SHIPPER }, payload });
+    const both = anEnvelope({
+      action: 'escalation.resolved',
+      parties: { broker: BROKER, shipper: SHIPPER },
+      payload: RESOLVED,
+    });
     expect(eventOf(aMessage(both, { routingKey: 'shipper.escalation.resolved' })).receivers).toEqual([SHIPPER, BROKER]);
   });
 
@@ -150,7 +157,7 @@ describe('readEvent', () => {
 
   test('says what is expected at a place, however long its names are', () => {
     const reasons = { ['X'.repeat(10_000)]: 7 };
-    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID, resolve_reasons: reasons };
+    const payload = { ...RESOLVED, resolve_reasons: reasons };
     const parties = { shipper: SHIPPER, broker: BROKER };
     const message = aMessage(anEnvelope({ action: 'escalation.resolved', parties, payload }), {
       routingKey: 'shipper.escalation.resolved',

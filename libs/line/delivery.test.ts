@@ -24,7 +24,7 @@ const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
   event: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
   attempt: 1,
   createdAt: 1_700_000_000_000,
-  beganAt: 1_700_000_000_000,
+  beganAt: 1_700_000_005_000,
   body: Buffer.from('{}'),
   ...what,
 });
@@ -78,7 +78,7 @@ describe('a delivery', () => {
 
   test('is read from a note in which nothing was by hand, as all were once', () => {
     const guids = `${aDelivery().subscription} 3 ${aDelivery().event}`;
-    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000`;
+    const note = `1 ${guids} 2 1700000000000 1700000005000 1700000001000`;
     expect(readDelivery({ ...arrived(publishDelivery(aDelivery())), note })).toEqual({
       ...aDelivery({ attempt: 2 }),
       dueAt: 1_700_000_001_000,

@@ -15,7 +15,7 @@ const aMessage = (body: Buffer): Message => ({
   failures: 0,
 });
 const of = { event: 'e', interface: 'carrier', action: 'order.created', at: 2 } as const;
-const facts = { ...of, delivery: 'd', subscription: 's', generation: 1, attempt: 1 };
+const facts = { ...of, delivery: 'd', subscription: 's', generation: 3, attempt: 1 };
 const dropped: Outcome = { kind: 'dropped', reason: 'unsubscribed', ...facts };
 
 describe('bodies', () => {

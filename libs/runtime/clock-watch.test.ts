@@ -13,6 +13,7 @@ const MINUTE_MS = 60_000;
 function aWatch({ limitMs = 30_000 } = {}) {
   const clock = new TurnedClock(123_456);
   const begin = clock.now();
+  // oxlint-disable-next-line fixtures/no-like-values -- each test changes one of them
   const wall = { hereMs: 0, postgresMs: 0, isAway: false, tookMs: 0 };
   const at = (offMs: number) => TEN + clock.now() - begin + offMs;
   const postgres = {

@@ -23,7 +23,7 @@ beforeEach(() => {
     address: '',
     waitsFor: () => Promise.resolve(undefined),
     readyMs: 60_000,
-    graceMs: 60_000,
+    graceMs: 90_000,
   };
   idle = new SupervisedProcess(spec, {
     restart: 'backed off',

@@ -13,7 +13,8 @@ import { largestNotification } from '@waybell/notifications/largest-notification
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createReceiver, type Receiver } from './create-receiver.ts';
 import { readBody } from './read-body.ts';
-import { sendTo, signedRequest } from './signed-request.ts';
+import type { LambdaEvent } from './serve-lambda.ts';
+import { sendTo, signedRequest, type SignedRequest } from './signed-request.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const MAX_BYTES = 10_000;
@@ -97,6 +98,10 @@ function aReceiver(what: { maxBodyBytes?: number; bodyWithinMs?: number; handle?
 }
 
 const about = { interface: 'carrier', action: 'order.created', secret, token: 'token' } as const;
+const ofStatus = (length: number) =>
+  signedRequest({ ...about, change: { data: { id: 1, status: 'x'.repeat(length) } } });
+const largest = ofStatus(largestNotification(2 ** 20) - ofStatus(0).body.length);
+const tooLarge = Buffer.alloc(9_000_000, 'x');
 
 describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) => {
   test('handles what the deliverer signs, every digit of it', async () => {
@@ -131,18 +136,13 @@ describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) 
 
   test('takes the largest callback', async () => {
     const { receiver, heard } = aReceiver();
-    const status = (length: number) => ({ ...about, change: { data: { id: 1, status: 'x'.repeat(length) } } });
-    const beside = signedRequest(status(0)).body.length;
-    const request = signedRequest(status(largestNotification(2 ** 20) - beside));
-    expect(request.body).toHaveLength(largestNotification(2 ** 20));
-    expect((await fetch(request.to(await start(receiver)))).status).toBe(200);
+    expect((await fetch(largest.to(await start(receiver)))).status).toBe(200);
     expect(heard).toHaveLength(1);
   });
 
   test('refuses a body that is larger than any', async () => {
     const { receiver } = aReceiver();
-    const change = { data: { id: 1, status: 'x'.repeat(9_000_000) } };
-    const status = await sendTo(await start(receiver), { ...about, change }).then(
+    const status = await fetch(await start(receiver), { method: 'POST', body: tooLarge }).then(
       (answer) => answer.status,
       // The connection may be closed while it still sends.
       () => 'closed',
@@ -242,4 +242,81 @@ describe('a receiver', () => {
     await request.text();
     expect((await receiver.fetch(request)).status).toBe(500);
   });
+});
+
+const capitalised = (name: string) => name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
+const severalOf = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [capitalised(name), [value]]));
+
+/** Events of Lambda, by their source: https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html and the like. */
+const EVENTS: Record<string, (request: Pick<SignedRequest, 'headers' | 'body'>, isBase64Encoded: boolean) => object> = {
+  'API Gateway, format 1.0': ({ headers, body }, isBase64Encoded) => ({
+    httpMethod: 'POST',
+    path: '/waybell',
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [capitalised(name), value])),
+    multiValueHeaders: severalOf(headers),
+    requestContext: { httpMethod: 'POST', stage: 'prod' },
+    body,
+    isBase64Encoded,
+  }),
+  'API Gateway, format 2.0': ({ headers, body }, isBase64Encoded) => ({
+    version: '2.0',
+    headers,
+    requestContext: { http: { method: 'POST', path: '/waybell' } },
+    body,
+    isBase64Encoded,
+  }),
+  'a load balancer': ({ headers, body }, isBase64Encoded) => ({
+    requestContext: { elb: { targetGroupArn: 'arn' } },
+    httpMethod: 'POST',
+    headers,
+    body,
+    isBase64Encoded,
+  }),
+  'a load balancer that gives several values': ({ headers, body }, isBase64Encoded) => ({
+    requestContext: { elb: { targetGroupArn: 'arn' } },
+    httpMethod: 'POST',
+    multiValueHeaders: severalOf(headers),
+    body,
+    isBase64Encoded,
+  }),
+};
+
+describe.each(Object.entries(EVENTS))('behind %s, a receiver', (_name, eventOf) => {
+  const inBase64 = ({ headers, body }: SignedRequest) => ({ headers, body: Buffer.from(body).toString('base64') });
+
+  test.each([
+    ['as text', (request: SignedRequest): LambdaEvent => eventOf(request, false)],
+    ['in base64', (request: SignedRequest): LambdaEvent => eventOf(inBase64(request), true)],
+  ])('verifies and handles what comes %s', async (_how, given) => {
+    const { receiver, heard } = aReceiver();
+    const { lambda } = receiver;
+    const data = { id: 12_345_678_901_234_567_890n, status: 'Łódź 🚚' };
+    const answer = await lambda(given(signedRequest({ ...about, change: { data } })));
+    expect(answer).toMatchObject({ statusCode: 200, body: '{"status":"handled"}', isBase64Encoded: false });
+    expect(heard).toMatchObject([{ data }]);
+    const forged = { ...signedRequest(about), body: signedRequest({ ...about, change: { data } }).body };
+    expect(await lambda(given(forged))).toMatchObject({ statusCode: 401 });
+    expect(heard).toHaveLength(1);
+  });
+
+  test('answers with headers in the form in which they came', async () => {
+    const event = eventOf(signedRequest(about), false);
+    const { headers, multiValueHeaders } = await aReceiver().receiver.lambda(event);
+    expect(headers).toEqual({ 'content-type': 'application/json' });
+    expect(multiValueHeaders).toEqual(
+      'multiValueHeaders' in event ? { 'content-type': ['application/json'] } : undefined,
+    );
+  });
+
+  test('takes the largest callback', async () => {
+    const { statusCode } = await aReceiver().receiver.lambda(eventOf(inBase64(largest), true));
+    expect(statusCode).toBe(200);
+  });
+});
+
+test('a receiver in Lambda answers what is no notification', async () => {
+  const { lambda } = aReceiver().receiver;
+  expect(await lambda({ httpMethod: 'GET', headers: null, body: null })).toMatchObject({ statusCode: 405 });
+  expect(await lambda({})).toMatchObject({ statusCode: 405 });
 });

@@ -7,9 +7,11 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
 import { actionNames } from './action-names.ts';
 import { isSigned, type Checks } from './checks.ts';
-import { parseNotification, type Interface } from './parse-notification.ts';
+import { createReceiver } from './create-receiver.ts';
+import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
 import { readNotification, type ReceivedRequest } from './read-notification.ts';
 import { signedRequest } from './signed-request.ts';
+import { stringify } from './stringify.ts';
 
 const aSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 const secret = aSecret();
@@ -240,5 +242,90 @@ describe('parseNotification', () => {
     const { body } = signedRequest({ ...about, change: { data } });
     expect(body).toContain('{"id":12345678901234567890,"status":"new","price":0.10000000000000000000001}');
     expect(parseNotification('carrier', body)).toMatchObject({ notification: { data } });
+  });
+});
+
+const body =
+  '{"action":"order.created","guid":"a","occurred_at":"x","data":{"id":12345678901234567890,"price":0.10000000000000000000001,"status":"Łódź"}}';
+
+describe('stringify', () => {
+  test('writes what was received, every digit of it', () => {
+    const parsed = parseNotification('carrier', body);
+    expect(parsed.kind === 'notification' && stringify(parsed.notification)).toBe(body);
+  });
+
+  test('throws for what JSON does not have, and says where', () => {
+    expect(() => stringify({ data: [NaN] })).toThrow(new TypeError('/data/0: must be a finite number, not NaN'));
+  });
+});
+
+test('JSON.stringify writes a JsonNumber as a text where JavaScript has no raw numbers yet', () => {
+  const { rawJSON } = JSON;
+  try {
+    delete JSON.rawJSON;
+    expect(JSON.stringify([new JsonNumber('0.10')])).toBe('["0.10"]');
+  } finally {
+    Object.assign(JSON, { rawJSON });
+  }
+  expect(JSON.stringify([new JsonNumber('0.10')])).toBe('[0.10]');
+});
+
+/** Compiles, or does not: that is the test. */
+describe('the types', () => {
+  const complete = (notification: NotificationOf<'carrier'>): string => {
+    switch (notification.action) {
+      case 'order.created':
+        return String(notification.data.id);
+      case 'order.assigned':
+      case 'order.updated':
+      case 'order.picked_up':
+      case 'order.delivered':
+      case 'order.cancelled':
+      case 'damage.created':
+      case 'damage.deleted':
+        return notification.guid;
+      default:
+        return notification satisfies never;
+    }
+  };
+  const incomplete = (notification: NotificationOf<'carrier'>): string => {
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- what the compiler says of it is looked at
+    switch (notification.action) {
+      case 'order.created':
+        return 'created';
+      default:
+        // @ts-expect-error: seven actions are missing.
+        return notification satisfies never;
+    }
+  };
+
+  test('complete a switch over every action', () => {
+    const parsed = parseNotification(
+      'carrier',
+      signedRequest({ ...about, id: 'an-id', action: 'damage.created' }).body,
+    );
+    if (parsed.kind !== 'notification') throw new Error(parsed.kind);
+    expect([
+      complete(parsed.notification),
+      incomplete({ ...parsed.notification, action: 'order.created', data: { id: 1, status: '' } }),
+    ]).toEqual(['an-id', 'created']);
+  });
+
+  test('complete the handlers of every action, unless there is one for the rest', () => {
+    const given = { interface: 'carrier', secrets: secret } as const;
+    const on = { 'order.created': () => undefined };
+    createReceiver({ ...given, on, otherwise: () => undefined });
+    // @ts-expect-error: seven handlers are missing.
+    expect(() => createReceiver({ ...given, on })).toThrow('order.assigned');
+    const unknown = { 'order.teleported': () => undefined };
+    // @ts-expect-error: an action that there is not.
+    expect(() => createReceiver({ ...given, on: unknown, otherwise: () => undefined })).toThrow('order.teleported');
+  });
+
+  test('know the names of the actions', () => {
+    const names: readonly NotificationOf<'shipper'>['action'][] = actionNames.shipper;
+    // @ts-expect-error: an action that there is not.
+    signedRequest({ ...about, change: { action: 'order.teleported' } });
+    expect(names).toContain('order.picked_up');
   });
 });

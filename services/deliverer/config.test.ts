@@ -46,7 +46,7 @@ describe('readConfig', () => {
   });
 
   test('takes a short grace time where requests are shorter', () => {
-    const limits = { SHIPPER_HANDOVER_LIMIT: '1s', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
+    const limits = { SHIPPER_HANDOVER_LIMIT: '900ms', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
     expect(readConfig(withConstants({ ...env, ...limits, SHUTDOWN_GRACE: '3s' })).process.SHUTDOWN_GRACE).toBe(3_000);
   });
 

@@ -19,11 +19,11 @@ const delivery: Delivery = {
   interface: 'carrier',
   action: 'order.created',
   subscription: SUBSCRIPTION,
-  generation: 1,
+  generation: 3,
   event: SUBSCRIPTION,
   attempt: 1,
   createdAt: 0,
-  beganAt: 0,
+  beganAt: 1,
   body: Buffer.from('{}'),
 };
 const config = readConfig({

@@ -40,6 +40,7 @@ describe('routeEvents', () => {
       event: GUID,
       attempt: 1,
       createdAt: NOW,
+      // oxlint-disable-next-line fixtures/no-like-values -- nothing was attempted yet
       beganAt: NOW,
     });
   });
@@ -48,7 +49,7 @@ describe('routeEvents', () => {
     const arrival = anArrival({
       action: 'escalation.resolved',
       parties: { shipper: SHIPPER, broker: BROKER },
-      payload: { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID, resolve_reasons: null },
+      payload: { order_guid: GUID, resolver_guid: FIRST, escalation_guid: UNKNOWN, resolve_reasons: null },
     });
     const caused = await route(arrival, { [SHIPPER]: [aSubscription()], [BROKER]: [aSubscription({ guid: SECOND })] });
     const published = publishedOf(caused);

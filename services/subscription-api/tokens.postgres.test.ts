@@ -50,6 +50,7 @@ describe('updateAccount', () => {
     expect(both.features).toEqual(['insurance', 'servicepay']);
     const one = await updateAccount(store.postgres, { guid, removeFeatures: ['insurance'] });
     expect(one.features).toEqual(['servicepay']);
+    // oxlint-disable-next-line fixtures/no-like-values -- this is refused
     const change = { guid, addFeatures: ['insurance'], removeFeatures: ['insurance'] };
     await expect(updateAccount(store.postgres, change)).rejects.toThrow('both added and removed');
   });

@@ -25,6 +25,7 @@ const HOSTS = Array.from({ length: 12 }, (_, number) => `127.0.0.${number + 10}`
 type Scrape = { job_name: string; dns_sd_configs?: object };
 type Configuration = { global: object; scrape_configs: Scrape[] };
 
+// oxlint-disable-next-line fixtures/no-like-values -- one rhythm for both
 const EACH_SECOND = { scrape_interval: '1s', evaluation_interval: '1s' };
 
 /** A system of one server of each kind, its alerts with these limits. `ended` takes it down. */

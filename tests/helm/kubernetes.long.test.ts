@@ -97,6 +97,7 @@ async function end(name: string, how: End): Promise<void> {
   });
   const at = begun.metadata.creationTimestamp;
   const types = how === 'Complete' ? ['SuccessCriteriaMet', 'Complete'] : ['FailureTarget', 'Failed'];
+  // oxlint-disable-next-line fixtures/no-like-values -- as Kubernetes does
   const conditions = types.map((type) => ({ type, status: 'True', lastTransitionTime: at, lastProbeTime: at }));
   const status = { startTime: at, conditions, ...(how === 'Complete' && { completionTime: at, succeeded: 1 }) };
   const type = 'application/merge-patch+json';

@@ -22,7 +22,7 @@ function resend(line: MemoryLine, record: Attempted | undefined, fromAttempt: nu
     action,
     attempt: fromAttempt,
     byHand: { why: 'resend', fromAttempt },
-    createdAt: line.now - 1_000,
+    createdAt: line.now - 2_000,
     beganAt: line.now - 1_000,
     body: Buffer.from(body),
   };
@@ -134,7 +134,7 @@ describe('a test of a subscription', () => {
         event: randomUUID(),
         attempt: 1,
         byHand: { why: 'test', fromAttempt: 1 },
-        createdAt: line.now,
+        createdAt: line.now - 1,
         beganAt: line.now,
         body: Buffer.from('{}'),
       });

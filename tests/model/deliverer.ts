@@ -149,11 +149,11 @@ export function firstAttempt(delivery: DeliveryName): Delivery {
     interface: 'carrier',
     action: 'order.created',
     subscription: SUBSCRIPTION,
-    generation: 1,
+    generation: 3,
     event: SUBSCRIPTION,
     attempt: 1,
     createdAt: 0,
-    beganAt: 0,
+    beganAt: 1,
     body: Buffer.from('{}'),
   };
 }

@@ -70,7 +70,7 @@ async function attempt(port: number, certificate: Certificate | undefined) {
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
   });
   const shown = certificate && { certificate: { guid: 'g', chain: certificate.cert, key: certificate.key } };

@@ -49,7 +49,7 @@ type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL }
 function open({ names, networks = nothing, proxy }: Circumstances) {
   const resolveHost: ResolveHost = async () => names.map((address) => ({ address, family: isIP(address) }));
   const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
-  const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: LIMIT_MS, userAgent: 'Waybell' };
+  const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: 2 * LIMIT_MS, userAgent: 'Waybell' };
   return openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
 }
 

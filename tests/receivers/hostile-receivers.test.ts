@@ -24,7 +24,7 @@ function endpointsWithin(limitMs: number) {
     limits: { shipper: { handoverMs: limitMs, responseMs: LONG_MS }, carrier: { responseMs: limitMs } },
     networks: readNetworks(['127.0.0.0/8', '::1/128', '255.255.255.255/32']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
   });
 }

@@ -12,7 +12,7 @@ await using endpoints = openEndpoints({
   limits: { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } },
   networks: readNetworks(['127.0.0.0/8', '::1/128']),
   connectTimeoutMs: LIMIT_MS,
-  keepAliveMs: LIMIT_MS,
+  keepAliveMs: 2 * LIMIT_MS,
   userAgent: 'Waybell',
 });
 const { reason = 'delivered' } = await attempting(endpoints.callEndpoint)({

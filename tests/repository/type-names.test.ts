@@ -1,4 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
@@ -59,4 +61,27 @@ test('a type name means one thing: no two files declare it', () => {
 
 test.each(exceptions)('exception in use: $why', ({ covers }) => {
   expect(declarations.some(covers)).toBe(true);
+});
+
+test('names of a kind have different values in tests, or the linter says so', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybell-lint-'));
+  const path = join(folder, 'like.test.ts');
+  const lines = [
+    `export const given = { leaseMs: 5, keepMs: 5, port: 5, minSize: 1, maxSize: 1, someId: 'a', otherId: 'b' };`,
+    `export const settings = { CONNECT_LIMIT: '5s', RESPONSE_LIMIT: '5s', attempt: 1, generation: 1 };`,
+    `export const aThing = ({ oldGuid = 'a', newGuid = 'a' } = {}) => [oldGuid, newGuid];`,
+    'export const FIRST_DAYS = 7, LAST_DAYS = 7;',
+  ];
+  writeFileSync(path, lines.join('\n'));
+  const linter = join(repository, 'node_modules/.bin/oxlint');
+  const { stdout } = spawnSync(linter, ['-c', join(repository, '.oxlintrc.json'), '-f', 'unix', path]);
+  rmSync(folder, { recursive: true });
+  const said = stdout.toString().match(/"\w+" is .* too/g) ?? [];
+  expect(said.toSorted()).toEqual([
+    `"CONNECT_LIMIT" is '5s' too`,
+    '"FIRST_DAYS" is 7 too',
+    '"attempt" is 1 too',
+    '"leaseMs" is 5 too',
+    `"oldGuid" is 'a' too`,
+  ]);
 });

@@ -145,7 +145,7 @@ const attempted = () => ({
   ...facts(),
   delivery: randomUUID(),
   subscription: randomUUID(),
-  generation: 1,
+  generation: 3,
   attempt: 1,
   beganAt: START,
   answer: { durationMs: 12, status: 200 },

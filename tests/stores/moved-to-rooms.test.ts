@@ -48,11 +48,11 @@ const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Deliver
   interface: 'shipper',
   action: 'insurance.issued',
   subscription,
-  generation: 1,
+  generation: 3,
   event: randomUUID(),
   attempt: 1,
   createdAt: 1_000,
-  beganAt: 1_000,
+  beganAt: 2_000,
   body: Buffer.from('{"a":1}'),
   ...given,
 });

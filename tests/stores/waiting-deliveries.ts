@@ -9,11 +9,11 @@ export const aDelivery = (what: Partial<Delivery> & Pick<Delivery, 'subscription
   guid: randomUUID(),
   interface: 'carrier',
   action: 'order.created',
-  generation: 1,
+  generation: 3,
   event: randomUUID(),
   attempt: 1,
   createdAt: START,
-  beganAt: START,
+  beganAt: START + 1,
   body: Buffer.from('{"name":"Jane Doe"}'),
   ...what,
 });

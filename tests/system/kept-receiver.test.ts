@@ -209,7 +209,7 @@ describe('a kept receiver', () => {
   test('that answers tests alone is not switched on again and again', async () => {
     const { client, own } = await aKept('carrier', {
       keeps: { everyMs: 100 },
-      times: { firstPauseMs: LONG_MS, longestPauseMs: LONG_MS },
+      times: { firstPauseMs: LONG_MS, longestPauseMs: 2 * LONG_MS },
     });
     await own.start();
     own.handle = () => {

@@ -4,13 +4,13 @@
  */
 export const PATIENT = {
   CARRIER_RESPONSE_LIMIT: '60s',
-  CONNECT_LIMIT: '60s',
+  CONNECT_LIMIT: '45s',
   DATABASE_TIMEOUT: '60s',
-  GEOCODER_LIMIT: '60s',
-  REDIS_TIMEOUT: '60s',
+  GEOCODER_LIMIT: '50s',
+  REDIS_TIMEOUT: '50s',
   // A test that waits asks again and again.
   REQUESTS_PER_MINUTE: '100000',
-  SHIPPER_HANDOVER_LIMIT: '60s',
+  SHIPPER_HANDOVER_LIMIT: '55s',
 };
 
 /** The limit of what a browser is asked to do, and of what a page is to come to: that of all waits. */

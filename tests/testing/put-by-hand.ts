@@ -26,7 +26,7 @@ export async function putByHand(postgres: pg.Pool, { deliveries, ...to }: Batch)
       generation,
       attempt: 1,
       createdAt: at,
-      beganAt: at,
+      beganAt: at + 1,
       body: Buffer.from(body),
       room,
     };

@@ -19,6 +19,7 @@ export const plain: Delivery = {
   event: EVENT,
   attempt: 1,
   createdAt: AT,
+  // oxlint-disable-next-line fixtures/no-like-values -- nothing was attempted yet
   beganAt: AT,
   body: Buffer.from('{"order":"é"}'),
 };

@@ -19,7 +19,7 @@ test('a process runs', async () => {
       address: 'nowhere',
       waitsFor: async () => undefined,
       readyMs: 60_000,
-      graceMs: 60_000,
+      graceMs: 90_000,
     },
     { restart: 'never', onEvent: () => undefined },
   );

@@ -67,7 +67,7 @@ export function waits(text: string): Waiting {
 
 /** Builds an outcome with that delivery guid. */
 export function record(name: string, body = ''): Recorded {
-  const of = { delivery: name, subscription: '', generation: 1, event: '', attempt: 1, at: 0, body };
+  const of = { delivery: name, subscription: '', generation: 3, event: '', attempt: 1, at: 0, body };
   return {
     kind: 'outcome',
     outcome: { kind: 'dropped', reason: 'unsubscribed', interface: 'carrier', action: 'order.created', ...of },
@@ -76,7 +76,7 @@ export function record(name: string, body = ''): Recorded {
 
 /** Builds the end of a delivery to that subscription. */
 export function end(subscription: string, isDelivered = true): Ended {
-  return { kind: 'end', end: { delivery: 'd', subscription, generation: 1, isDelivered, at: 0 } };
+  return { kind: 'end', end: { delivery: 'd', subscription, generation: 3, isDelivered, at: 0 } };
 }
 
 /**

@@ -5,11 +5,15 @@ import { postgresStore } from '../postgres-store.ts';
 import { redisStore } from '../redis-store.ts';
 import type { Store, StoreTimes } from '../store.ts';
 
-export type StoreKind = 'ioredis' | 'node-redis' | 'postgres';
-export type OpenStore = { store: Store; close: () => Promise<unknown> };
+export const kinds = ['ioredis', 'node-redis', 'postgres'] as const;
+export type StoreKind = (typeof kinds)[number];
 
 /** A store as integrators open it, with the client of this name. */
-export async function openStore(kind: StoreKind, url: string, times: StoreTimes = {}): Promise<OpenStore> {
+export async function openStore(
+  kind: StoreKind,
+  url: string,
+  times: StoreTimes,
+): Promise<{ store: Store; close: () => Promise<unknown> }> {
   if (kind === 'postgres') {
     const pool = new pg.Pool({ connectionString: url, max: 4 });
     return { store: postgresStore(pool, times), close: () => pool.end() };

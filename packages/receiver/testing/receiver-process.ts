@@ -1,25 +1,33 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createReceiver } from '../create-receiver.ts';
-import { openStore, type StoreKind } from './open-store.ts';
+import { kinds, openStore } from './open-store.ts';
 
 /**
- * A receiver in a process of its own: it says on a line each where it listens and what it begins to handle. One that
- * `stalls` is never done with anything.
+ * A process with a receiver for each kind of store, at a path of its name. It says on a line each where it listens and what it
+ * begins to handle. One that `stalls` is never done with what has that in its id.
  */
-const [kind, url = '', secret = '', how] = process.argv.slice(2);
-// The parent process passes one of them.
-const { store } = await openStore(kind as StoreKind, url, { leaseMs: 60_000 });
-const receiver = createReceiver({
-  interface: 'carrier',
-  secrets: secret,
-  store,
-  handle: async (_notification, { id }) => {
-    process.stdout.write(`${id}\n`);
-    if (how === 'stalls') await new Promise(() => undefined);
-  },
+const [redisUrl = '', postgresUrl = '', secret = '', how = ''] = process.argv.slice(2);
+const receivers = await Promise.all(
+  kinds.map(async (kind) => {
+    const url = kind === 'postgres' ? postgresUrl : redisUrl;
+    const { store } = await openStore(kind, url, { leaseMs: 60_000 });
+    const { node } = createReceiver({
+      interface: 'carrier',
+      secrets: secret,
+      store,
+      handle: async (_notification, { id }) => {
+        process.stdout.write(`${id}\n`);
+        if (id.includes(how)) await new Promise(() => undefined);
+      },
+    });
+    return [`/${kind}`, node] as const;
+  }),
+);
+const server = createServer((request, response) => {
+  const [, node] = receivers.find(([path]) => path === request.url) ?? [];
+  node?.(request, response);
 });
-const server = createServer(receiver.node);
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });

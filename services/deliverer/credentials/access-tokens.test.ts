@@ -138,7 +138,7 @@ describe('a token that a receiver refused', () => {
   });
 
   test('has another fetched at once where that of another deliverer came in its place, and is refused too', async () => {
-    const looks = [undefined, { token: 'of another', lifeMs: LIFE_MS, leftMs: LIFE_MS }];
+    const looks = [undefined, { token: 'of another', lifeMs: LIFE_MS, leftMs: LIFE_MS - 1 }];
     const shared = { look: async () => ({ found: looks.shift(), isOursToFetch: true }), share: async () => undefined };
     const { tokens, fetches } = someTokens({ clock: new TurnedClock(), shared });
     void tokens.ask(NEED);

@@ -187,7 +187,7 @@ describe('a token URL that refuses', () => {
       };
       response
         .writeHead(401)
-        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: TOKEN, said }));
+        .end(JSON.stringify({ error: 'invalid_client', echo, access_token: TOKEN, id_token: `id.${TOKEN}`, said }));
     });
     for (const secretIn of ['header', 'body'] as const) {
       const fetched = await fetching()(url, { secretIn });

@@ -37,7 +37,7 @@ async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...wh
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
     tracer: tracing.tracer,

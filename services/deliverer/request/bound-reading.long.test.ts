@@ -61,7 +61,7 @@ test('a receiver that says more of its TLS session than any receiver needs has i
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
   });

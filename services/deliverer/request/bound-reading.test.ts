@@ -17,10 +17,10 @@ afterEach(async () => {
 async function caller(starting: Promise<TestServer>) {
   const server = await starting;
   const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
   });
   opened.push(server, endpoints);

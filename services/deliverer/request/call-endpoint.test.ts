@@ -32,7 +32,7 @@ const noteUnhandled = (error: unknown) => unhandled.push(error);
 
 function endpoints(what: Partial<EndpointOptions> = {}) {
   const made = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: loopback,
     connectTimeoutMs: LONG_MS,
     keepAliveMs: 15_000,
@@ -44,7 +44,7 @@ function endpoints(what: Partial<EndpointOptions> = {}) {
 }
 
 const carrierLimit = (responseMs: number) => ({
-  limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs } },
+  limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs } },
 });
 const shipperLimits = (handoverMs: number, responseMs: number) => ({
   limits: { shipper: { handoverMs, responseMs }, carrier: { responseMs: LONG_MS } },

@@ -32,10 +32,10 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
 function caller() {
   const metrics = new Registry();
   const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
     observe: countCallbacks(metrics),

@@ -56,10 +56,10 @@ async function places(hosts = HOSTS): Promise<Place[]> {
 function anEgress(what: Partial<EndpointOptions> = {}) {
   const endpoints = opened.use(
     openEndpoints({
-      limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+      limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
       networks: readNetworks(['127.0.0.0/8']),
       connectTimeoutMs: LONG_MS,
-      keepAliveMs: LONG_MS,
+      keepAliveMs: 2 * LONG_MS,
       userAgent: 'test',
       ...what,
     }),

@@ -33,7 +33,7 @@ function caller(url: string, what: Partial<EndpointOptions> & { body?: Buffer } 
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     ...options,
   });

@@ -28,7 +28,7 @@ async function call(proxy: string, url: string, what: Partial<EndpointOptions> =
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks([]),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     resolveHost: async () => PUBLIC,
     proxy: readProxy(proxy),

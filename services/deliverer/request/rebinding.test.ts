@@ -38,10 +38,10 @@ describe('a name that changes its answer', () => {
   test('never leads where callbacks do not go, however often it does', async () => {
     const clock = new TurnedClock();
     await using endpoints = openEndpoints({
-      limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+      limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
       networks: readNetworks([`${ALLOWED}/32`]),
       connectTimeoutMs: LONG_MS,
-      keepAliveMs: LONG_MS,
+      keepAliveMs: 2 * LONG_MS,
       userAgent: 'Waybell',
       clock,
       resolveHost: resolverOf({

@@ -31,7 +31,7 @@ function caller(what: Partial<EndpointOptions> = {}) {
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8']),
     connectTimeoutMs: LONG_MS,
-    keepAliveMs: LONG_MS,
+    keepAliveMs: 2 * LONG_MS,
     userAgent: 'Waybell',
     ...at('127.0.0.1'),
     ...what,
@@ -77,13 +77,18 @@ describe('an attempt says of its connection', () => {
   });
 
   test('how long the name took', async () => {
-    const { url } = await answering();
     const clock = new TurnedClock();
+    const { url } = await serve(
+      httpServer((_, response) => {
+        clock.skipTo(250);
+        response.end();
+      }),
+    );
     const resolveHost = async () => {
       clock.skipTo(100);
       return [{ address: '127.0.0.1', family: 4 }];
     };
-    expect(await caller({ resolveHost, clock })(url)).toMatchObject({ dnsMs: 100, connectMs: 0, durationMs: 100 });
+    expect(await caller({ resolveHost, clock })(url)).toMatchObject({ dnsMs: 100, connectMs: 0, durationMs: 250 });
   });
 
   test('which of several addresses it was that answered', async () => {

@@ -21,7 +21,7 @@ const AT_ONCE_MS = 50 + 2 * POSTGRES_MS;
 const UNNOTICED_MS = 100 + 2 * POSTGRES_MS;
 /** Rooms are looked for every second, those that were missed every ten, and each has to be read and moved. */
 const NOTICED_MS = 1_500;
-const MISSED_MS = 12_000;
+const MISSED_MS = 11_000;
 
 const settings = readEnvironment({ DELIVER_SLOTS: count({ per: 'process', default: SLOTS }), ...endpointSettings }, {});
 

@@ -7,11 +7,11 @@ export function aDelivery(what: Partial<Delivery> = {}): Delivery {
     interface: 'carrier',
     action: 'order.created',
     subscription: '50505050-5050-4505-8505-505050505050',
-    generation: 1,
+    generation: 3,
     event: 'e0e0e0e0-e0e0-4e0e-8e0e-e0e0e0e0e0e0',
     attempt: 1,
     createdAt: 0,
-    beganAt: 0,
+    beganAt: 1,
     body: Buffer.from('{"action":"order.created"}'),
     ...what,
   };

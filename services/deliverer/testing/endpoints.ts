@@ -15,7 +15,7 @@ export const ENDPOINTS = {
   slots: 1_024,
   shares: { hung: 0.1, new: 0.2, slow: 0.5 },
   maxSize: 64,
-  slowMs: 1_000,
+  slowMs: 800,
   maxWaitMs: 1_000,
   maxInHandEach: 64,
   maxInHand: 2_048,

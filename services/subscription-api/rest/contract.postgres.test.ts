@@ -321,12 +321,12 @@ describe('openapi.json', () => {
   });
 
   test('tells of the answer of each operation to a token that asks too much', async () => {
-    await using strict = await startApi({ beside: api, limits: { requestsPerMinute: 1, failuresPerMinute: 1 } });
+    await using strict = await startApi({ beside: api, limits: { requestsPerMinute: 1, failuresPerMinute: 2 } });
     const { token } = await signUp(strict, { interface: 'shipper' });
     await strict.ask('GET', base, { token });
     for (const { method, path, body } of asks)
       expect((await strict.ask(method, path, { token, body })).status).toBe(429);
-    for (const status of [410, 429])
+    for (const status of [410, 410, 429])
       expect((await strict.ask('POST', '/v1/console-sessions', { body: { code: 'x' } })).status).toBe(status);
     expect(unseen(strict).filter((answer) => / 429 /.test(answer))).toEqual([]);
   });

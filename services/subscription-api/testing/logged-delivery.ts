@@ -48,7 +48,7 @@ export async function logDelivery(
       ...about,
       delivery,
       subscription,
-      generation: 1,
+      generation: 3,
       attempt: 1,
       beganAt: about.at,
       body: mark,

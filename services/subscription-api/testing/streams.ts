@@ -28,7 +28,7 @@ export type StreamsOptions = {
 /** Limits that no test reaches unless it is about them. */
 const manyStreams: StreamLimits = { streamsPerClient: 1_000, streams: 1_000 };
 const manyListeners: ListenerLimits = { listenersPerClient: 1_000, listeners: 1_000 };
-const patient = { lifeMs: PATIENT_MS, answerLimitMs: PATIENT_MS, waitingLimit: 100 };
+const patient = { lifeMs: PATIENT_MS, answerLimitMs: 2 * PATIENT_MS, waitingLimit: 100 };
 
 /** The live feed, listeners, and what waits for ends. Disposed of, they end their streams. */
 export function openStreams(options: StreamsOptions) {

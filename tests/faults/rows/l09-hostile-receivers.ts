@@ -24,7 +24,7 @@ export const hostileReceiversAmongOthers: Fault[] = [
       // Connections to the broadcast address are tried, and fail.
       CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128,255.255.255.255/32',
       CARRIER_RESPONSE_LIMIT: '2s',
-      SHIPPER_HANDOVER_LIMIT: '2s',
+      SHIPPER_HANDOVER_LIMIT: '2500ms',
       // Many of them hang, and those have a tenth of the slots together.
       DELIVER_SLOTS: '256',
       // Some are asked to take more than the buffers of the kernel do.

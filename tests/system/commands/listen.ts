@@ -98,6 +98,7 @@ export function listen(): void {
       const ca = join(folder, 'own.pem');
       await writeFile(ca, certificate.cert);
       const nobody = 'http://127.0.0.1:1';
+      // oxlint-disable-next-line fixtures/no-like-values -- neither is to be called
       const env = { ...environmentOf(client), HTTP_PROXY: nobody, HTTPS_PROXY: nobody, NODE_USE_ENV_PROXY: '1' };
       const to = ['--forward-to', `https://localhost:${secure.port}/hook`, '--ca', ca];
       await using listener = startWaybell(['listen', ...to, '--json', '--action', 'order.created'], env);

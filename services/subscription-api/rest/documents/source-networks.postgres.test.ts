@@ -6,7 +6,7 @@ import { sourceNetworks } from './source-networks.ts';
 let api: TestApi;
 
 beforeAll(async () => {
-  api = await startApi({ limits: { requestsPerMinute: 1, failuresPerMinute: 1 } });
+  api = await startApi({ limits: { requestsPerMinute: 1, failuresPerMinute: 2 } });
 });
 
 afterAll(async () => {

@@ -224,6 +224,7 @@ describe("the operators' interface", () => {
 
   test('refuses to switch a feature on and off at once', async () => {
     const { guid } = await createAccount(api.store.postgres, { interface: 'shipper' });
+    // oxlint-disable-next-line fixtures/no-like-values -- this is refused
     const body = { add_features: ['insurance'], remove_features: ['insurance'] };
     const { status, body: problem } = await ask('PATCH', `${accounts}/${guid}`, { body });
     expect([status, problem.errors]).toEqual([422, [{ pointer: '#', detail: expect.stringContaining('both added') }]]);

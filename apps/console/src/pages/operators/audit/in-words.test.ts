@@ -35,7 +35,7 @@ describe('a change in words', () => {
     [
       'Opened console link',
       'console-link.changed',
-      { expires_at: '2026-11-20T09:30:00Z', link_opened_at: '2026-11-20T09:30:00Z' },
+      { expires_at: '2026-11-27T09:30:00Z', link_opened_at: '2026-11-20T09:30:00Z' },
     ],
     ['Created console link', 'console-link.created', { scopes: ['webhooks:read'] }],
     ['widget.spun', 'widget.spun', {}],
