@@ -51,13 +51,13 @@ describe('findTests', () => {
     expect(needs('libs/line/operating/declare.test.ts')).toBe('servers');
     expect(needs('libs/line/run-step.test.ts')).toBe('a turn');
     expect(needs('tests/system/what-people-ask.test.ts')).toBe('a stack');
-    expect(needs('tests/console/clients.test.ts')).toBe('a stack');
+    expect(needs('tests/console/console.test.ts')).toBe('a stack');
     expect(needs('tests/surroundings/surroundings.long.test.ts')).toBe('a network');
   });
 
   test('knows which open a browser', () => {
     const paths = findTests(repository).flatMap(({ path, opensBrowser }) => (opensBrowser ? [path] : []));
-    expect(paths).toContain('tests/console/clients.test.ts');
+    expect(paths).toContain('tests/console/console.test.ts');
     const elsewhere = paths.filter((path) => !path.startsWith('tests/console/'));
     expect(elsewhere).toEqual(['tests/docker/docker.long.test.ts']);
   });

@@ -3,11 +3,8 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { choose, to } from './places.ts';
-import { signedIn } from './signed-in.ts';
+import { signedIn, signedOut } from './signed-in.ts';
 import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
-
-/** Longest pause of the page between two looks at deliveries under way. */
-const LOOK_PAUSE_MS = 5_000;
 
 export function clientPages(): void {
   describe('the console of a client', () => {
@@ -25,12 +22,11 @@ export function clientPages(): void {
     });
 
     test('says why a token is refused', async () => {
-      const opened = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
-      await opened.page.goto('/console');
-      await opened.page.getByLabel('Access token').fill('wbl_nobody');
-      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await opened.page.getByRole('alert').filter({ hasText: 'access token' }).waitFor();
-      await opened.untilTrouble(/401/);
+      const { page, untilTrouble } = await signedOut();
+      await page.getByLabel('Access token').fill('wbl_nobody');
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'access token' }).waitFor();
+      await untilTrouble(/401/);
     });
 
     test('tells by an order number why a notification did not arrive', async () => {
@@ -57,17 +53,11 @@ export function clientPages(): void {
       await carrier.unsubscribe('order.created');
       await carrier.subscribe('order.created', receiver.url(path));
       const { page } = await signedIn({ token: carrier.tokens.both });
-      await page.clock.install();
       await page.getByRole('searchbox').first().fill(delivery);
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Resend' }).click();
       await page.getByText('Sent again, as attempt 5.').first().waitFor();
-      const told = page.getByRole('article').filter({ hasText: 'resend by hand' }).getByText('delivered').first();
-      await until('it is delivered', async () => {
-        // The page looks again after a pause.
-        await page.clock.fastForward(LOOK_PAUSE_MS);
-        return told.isVisible();
-      });
+      await page.getByRole('article').filter({ hasText: 'resend by hand' }).getByText('delivered').first().waitFor();
       expect(receiver.at(path).at(-1)?.headers['x-webhook-attempt']).toBe('5');
     });
 

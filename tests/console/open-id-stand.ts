@@ -58,7 +58,7 @@ export async function aPerson({ isRenewed = false } = {}): Promise<Known> {
 
 /** The page on which one signs in. */
 export async function signInPage(path = '/console/'): Promise<OpenPage> {
-  const opened = await browser.newPage({ origin: apiUrl(), timezone: 'Europe/Berlin', issuer: issuer.origin });
+  const opened = await browser.newPage({ origin: apiUrl(), timezone: 'Europe/Berlin', others: [issuer.origin] });
   await opened.page.goto(path);
   return opened;
 }

@@ -7,8 +7,8 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { ask } from '../testing/told.ts';
 import { to } from './places.ts';
-import { signedIn } from './signed-in.ts';
-import { anAccount, browser, operatorsUrl, operatorToken, receiver, stack, subscribed } from './stand.ts';
+import { signedIn, signedOut } from './signed-in.ts';
+import { anAccount, operatorsUrl, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
 export function operatorPages(): void {
   describe('the console of operators', () => {
@@ -61,12 +61,11 @@ export function operatorPages(): void {
 
     test('is closed to a token of a client', async () => {
       const { token } = await anAccount('carrier');
-      const opened = await browser.newPage({ origin: operatorsUrl(), timezone: 'UTC' });
-      await opened.page.goto('/console');
-      await opened.page.getByLabel('Access token').fill(token);
-      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await opened.page.getByRole('alert').filter({ hasText: 'needs the scope admin' }).waitFor();
-      await opened.untilTrouble(/403/);
+      const { page, untilTrouble } = await signedOut({ at: 'operator' });
+      await page.getByLabel('Access token').fill(token);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'needs the scope admin' }).waitFor();
+      await untilTrouble(/403/);
     });
   });
 }

@@ -2,16 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { browser, receiver } from './stand.ts';
 
-/** A page of the receiver with that in its body. */
-async function pageWith(html: string, { timezone = 'UTC', headers = {} } = {}) {
+/** The address of a page at the receiver with that in its body. */
+function addressWith(html: string, headers = {}): URL {
   const path = `/${randomUUID()}`;
-  const address = new URL(receiver.url(path));
   receiver.answer(path, (response) => {
     const all = { 'content-type': 'text/html', ...headers };
     response.writeHead(200, all).end(`<!doctype html><link rel=icon href=data:,>${html}`);
   });
-  const opened = await browser.newPage({ origin: address.origin, timezone });
-  await opened.page.goto(path);
+  return new URL(receiver.url(path));
+}
+
+async function pageWith(html: string, headers = {}) {
+  const address = addressWith(html, headers);
+  const opened = await browser.newPage({ origin: address.origin, timezone: 'Asia/Kolkata' });
+  await opened.page.goto(address.href);
   return opened;
 }
 
@@ -31,45 +35,9 @@ const brokenAddress = (): string => {
 
 export function troubles(): void {
   describe('a page that a test has opened', () => {
-    test("is read in the reader's language and timezone", async () => {
-      const { page } = await pageWith('<p>here</p>', { timezone: 'Asia/Kolkata' });
-      expect(await page.evaluate(() => new Date(0).toLocaleString())).toBe('01/01/1970, 05:30:00');
-    });
-
-    test.each([
-      ['an error in the console', () => '<script>console.error("so I say")</script>', /^console so I say/],
-      ['an answer of 404', () => '<img src="/nowhere">', /^console .*404.*\/nowhere/],
-      ['an error that nothing caught', () => '<script>throw new Error("mine")</script>', /^error mine/],
-      ['a promise that nothing caught', () => '<script>Promise.reject(new Error("late"))</script>', /^error late/],
-      ['a request to another origin', () => `<img src="${foreignAddress()}">`, /^foreign http:\/\/localhost:/],
-      ['a socket to another origin', () => '<script>new WebSocket("ws://localhost:9")</script>', /^foreign ws:/],
-      ['a request without an answer', () => `<img src="${brokenAddress()}">`, /^failed .*net::ERR_EMPTY_RESPONSE/],
-      ['a dialog', () => '<script>alert("out there")</script>', /^dialog alert out there/],
-    ])('has %s among its troubles, and closing it fails', async (_, html, like) => {
-      const opened = await pageWith(html());
-      // Not by waiting for it, which would be to expect it.
-      await opened.page.waitForLoadState();
-      await expect(opened[Symbol.asyncDispose]()).rejects.toThrow('the page had troubles');
-      expect(opened.troubles).toContainEqual(expect.stringMatching(like));
-    });
-
-    test('has what its policy refuses among them, once', async () => {
-      const headers = { 'content-security-policy': "default-src 'self'; img-src 'self' data:" };
-      const opened = await pageWith(`<img src="${foreignAddress()}">`, { headers });
-      await opened.untilTrouble(/^policy img-src http:\/\/localhost:/);
-      await opened.untilTrouble(/^foreign http:\/\/localhost:/);
-      await opened[Symbol.asyncDispose]();
-      expect(opened.troubles).toHaveLength(2);
-    });
-
-    test('closes well where a trouble was waited for', async () => {
-      const opened = await pageWith('<script>setTimeout(() => console.error("expected"))</script>');
-      expect(await opened.untilTrouble(/^console expected/)).toContain('expected');
-      await expect(opened[Symbol.asyncDispose]()).resolves.toBeUndefined();
-    });
-
-    test('has no trouble where requests are called off', async () => {
+    test("is read in the reader's language and timezone, and has no trouble where requests are called off", async () => {
       const { page, troubles: seen } = await pageWith('<p>here</p>');
+      expect(await page.evaluate(() => new Date(0).toLocaleString())).toBe('01/01/1970, 05:30:00');
       const path = `/${randomUUID()}`;
       receiver.url(path);
       receiver.answer(path, () => undefined);
@@ -79,6 +47,58 @@ export function troubles(): void {
         halt.abort();
       }, path);
       expect(seen).toEqual([]);
+    });
+
+    test('has each of what went wrong among its troubles, and closing it fails for every one', async () => {
+      const all: [html: string, like: RegExp][] = [
+        ['<script>console.error("so I say")</script>', /^console so I say/],
+        ['<img src="/nowhere">', /^console .*404.*\/nowhere/],
+        ['<script>throw new Error("mine")</script>', /^error mine/],
+        ['<script>Promise.reject(new Error("late"))</script>', /^error late/],
+        [`<img src="${foreignAddress()}">`, /^foreign http:\/\/localhost:/],
+        ['<script>new WebSocket("ws://localhost:9")</script>', /^foreign ws:/],
+        [`<img src="${brokenAddress()}">`, /^failed .*net::ERR_EMPTY_RESPONSE/],
+        ['<script>alert("out there")</script>', /^dialog alert out there/],
+      ];
+      const opened = await pageWith(all.map(([html]) => html).join(''));
+      // Not by waiting for them, which would be to expect them.
+      await opened.page.waitForLoadState();
+      const [closed] = await Promise.allSettled([opened[Symbol.asyncDispose]()]);
+      const failure: unknown = closed.status === 'rejected' ? closed.reason : undefined;
+      const [first, ...told] = failure instanceof Error ? failure.message.split('\n  ') : [];
+      expect(first).toBe('the page had troubles:');
+      for (const [, like] of all) expect(told).toContainEqual(expect.stringMatching(like));
+      expect(opened.troubles).toEqual(told);
+    });
+
+    test('closes well where its troubles were waited for; what its policy refuses is one of them, once', async () => {
+      const headers = { 'content-security-policy': "default-src 'self'; img-src 'self' data:" };
+      const opened = await pageWith(`<img src="${foreignAddress()}">`, headers);
+      await opened.untilTrouble(/^policy img-src http:\/\/localhost:/);
+      await opened.untilTrouble(/^foreign http:\/\/localhost:/);
+      await opened.page.goto(addressWith('<script>setTimeout(() => console.error("expected"))</script>').href);
+      expect(await opened.untilTrouble(/^console expected/)).toContain('expected');
+      await expect(opened[Symbol.asyncDispose]()).resolves.toBeUndefined();
+      expect(opened.troubles).toHaveLength(3);
+    });
+
+    test('is as new where it was wiped, or is not used again', async () => {
+      const page = addressWith('<p>here</p>');
+      const wanted = { origin: page.origin, timezone: 'Asia/Kolkata', path: page.pathname };
+      const first = await browser.wipedPage(wanted);
+      await first.page.evaluate("sessionStorage.setItem('token', 'a'); location.hash = '#/there'; window.mine = true");
+      await first.page.route('**/*', async (route) => route.abort());
+      await browser.closePages();
+      const second = await browser.wipedPage(wanted);
+      expect(second).toBe(first);
+      expect(await second.page.evaluate('[sessionStorage.length, location.hash, window.mine]')).toEqual([
+        0,
+        '',
+        undefined,
+      ]);
+      await second.page.evaluate('console.error("mine")');
+      await expect(browser.closePages()).rejects.toThrow('console mine');
+      expect(await browser.wipedPage(wanted)).not.toBe(first);
     });
   });
 }

@@ -52,9 +52,19 @@ export class PageTroubles {
     this.#isOver = true;
   }
 
+  /** Begins anew, with a page that nothing of what was in it can trouble any more. */
+  forget(): void {
+    this.seen.length = 0;
+    this.#expected.length = 0;
+  }
+
+  unexpected(): string[] {
+    return this.seen.filter((line) => !this.#expected.some((like) => like.test(line)));
+  }
+
   /** Throws where there were any but the expected. */
   requireNone(): void {
-    const left = this.seen.filter((line) => !this.#expected.some((like) => like.test(line)));
+    const left = this.unexpected();
     if (left.length > 0) throw new Error(`the page had troubles:\n${left.map((line) => `  ${line}`).join('\n')}`);
   }
 

@@ -1,11 +1,16 @@
+import { acting } from './acting.ts';
 import { clientPages } from './client-pages.ts';
 import { clientTasks } from './client-tasks.ts';
 import { credentials } from './credentials.ts';
 import { deliveryTasks } from './deliveries.ts';
 import { framed } from './framed.ts';
+import { operatorOverview } from './operator-overview.ts';
+import { operatorPages } from './operator-pages.ts';
+import { operatorSearch } from './operator-search.ts';
 import { overview } from './overview.ts';
 import { problems } from './problems.ts';
 import { signingIn } from './signing-in.ts';
+import { stops } from './stops.ts';
 import { subscriptionFlows } from './subscription-flows.ts';
 import { troubles } from './troubles.ts';
 
@@ -18,4 +23,9 @@ subscriptionFlows();
 credentials();
 deliveryTasks();
 problems();
+operatorPages();
+operatorOverview();
+operatorSearch();
+stops();
+acting();
 troubles();
