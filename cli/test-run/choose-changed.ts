@@ -67,7 +67,7 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
 /** How well a test covers a file, the best first. A test of texts reads the file as one of many, and says little of what it does. */
 const RANK = { imported: 0, run: 1, named: 2, text: 3, blind: 4 };
 /** Farther away, a test sees a file by chance. */
-const FARTHEST = 3 * DISTANCE.named;
+const FARTHEST = 2 * DISTANCE.named;
 
 type Look = { test: TestFile; path: string; rank: number; distance: number };
 
