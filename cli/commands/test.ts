@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { explainFailure } from '@waybell/stack/explain-failure';
 import { repository } from '@waybell/stack/stack-folder';
+import { positive } from '../count-option.ts';
 import { report } from '../report.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
-import { findTests, selectTests, type TestFile } from '../test-run/find-tests.ts';
+import { findTests, selectTests } from '../test-run/find-tests.ts';
 import { ImportGraph } from '../test-run/import-graph.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
@@ -30,6 +31,11 @@ export function testCommand(): Command {
     )
     .option('--disturbed', 'stop processes of the run at random, and keep the cores busy, while it goes on')
     .option('--release', 'with "faults": every fault, at full length; takes hours')
+    .option(
+      '--invent <count>',
+      'with "mutants": that many mistakes that nobody has thought of; those of TEST_SEED, else others each time',
+      positive,
+    )
     .option('--write', 'with "faults": put the figures into docs/guarantees.md')
     .addHelpText(
       'after',
@@ -48,20 +54,22 @@ export function testCommand(): Command {
         '\nL16, L20 and L24 are random: SOAK_SEED=<number> does again what that seed did; for L16 and L24 SOAK_MINUTES=<number>' +
         '\nsays for how long.' +
         '\n\nExamples:\n  ./waybell test\n  ./waybell test line\n  ./waybell test --changed\n  ./waybell test --changed HEAD~3\n  ./waybell test libs/line services/deliverer' +
-        '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test faults L19 alarm\n  ./waybell test mutants\n',
+        '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test faults L19 alarm\n  ./waybell test mutants\n  ./waybell test mutants --invent 30\n',
     )
     .action(test);
 }
 
-type Options = { release?: boolean; write?: boolean; disturbed?: boolean; changed?: string | true };
+type Options = { release?: boolean; write?: boolean; disturbed?: boolean; changed?: string | true; invent?: number };
 
 async function test(words: string[], options: Options): Promise<void> {
   const [suite] = words;
-  const { release, write, changed } = options;
+  const { release, write, changed, invent } = options;
   if (changed !== undefined && suite !== undefined)
     throw new Error('--changed chooses the tests by itself: ./waybell test --changed, or --changed <commit>');
   if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
   if (write && suite !== 'faults') throw new Error('--write goes with "faults": ./waybell test faults --write');
+  if (invent !== undefined && suite !== 'mutants')
+    throw new Error('--invent goes with "mutants": ./waybell test mutants --invent 30');
   const { settingNames } = await import('../settings.ts');
   const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
@@ -76,7 +84,7 @@ type TestRunOptions = Options & { signal: AbortSignal };
 
 async function run(
   words: string[],
-  { release, write, disturbed = false, changed, signal }: TestRunOptions,
+  { release, write, disturbed = false, changed, invent, signal }: TestRunOptions,
 ): Promise<TestCounts> {
   const [suite = '', ...rest] = words;
   if (suite === 'faults')
@@ -85,26 +93,35 @@ async function run(
       [...rest, ...(release ? ['--release'] : []), ...(write ? ['--write'] : [])],
       signal,
     );
-  if (suite === 'mutants') return runProgram('tests/mutants/run.ts', rest, signal);
-  const tests = changed === undefined ? selectTests(findTests(repository), words) : changedTests(changed);
-  if (tests.length === 0 && changed !== undefined) return { passed: 0, failed: 0 };
+  if (suite === 'mutants')
+    return runProgram(
+      'tests/mutants/run.ts',
+      [...rest, ...(invent === undefined ? [] : ['--invent', String(invent)])],
+      signal,
+    );
+  if (changed !== undefined) return runChanged(changed, disturbed, signal);
+  const tests = selectTests(findTests(repository), words);
   if (tests.length === 0)
     throw new Error(`no test matches ${words.join(' ')}; try line, timing, everything, or part of a path`);
-  const how = { isDisturbed: disturbed, patienceMs: changed === undefined ? undefined : PATIENCE_MS };
-  const counts = await runTests({ tests, env: environment(suite), signal, ...how }).catch(countAsFailed);
+  const counts = await runTests({ tests, env: environment(suite), signal, isDisturbed: disturbed }).catch(
+    countAsFailed,
+  );
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
 }
 
-/** Returns the tests nearest to the changes since then. Prints the reason of each, and what is left out. */
-function changedTests(since: string | true): TestFile[] {
+/** Runs the tests nearest to the changes since then. Says what is left out, and in the end what none of them opens. */
+async function runChanged(since: string | true, isDisturbed: boolean, signal: AbortSignal): Promise<TestCounts> {
   const changed = changedSince(repository, since === true ? 'HEAD' : since);
   const graph = new ImportGraph(repository);
   const costs = readCosts();
   const secondsOf = (path: string) => costs.get(path)?.clockSeconds;
-  const { chosen, left } = chooseChanged({ changed, tests: findTests(repository, graph), graph, secondsOf });
+  const { chosen, left, unopened } = chooseChanged({ changed, tests: findTests(repository, graph), graph, secondsOf });
   const leftOf = left.length === 0 ? '' : `; ${left.length} that see it from farther away are left to the gate`;
   report(`${changed.length} files changed: ${chosen.length} test files can see that in a minute${leftOf}`);
-  return chosen;
+  const chosenRun = { tests: chosen, env: environment(''), signal, isDisturbed, patienceMs: PATIENCE_MS };
+  const counts = chosen.length === 0 ? { passed: 0, failed: 0 } : await runTests(chosenRun).catch(countAsFailed);
+  if (unopened.length > 0) report(`changed, and opened by no test: ${unopened.join(', ')}`);
+  return counts;
 }
 
 /** The seed of random tests, and how many times as much as in the gate they try. */

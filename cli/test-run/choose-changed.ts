@@ -1,15 +1,19 @@
 import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import type { Needs, TestFile } from './find-tests.ts';
 import { DISTANCE, type ImportGraph } from './import-graph.ts';
 
-/** Tests that can see a change: those to run, nearest first, and those that are left to the gate. */
-export type TestChoice = { chosen: TestFile[]; left: TestFile[] };
+/**
+ * Tests that can see a change: those to run, nearest first, and those that are left to the gate; and files of the change that no test
+ * to run looks at but as one of many.
+ */
+export type TestChoice = { chosen: TestFile[]; left: TestFile[]; unopened: string[] };
 
 export type Choose = {
   /** Files that have changed, by their paths from the root. */
   changed: readonly string[];
   tests: readonly TestFile[];
-  graph: Pick<ImportGraph, 'reach'>;
+  graph: Pick<ImportGraph, 'reach' | 'doesSomething'>;
   /** Seconds that a file takes, where that was measured. */
   secondsOf: (path: string) => number | undefined;
   /** Limit for the chosen tests, one after the other, in seconds; the nearest is chosen whatever it takes. */
@@ -29,35 +33,78 @@ const USUAL_SECONDS: Record<Needs, number> = {
 };
 
 /**
- * Chooses tests of the gate that depend on the changes, as many as there is time for: first those with the fewest imports in
- * between, which cover the change best. For a program that is run and not imported, tests with a whole stack cover most.
+ * Chooses tests of the gate that depend on the changes, as many as there is time for: for each file the one that covers it best, then
+ * others in this order. The test beside it, and those with the fewest imports in between, cover it best. For a program that is run and
+ * not imported, these are tests that share a word with it, then those with a whole stack.
  */
 export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds = LIMIT_SECONDS }: Choose): TestChoice {
   const seeing = tests
     .filter(({ suite }) => suite === 'gate')
-    .map((test) => {
+    .flatMap((test) => {
       const reach = graph.reach(test.path);
-      return { test, distance: Math.min(...changed.map((path) => reach.get(path) ?? Infinity)) };
+      return changed.map((path) => lookAt(path, test, reach.get(path) ?? Infinity));
     })
-    .filter(({ distance }) => distance < Infinity)
-    .toSorted((one, other) => rankOf(one) - rankOf(other) || one.distance - other.distance);
-  const choice: TestChoice = { chosen: [], left: [] };
+    .filter(({ rank }) => rank < RANK.blind)
+    .toSorted((one, other) => one.rank - other.rank || one.distance - other.distance);
+  // Of each file the last that is put there, which is its best.
+  const best = new Map(seeing.toReversed().map(({ path, test }) => [path, test]));
+  const inOrder = new Set([...changed.flatMap((path) => best.get(path) ?? []), ...seeing.map(({ test }) => test)]);
+  const choice: TestChoice = { chosen: [], left: [], unopened: [] };
   let seconds = 0;
-  for (const { test } of seeing) {
+  for (const test of inOrder) {
     const needed = secondsOf(test.path) ?? USUAL_SECONDS[test.needs];
     const fits = choice.chosen.length === 0 || seconds + needed <= limitSeconds;
     if (fits) seconds += needed;
     (fits ? choice.chosen : choice.left).push(test);
   }
+  const opened = new Set(
+    seeing.filter(({ rank, test }) => rank < RANK.text && choice.chosen.includes(test)).map(({ path }) => path),
+  );
+  choice.unopened = changed.filter((path) => !opened.has(path) && graph.doesSomething(path));
   return choice;
 }
 
-type Seeing = { test: TestFile; distance: number };
+/** How well a test covers a file, the best first. A test of texts reads the file as one of many, and says little of what it does. */
+const RANK = { imported: 0, run: 1, named: 2, text: 3, blind: 4 };
+/** Farther away, a test sees a file by chance. */
+const FARTHEST = 2 * DISTANCE.named;
 
-function rankOf({ test: { needs }, distance }: Seeing): number {
-  if (distance < DISTANCE.named) return 0;
-  return needs === 'a stack' ? 1 : 2;
+type Look = { test: TestFile; path: string; rank: number; distance: number };
+
+const CODE = /\.(?:tsx?|jsx?|sql|css)$/;
+export const OF_TEXTS = /^(?:tests\/(?:repository|mutants)|cli\/(?:docs|lint|test-run))\//;
+
+/** Built, or put into a text, before a test opens it. */
+const OPENED: { what: RegExp; isOpenedBy: (test: TestFile) => boolean }[] = [
+  { what: /^apps\/console\//, isOpenedBy: ({ opensBrowser }) => opensBrowser },
+  { what: /^deploy\/helm\//, isOpenedBy: ({ path }) => path.startsWith('tests/helm/') },
+];
+/** Each is built as a whole. */
+const PACKAGE = /^packages\//;
+
+/** A test whose name shares words with the file's counts as nearer. */
+function lookAt(path: string, test: TestFile, away: number): Look {
+  const words = wordsOf(path).filter((word) => wordsOf(test.path).includes(word)).length;
+  const look = (rank: number, nearer = DISTANCE.named) => ({ test, path, rank, distance: away - words * nearer });
+  if (OF_TEXTS.test(test.path) && CODE.test(path) && dirname(path) !== dirname(test.path))
+    return look(away < FARTHEST ? RANK.text : RANK.blind);
+  if (away < DISTANCE.named) return look(RANK.imported, DISTANCE.imported);
+  const opened = OPENED.find(({ what }) => what.test(path));
+  if (opened !== undefined) return { ...look(opened.isOpenedBy(test) ? RANK.run : RANK.blind), distance: -words };
+  if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return { ...look(RANK.named), distance: 0 };
+  if (away >= FARTHEST) return look(RANK.blind);
+  const isWhole = test.needs === 'a stack' && test.path.startsWith('tests/system/');
+  return look(isWhole || words > 0 ? RANK.run : RANK.named);
 }
+
+/** Of its name and its folder's. */
+const wordsOf = (path: string): string[] =>
+  path
+    .split('/')
+    .slice(-2)
+    .join('-')
+    .split(/[-.]/)
+    .filter((word) => word.length > 2 && word !== 'test');
 
 /** Files that differ from the commit, those that git does not have yet included. Throws where there is no such commit. */
 export function changedSince(root: string, commit: string): string[] {

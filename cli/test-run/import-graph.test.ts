@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
+import { chooseChanged } from './choose-changed.ts';
 import { findTests } from './find-tests.ts';
 import { ImportGraph } from './import-graph.ts';
 
@@ -13,11 +14,15 @@ const FILES: Record<string, string> = {
   'libs/one/far.ts': "export const far = () => import('./lazy.ts');\n",
   'libs/one/lazy.ts': "export const command = [join(repository, 'cli', 'main.ts')];\n",
   'libs/one/shape.ts': 'export type Shape = string;\n',
+  'libs/one/ask.ts': "postgres.query('select waybell.answer($1)'.split('.'));\n",
+  'libs/two/answer.sql': 'create function waybell.answer(text) returns text',
   'cli/main.ts': "const main = join(repository, 'services', service.name, 'main.ts');\n",
   'services/a/main.ts': "import { near } from '@waybell/one/near';\n",
   'services/b/main.ts': "readdirSync('docs/pages');\n",
   'docs/pages/first.md': '',
   'docs/other.md': '',
+  'tests/database.test.ts': "import { ask } from '@waybell/one/ask';\nglobSync('{libs,docs}/**/*.{ts,md}');\n",
+  ...Object.fromEntries(Array.from({ length: 100 }, (_, place) => [`docs/many/${place}.md`, ''])),
   'tests/seeing.test.ts': "import { near } from '@waybell/one/near';\nglobSync('docs/pages/*.md');\n",
 };
 
@@ -47,21 +52,30 @@ describe('a test depends on', () => {
     });
   });
 
+  test('functions of the database that are called, but not on all that a pattern of everything matches, or a full stop', () => {
+    expect(Object.fromEntries(new ImportGraph(root, Object.keys(FILES)).reach('tests/database.test.ts'))).toEqual({
+      'tests/database.test.ts': 0,
+      'libs/one/ask.ts': 1,
+      'libs/two/answer.sql': 2,
+    });
+  });
+
   test('no types alone, which no test can see', () => {
     const imports = new ImportGraph(root, Object.keys(FILES)).importsOf('libs/one/near.ts');
     expect([...imports]).toEqual(['libs/one/near.ts', 'libs/one/far.ts', 'libs/one/lazy.ts']);
   });
 });
 
-/** Pages to be read by people, and what tools of others read. */
-const UNSEEN =
-  /\.(?:md|svg)$|^\.|^deploy\/toolchain\/\.npmrc$|^examples\/|\.(?:long|timing)\.test\.ts$|^packages\/receiver\/(?:index|tsdown\.config)\.ts$/;
+/** What is measured and not tested, what long tests run, what every test runs in, and what tools read before that. */
+const UNOPENED =
+  /^bench\/|^tests\/|\/testing\/|\.(?:long|timing)\.test\.ts$|^\.|package\.json$|^deploy\/toolchain\/|^examples\/|simulation\/(?:print-flow|receivers)\.ts$|^jest\.config\.js$|^cli\/lint\/|^cli\/test-run\/(?:fixed-seed|test-environment)\.js$/;
 
-test('every file of the repository that can break something is seen by a test of the gate', () => {
+test('every file of the product that can break something is opened by a test of the gate', () => {
   const graph = new ImportGraph(repository);
-  const gate = findTests(repository, graph).filter(({ suite }) => suite === 'gate');
-  const seen = new Set(gate.flatMap(({ path }) => [...graph.reach(path).keys()]));
+  const tests = findTests(repository, graph);
   // Not what lies about in somebody's work tree.
   const kept = execFileSync('git', ['ls-files', '-z'], { cwd: repository, encoding: 'utf8' }).split('\0');
-  expect(kept.filter((path) => path !== '' && !seen.has(path) && !UNSEEN.test(path))).toEqual([]);
+  const changed = kept.filter((path) => path !== '' && !UNOPENED.test(path));
+  const { unopened } = chooseChanged({ changed, tests, graph, secondsOf: () => 0 });
+  expect(unopened).toEqual([]);
 });

@@ -8,11 +8,17 @@ type Edge = { to: string; distance: number };
 /** A file that a test runs or reads is farther from it than an imported one: many tests run or read the same file. */
 export const DISTANCE = { imported: 1, named: 10 };
 
+/** Files that a glob may match and still name them. */
+const MOST_MATCHED = 100;
+
 /** Not one of types alone: a test cannot see those. */
 const IMPORT =
   /(?:^(?:import|export)(?! type\b)[^;']*?\bfrom\s*|\bimport\s*\(?\s*)'(?<target>(?:\.{1,2}\/|@waybell\/)[^']+)'/gm;
 /** Matches the source of an import, which is followed above where it counts. */
 const FROM = /\bfrom\s*'[^']+'/g;
+/** A function of the database, with its schema. */
+const CREATED = /\bfunction \w+\.(\w+)\(/g;
+const CALLED = /\w\.(\w+)\(/g;
 /** A call that makes a path of several parts; `repository` is the root. */
 const JOINED = /\bjoin\(([^()]*)\)/g;
 const QUOTED = /'([^'\s]+)'|`([^`\s]+)`/g;
@@ -23,6 +29,7 @@ export class ImportGraph {
   #files: readonly string[] | undefined;
   readonly #sources = new Map<string, string>();
   readonly #edges = new Map<string, Edge[]>();
+  #functions: ReadonlyMap<string, string> | undefined;
   readonly #matches = new Map<string, string[]>();
 
   /** The files are those that git knows of or would add, asked for when they are needed, where none are given. */
@@ -44,6 +51,13 @@ export class ImportGraph {
       this.#sources.set(path, source);
     }
     return source;
+  }
+
+  /** Whether it is there and is more than a page, a picture, or types alone, which no test can see. */
+  doesSomething(path: string): boolean {
+    const source = this.sourceOf(path);
+    if (/\.(?:md|svg|png|d\.ts)$/.test(path) || source === '') return false;
+    return !isCode(path) || /^(?!import |export type|type |interface |export interface )[a-z]/m.test(source);
   }
 
   /** The file and everything that it imports, by whatever way. */
@@ -71,7 +85,7 @@ export class ImportGraph {
   #edgesOf(path: string): Edge[] {
     let edges = this.#edges.get(path);
     if (edges === undefined) {
-      const imported = this.#importedBy(path);
+      const imported = [...this.#importedBy(path), ...this.#calledBy(path)];
       const named = isCode(path) ? this.#namedBy(path).filter((to) => to !== path && !imported.includes(to)) : [];
       edges = [
         ...imported.map((to) => ({ to, distance: DISTANCE.imported })),
@@ -100,11 +114,24 @@ export class ImportGraph {
     return `${folder}/${path}.ts`;
   }
 
+  /** Where functions of the database are written that this file calls. */
+  #calledBy(path: string): string[] {
+    const functions = (this.#functions ??= new Map(
+      this.#all
+        .filter((file) => file.endsWith('.sql'))
+        .flatMap((file) => [...this.sourceOf(file).matchAll(CREATED)].map(([, name = '']) => [name, file])),
+    ));
+    const called = [...this.sourceOf(path).matchAll(CALLED)].map(([, name = '']) => functions.get(name) ?? path);
+    return [...new Set(called)].filter((file) => file !== path);
+  }
+
   #namedBy(path: string): string[] {
     const source = this.sourceOf(path).replaceAll(FROM, '');
     const joined = [...source.matchAll(JOINED)].map(([, parts = '']) => patternOf(parts));
     const quoted = [...source.matchAll(QUOTED)].map(([, plain, template = '']) => plain ?? asPattern(template));
-    const named = new Set([...joined, ...quoted].filter((text) => /^[\w{.@][\w./*{},@-]*$/.test(text)));
+    const named = new Set(
+      [...joined, ...quoted].filter((text) => /^[\w{.@][\w./*{},@-]*$/.test(text) && /\w/.test(text)),
+    );
     return [...named].flatMap((text) => [...this.#matching(text), ...this.#matching(join(dirname(path), text))]);
   }
 
@@ -113,11 +140,13 @@ export class ImportGraph {
     const pattern = normalize(text).replace(/\/$/, '');
     let found = this.#matches.get(pattern);
     if (found === undefined) {
-      // A pattern that matches nearly everything names nothing.
+      // A pattern that matches nearly everything names nothing: who reads all files sees what they do in none.
       const isVague = /^[.*]/.test(pattern) && !pattern.startsWith('.github');
       if (isVague) found = [];
-      else if (/[*{]/.test(pattern)) found = this.#all.filter((file) => matchesGlob(file, pattern));
-      else if (this.#all.includes(pattern)) found = [pattern];
+      else if (/[*{]/.test(pattern)) {
+        const matching = this.#all.filter((file) => matchesGlob(file, pattern));
+        found = matching.length > MOST_MATCHED ? [] : matching;
+      } else if (this.#all.includes(pattern)) found = [pattern];
       else found = pattern.includes('/') ? this.#all.filter((file) => file.startsWith(`${pattern}/`)) : [];
       this.#matches.set(pattern, found);
     }

@@ -6,7 +6,7 @@ export type Mutant = {
   name: string;
   promise: string;
   file: string;
-  /** Test files of which at least one must fail. */
+  /** Test files of which at least one must fail; none for what nobody could see, for the reason that the promise gives. */
   seenBy: string[];
   /** Lines that are there once, one after the other, however they are indented. */
   find: string[];
@@ -16,6 +16,7 @@ export type Mutant = {
 const LINE =
   /^(?:# seen by (?<heading>.+)|## (?<path>.+)|  - (?<find>.+)|  \+ (?<replace>.+)|(?<name>\S.*?): (?<promise>.+))$/;
 const BESIDE = 'the test beside it';
+const NOBODY = 'nobody';
 
 /** The tables in this folder of a checkout. A heading holds until the next of its kind. Throws, and says where, for what is wrong. */
 export function readMutants(checkout: string): Mutant[] {
@@ -34,7 +35,8 @@ export function readMutants(checkout: string): Mutant[] {
       else if (name !== undefined) {
         expect(row?.find.length !== 0, 'the one before changes nothing');
         expect(!mutants.some((other) => other.name === name), 'there is one of this name');
-        const suites = seenBy === BESIDE ? [file.replace(/ts$/, 'test.ts')] : seenBy.split(', ');
+        const suites =
+          seenBy === BESIDE ? [file.replace(/ts$/, 'test.ts')] : seenBy.split(', ').filter((each) => each !== NOBODY);
         const missing = [file, ...suites].filter((each) => !existsSync(join(checkout, each)));
         expect(missing.length === 0, `${missing.join(', ')} is not there`);
         mutants.push({ name, promise, file, seenBy: suites, find: [], replace: [] });

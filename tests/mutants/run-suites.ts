@@ -20,7 +20,7 @@ const LIMIT_MS = 600_000;
 /** A test that hangs has seen it: with nothing broken, none takes as long. */
 const TEST_LIMIT_MS = 60_000;
 
-/** Runs these test files of a checkout, as far as the first test that fails. */
+/** Runs these test files of a checkout, one after the other, as far as the first test that fails. */
 export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<SuiteResult> {
   const folder = await mkdtemp(join(tmpdir(), 'waybell-mutants-jest-'));
   const outputFile = join(folder, 'result.json');
@@ -34,11 +34,13 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     `--testTimeout=${TEST_LIMIT_MS}`,
     // An open handle may keep the process from its end.
     '--forceExit',
+    `--testSequencer=${join(checkout, 'cli', 'test-run', 'gate-order.js')}`,
     '--testMatch=**',
     '--runTestsByPath',
     ...suites.map((suite) => join(checkout, suite)),
   ];
-  const said = await run(args, { cwd: checkout, env: { ...env, TEST_FIRST_FAILURE: join(folder, 'first-failure') } });
+  const inOrder = { TEST_FIRST_FAILURE: join(folder, 'first-failure'), TEST_ORDER: suites.join() };
+  const said = await run(args, { cwd: checkout, env: { ...env, ...inOrder } });
   const text = await readFile(outputFile, 'utf8').catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
   if (text === undefined) return { failed: [], unloaded: [...suites], said };
@@ -48,7 +50,9 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
       .filter(({ status }) => status === 'failed')
       .map((test) => ({ suite: name.slice(checkout.length + 1), test: nameOf(test) })),
   );
-  const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0).map(({ name }) => name);
+  const unloaded = testResults
+    .filter(({ assertionResults }) => assertionResults.length === 0)
+    .map(({ name }) => name.slice(checkout.length + 1));
   return { failed, unloaded, said };
 }
 
