@@ -41,7 +41,7 @@ export class PostgresStand implements WaitingStand {
     return new PostgresStand(await createTestDatabase(), poolSize);
   }
 
-  connect(poolSize: number, role: string, settings = WAITING_SETTINGS): Postgres {
+  connect(poolSize: number, role: string, settings: Record<string, string> = WAITING_SETTINGS): Postgres {
     return connectPostgres({ url: this.database.url, role, poolSize, settings, timeoutMs: PATIENT_MS, log: silentLog });
   }
 
