@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 
 /** Ends a test that will never pass; does not measure. */
 const LIMIT_MS = 120_000;
-const PAUSE_MS = 20;
+/** Bounds of the pause between two looks: it is a tenth of what was waited, as each look costs CPU that what is awaited needs. */
+const PAUSE_MS = { least: 20, most: 250 };
 
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
@@ -13,6 +14,7 @@ type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
  */
 export async function until<T>(what: string, look: Look<T>, follow = (): unknown => undefined): Promise<T> {
   let figure = follow();
+  const beganAt = performance.now();
   for (let deadline = performance.now() + LIMIT_MS; ;) {
     // Before `look`: a process that stood still until the limit has not looked since.
     const isLast = performance.now() > deadline;
@@ -33,7 +35,7 @@ export async function until<T>(what: string, look: Look<T>, follow = (): unknown
         `waited ${LIMIT_MS / 1_000} s without success until ${what}; seen last: ${last.join(', ') || 'nothing'}`,
       );
     }
-    await sleep(PAUSE_MS);
+    await sleep(Math.min(Math.max((performance.now() - beganAt) / 10, PAUSE_MS.least), PAUSE_MS.most));
   }
 }
 

@@ -53,7 +53,7 @@ async function onServer(url: string, work: (server: pg.Client) => Promise<unknow
  * Looks that are over sooner than an idle connection is closed by its pool: one left open is to be seen. They are counted,
  * because a connection that is closed while the machine stands still is not left open.
  */
-const LOOKS = 400;
+const LOOKS = 55;
 
 async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
   const open = `select application_name, state, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`;
