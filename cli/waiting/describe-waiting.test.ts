@@ -32,6 +32,9 @@ describe('describeEndpoint', () => {
     expect(describeEndpoint({ ...endpoint, why: ['paused'], shutSince: null }, nameOf)).toContain(
       '  paused  next try 2026-11-20T09:03:00.000Z  subscription s',
     );
+    expect(describeEndpoint({ ...endpoint, why: ['full', 'paused'], shutSince: null }, nameOf)).toContain(
+      '  full, paused  open  next try 2026-11-20T09:03:00.000Z  subscription s',
+    );
   });
 
   test('says of many that there are more, and of what a process has in hand no time', () => {
@@ -57,10 +60,10 @@ describe('describeInAll', () => {
 
   test('is a line for endpoints and one for destinations', () => {
     const endpoints = { rooms: 3, shut: 1, rows: 7, bytes: 2_048, oldestAt: at(1) };
-    const destinations = { rooms: 1, shut: 0, rows: 1, bytes: 10, oldestAt: at(2) };
+    const destinations = { rooms: 1, shut: 0, rows: 1, bytes: 3 * 2 ** 20, oldestAt: at(2) };
     expect(describeInAll({ endpoints, destinations })).toEqual([
       'waiting for endpoints: 7 deliveries, 2.0 KiB, oldest since 2026-11-20T09:01:00.000Z, for 3 endpoints (1 shut)',
-      'waiting for RabbitMQ: 1 publication, 10 bytes, oldest since 2026-11-20T09:02:00.000Z, for 1 destination',
+      'waiting for RabbitMQ: 1 publication, 3.0 MiB, oldest since 2026-11-20T09:02:00.000Z, for 1 destination',
     ]);
   });
 

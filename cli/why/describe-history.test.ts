@@ -89,6 +89,8 @@ describe('describeDelivery', () => {
       `${due} was due at 2026-11-20 09:01:00.000, 12 minutes ago, ${why}`,
     );
     expect(first(retrying, NINE + 5 * 3_600_000)).toContain(', 4 hours ago, ');
+    expect(first(retrying, NINE + 48 * 3_600_000)).toContain(', 47 hours ago, ');
+    expect(first(retrying, NINE + 49 * 3_600_000)).toContain(', 2 days ago, ');
     expect(first({ ...delivery, status: 'waiting' }, NINE + 200_000)).toBe(
       `delivery d: waiting for its first attempt, due at 2026-11-20 09:00:00.000, 3 minutes ago, ${why}`,
     );

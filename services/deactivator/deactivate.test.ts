@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { fatesOf } from '@waybell/line/testing/handled';
+import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { figuresOf } from '@waybell/runtime/testing/figures-of';
+import { until } from '@waybell/runtime/testing/until';
+import { announceDeactivations } from './announce-deactivations.ts';
 import { deactivate } from './deactivate.ts';
+import { startSweep } from './sweep.ts';
 
 const NOTHING = { kind: 'done', caused: [] };
 const delivered: DeliveryEnd = { delivery: 'd', subscription: 's', generation: 1, isDelivered: true, at: 1 };
@@ -27,5 +33,33 @@ describe('deactivate', () => {
     });
     await fatesOf(handle, [[exhausted, gone], [delivered]]);
     expect([noted, ended]).toEqual([[[exhausted, delivered]], [[gone]]]);
+  });
+});
+
+describe('what is switched off or held', () => {
+  const log = createLog({ service: 'test', level: 'silent' });
+
+  test('is counted by interface and rule', async () => {
+    const metrics = createMetrics('test');
+    const announce = announceDeactivations({ log, metrics });
+    const of = { subscription: 's', generation: 1, account: 'a', client: 'c', action: 'order.created', at: 1 };
+    announce({ kind: 'deactivated', ...of, interface: 'carrier', rule: 'window' });
+    const counted = (name: string, rule: string) => `waybell_deactivations_total{interface="${name}",rule="${rule}"}`;
+    expect(await figuresOf(metrics)).toEqual({
+      [counted('shipper', 'exhausted')]: 0,
+      [counted('shipper', 'window')]: 0,
+      [counted('carrier', 'exhausted')]: 0,
+      [counted('carrier', 'window')]: 1,
+    });
+  });
+
+  test('is shown while it is held', async () => {
+    const metrics = createMetrics('test');
+    let held = 2;
+    await using _ = startSweep({ switchOff: async () => ({ off: 1, held }), intervalMs: 1, log, metrics });
+    const isShown = async () => (await figuresOf(metrics))['waybell_deactivations_held'] === held;
+    await until('it is shown', isShown);
+    held = 0;
+    await until('it is held no more', isShown);
   });
 });

@@ -6,7 +6,11 @@ import type { Answer, Attempted } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { causedBy } from '@waybell/line/testing/handled';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
+import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { DeliveryMetrics } from './delivery-metrics.ts';
+import { watchEgress } from './egress/egress-metrics.ts';
+import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { countCallbacks } from './request/callback-metrics.ts';
 import { aDelivery } from './testing/delivery.ts';
 
 const HOUR_MS = 3_600_000;
@@ -158,3 +162,29 @@ async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[
   await handled;
   return [during, await ageIn(metrics)];
 }
+
+test('the metrics of endpoints tell each figure by its name', async () => {
+  const metrics = createMetrics('test');
+  const slots = { quick: 1, slow: 2, hung: 3, new: 4 };
+  const figures = { slots, inHand: 5, endpoints: 6, hung: 7, full: { full: 8, hung: 9, busy: 10 } };
+  watchEndpoints({ figures: () => figures }, metrics);
+  watchEgress({ isSuspected: true }, metrics);
+  const observer = countCallbacks(metrics);
+  observer.requested('shipper');
+  observer.connected('resumed');
+  expect(await figuresOf(metrics)).toEqual({
+    'waybell_endpoint_slots_used{trust="quick"}': 1,
+    'waybell_endpoint_slots_used{trust="slow"}': 2,
+    'waybell_endpoint_slots_used{trust="hung"}': 3,
+    'waybell_endpoint_slots_used{trust="new"}': 4,
+    waybell_endpoint_in_hand: 5,
+    waybell_endpoint_known: 6,
+    waybell_endpoint_hung: 7,
+    'waybell_endpoint_full_total{why="full"}': 8,
+    'waybell_endpoint_full_total{why="hung"}': 9,
+    'waybell_endpoint_full_total{why="busy"}': 10,
+    waybell_egress_suspected: 1,
+    'waybell_callback_requests_total{interface="shipper"}': 1,
+    'waybell_callback_connections_total{handshake="resumed"}': 1,
+  });
+});

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Message } from '@waybell/line/messages';
@@ -76,15 +77,23 @@ describe('routeEvents', () => {
   test('says that no client has subscribed', async () => {
     const caused = await route(anArrival(), {});
     expect(publishedOf(caused)).toEqual([]);
-    expect(recordOf(caused)).toMatchObject([{ deliveries: [], suppressed: [{ reason: 'no_subscription' }] }]);
+    const suppressed = [{ reason: 'no_subscription', account: SHIPPER }];
+    expect(recordOf(caused)).toMatchObject([{ deliveries: [], suppressed }]);
   });
 
   test('suppresses for one subscription without holding back the other', async () => {
-    const subscribed = [aSubscription({ isFeatureOn: false }), aSubscription({ guid: SECOND })];
+    const subscribed = [aSubscription({ isFeatureOn: false, client: 'other' }), aSubscription({ guid: SECOND })];
     const caused = await route(anArrival(), { [SHIPPER]: subscribed });
-    expect(recordOf(caused)).toMatchObject([
-      { deliveries: [{ subscription: SECOND }], suppressed: [{ reason: 'feature_off', subscription: FIRST }] },
-    ]);
+    // Only that client is told of it.
+    const suppressed = [{ reason: 'feature_off', account: SHIPPER, client: 'other', subscription: FIRST }];
+    expect(recordOf(caused)).toMatchObject([{ deliveries: [{ subscription: SECOND }], suppressed }]);
+  });
+
+  test('weighs an event by what it unpacks to', () => {
+    const payload = { order_guid: GUID, note: ' '.repeat(5_000) };
+    const { event, keptFor, bytes } = anArrival({ payload });
+    const { body } = keptFor(event.receivers);
+    expect(anArrival({}, { body: gzipSync(body), contentEncoding: 'gzip' }).bytes).toBe(bytes);
   });
 
   test('passes the trace on', async () => {
@@ -137,7 +146,8 @@ describe('routeEvents', () => {
 describe('repeatEvent', () => {
   test('records the same event as a duplicate', () => {
     const caused = repeatEvent(anArrival(), { isSame: true, at: NOW });
-    expect(recordOf(caused)).toMatchObject([{ event: GUID, deliveries: [], suppressed: [{ reason: 'duplicate' }] }]);
+    const suppressed = [{ reason: 'duplicate' }];
+    expect(recordOf(caused)).toMatchObject([{ event: GUID, at: NOW, deliveries: [], suppressed }]);
     expect(caused).toHaveLength(1);
   });
 

@@ -107,6 +107,24 @@ describe('routeEvents of an event for many', () => {
       expect(line.asked).toEqual([3, 1]);
     });
 
+    test('takes anew what it needs by then, and leaves all of it to others at its end', async () => {
+      const line = { subscribed: { [SHIPPER]: subscriptions } };
+      const handle = router((events) => finding(line.subscribed)(events));
+      const routeEight = () => Array.from({ length: 8 }, () => handled(handle, large));
+      const [first, ...others] = await Promise.all(routeEight());
+      line.subscribed = { [SHIPPER]: [aSubscription()] };
+      const waiting = handled(handle, large);
+      await settled();
+      line.subscribed = { [SHIPPER]: subscriptions };
+      const end = (caused: typeof first) => caused !== undefined && 'end' in caused && caused.end();
+      end(first);
+      for (const each of [...others, await waiting]) end(each);
+      let begun = 0;
+      for (const each of routeEight()) void each.then(() => (begun += 1));
+      await settled();
+      expect(begun).toBe(8);
+    });
+
     test('fails alone where they are not found again, and leaves the room to others', async () => {
       const { line, fates, giveRoom } = await aWaitingBatch();
       line.isAway = true;

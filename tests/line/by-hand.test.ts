@@ -1,7 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import { makeNotification } from '@waybell/delivery-log-service/make-notification';
+import {
+  aSubscription,
+  anArrival,
+  finding,
+  FIRST,
+  GUID,
+  publishedOf,
+  recordOf,
+  router,
+  SHIPPER,
+} from '@waybell/event-router/testing/an-arrival';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import type { Message } from '@waybell/line/messages';
+import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted } from '@waybell/line/outcomes';
+import { causedBy } from '@waybell/line/testing/handled';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { aLine } from './a-line.ts';
 import type { MemoryLine, Receiver } from './memory-line.ts';
 
@@ -143,4 +160,43 @@ describe('a test of a subscription', () => {
       expect(line.subscriptions.deactivations).toEqual([]);
     },
   );
+});
+
+describe('an event that is kept', () => {
+  const event = {
+    guid: GUID,
+    interface: 'shipper',
+    action: 'order.paid',
+    occurred_at: '2026-11-20T09:30:00Z',
+    parties: { shipper: SHIPPER },
+    payload: { order_guid: GUID },
+  };
+  const { guid: id, occurred_at: time, parties, payload } = event;
+  const cloudEvent = {
+    specversion: '1.0',
+    id,
+    source: '/a',
+    type: 'shipper.order.paid',
+    time,
+    data: { parties, payload },
+  };
+  const written = (json: object) => Buffer.from(JSON.stringify(json));
+  const ofCloud = { contentType: 'application/cloudevents+json' };
+
+  test.each<[string, Partial<Message>]>([
+    ['as it was', { body: written(event) }],
+    ['compressed', { body: gzipSync(written(event)), contentEncoding: 'gzip' }],
+    ['in UTF-16', { body: Buffer.from(`\uFEFF${JSON.stringify(event)}`, 'utf16le') }],
+    ['as a CloudEvent', { body: written(cloudEvent), ...ofCloud }],
+    ['as a compressed CloudEvent', { body: gzipSync(written(cloudEvent)), contentEncoding: 'gzip', ...ofCloud }],
+  ])('%s becomes the same notification later', async (_, message) => {
+    const caused = await causedBy(router(finding({ [SHIPPER]: [aSubscription()] })), anArrival({}, message));
+    const [sent] = publishedOf(caused);
+    const [record] = readOutcomes(writeOutcomes(recordOf(caused)));
+    if (record?.kind !== 'routed' || record.kept === undefined) throw new Error('nothing was kept');
+    const { body, contentType = null } = record.kept;
+    const kept = { body: Buffer.from(body), contentType, auditFieldSet: null };
+    expect(makeNotification({ delivery: messageGuid(GUID, FIRST) }, kept)?.body).toEqual(sent?.body);
+    expect(sent?.body).toBeDefined();
+  });
 });

@@ -215,7 +215,10 @@ describe('a replica', () => {
     const other = await stand.database.postgres.connect();
     await using postgres = stand.connect(1, role, { lock_timeout: '1ms' });
     const left = () =>
-      stand.sql(`select ${column} as guid from ${table} where ${column} in ($1, $2) and (${isDone}) is not true`, [held, free]);
+      stand.sql(`select ${column} as guid from ${table} where ${column} in ($1, $2) and (${isDone}) is not true`, [
+        held,
+        free,
+      ]);
     try {
       await other.query('begin');
       await other.query(`select from ${table} where ${column} = $1 for update`, [held]);
