@@ -186,9 +186,17 @@ describe('a receiver', () => {
     const slow = httpRequest(url, { method: 'POST', headers: { ...headers, 'content-length': 100 } });
     slow.write('{');
     const [response] = await once(slow, 'response');
-    expect(response.statusCode).toBe(408);
+    expect([response.statusCode, response.headers.connection]).toEqual([408, 'close']);
     response.resume();
     slow.on('error', () => undefined).destroy();
+  });
+
+  test('waits ten seconds for a body, and a minute for what is done with it, unless it is told otherwise', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    await aReceiver().receiver.fetch(signedRequest(about).to('http://receiver.example.com'));
+    const limits = timers.mock.calls.flatMap(([, ms, ...args]) => (args.includes('late') ? [ms] : []));
+    expect(limits).toEqual(expect.arrayContaining([10_000, 60_000]));
+    timers.mockRestore();
   });
 
   test.each([
@@ -227,6 +235,15 @@ describe('a receiver', () => {
       Buffer.from(Array.from({ length: 100_000 }, (_each, at) => at)),
     );
     expect(await readBody(bytes(100_001), limits)).toMatchObject({ reason: 'body_too_large' });
+  });
+
+  test('refuses a body that breaks off, as the request of somebody who went', async () => {
+    async function* broken() {
+      yield Buffer.from('{');
+      throw new Error('gone');
+    }
+    const limits = { maxBytes: 100, withinMs: LONG_MS };
+    expect(await readBody(broken(), limits)).toMatchObject({ reason: 'body_incomplete', status: 400 });
   });
 
   test.each([{ maxBodyBytes: NaN }, { bodyWithinMs: 0 }, { bodyWithinMs: 2 ** 31 }])(

@@ -46,6 +46,12 @@ describe('readNotification', () => {
     });
   });
 
+  test('takes what is said of no attempt for the first, and only a test for one', async () => {
+    expect(await read(without('x-webhook-attempt'))).toMatchObject({ attempt: 1 });
+    const { headers, body } = signedRequest(about);
+    expect(await read({ headers: { ...headers, 'x-webhook-test': 'false' }, body })).toMatchObject({ isTest: false });
+  });
+
   test.each([
     ['no signature', without('webhook-signature'), 'missing_signature', 401],
     ['no timestamp', without('webhook-timestamp'), 'missing_signature', 401],
@@ -113,6 +119,7 @@ describe('readNotification', () => {
     [[['v1a,abc', 'other', 'own']], 'notification'],
     [['other', 'own'], 'notification'],
     [[[...Array<string>(1_000).fill('v2,x'), 'own']], 'notification'],
+    [[[...Array<string>(9).fill('other'), 'own']], 'notification'],
     [[[...Array<string>(10).fill('other'), 'own']], ['signature_does_not_match', 401]],
     [['v1,'], ['signature_does_not_match', 401]],
   ])('looks at the signatures in the header, but not at very many: case %#', async (values, end) => {
@@ -198,6 +205,8 @@ describe('readNotification', () => {
     expect(await endOf(sign('[]'), signed)).toEqual(['not_a_notification', 400]);
     expect(await endOf(sign('{"action":7}'), signed)).toEqual(['not_a_notification', 400]);
     expect(await endOf(signedRequest(about), signed, 'shipper')).toEqual(['not_a_notification', 400]);
+    const detail = expect.stringContaining('is it of the carrier interface?');
+    expect(await read(signedRequest(about), signed, 'shipper')).toMatchObject({ detail });
   });
 
   test('hands over an action that is newer than the package', async () => {
@@ -235,6 +244,13 @@ describe('parseNotification', () => {
           kind: 'notification',
           notification: { action },
         });
+  });
+
+  test('takes what is nested as deeply as an event may be', () => {
+    const nested = `${'['.repeat(40)}${']'.repeat(40)}`;
+    const { body } = signedRequest({ ...about, change: { data: { id: 1, status: 'new' } } });
+    const parsed = parseNotification('carrier', body.replace('"new"', nested));
+    expect(parsed.kind === 'notification' && stringify(parsed.notification)).toContain(nested);
   });
 
   test('keeps every digit', () => {

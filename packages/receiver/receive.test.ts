@@ -30,6 +30,7 @@ function aReceiver(what: Partial<Options>) {
   const { receive } = receiving(options);
   return {
     troubles,
+    receive,
     ask: async (...args: Parameters<typeof receive>) => {
       const { status, body } = await receive(...args);
       // Every body is an object that says so.
@@ -41,6 +42,15 @@ function aReceiver(what: Partial<Options>) {
 describe('a receiver', () => {
   test('may be given a store that is undefined', async () => {
     expect(await aReceiver({ handle: jest.fn(), store: undefined }).ask(request())).toEqual([200, 'handled']);
+  });
+
+  test('waits for a minute at most unless it is told another time, and for as long as a timer can', async () => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    await aReceiver({ handle: jest.fn() }).ask(request());
+    await aReceiver({ handle: jest.fn(), handleWithinMs: 2 ** 31 - 1 }).ask(request());
+    const limits = timers.mock.calls.flatMap(([, ms, ...args]) => (args.includes('late') ? [ms] : []));
+    expect(new Set(limits)).toEqual(new Set([60_000, 1_000, 2 ** 31 - 1]));
+    timers.mockRestore();
   });
 
   test('is of one of two interfaces', () => {
@@ -60,7 +70,11 @@ describe('a receiver', () => {
     ['"toleranceS" must be a number above 0', { handle: jest.fn(), toleranceS: '300' }],
     ['"toleranceS" must be a number above 0', { handle: jest.fn(), toleranceS: Infinity }],
     ['"leaseMs" must be a number above 0', { handle: jest.fn(), store: { ...memoryStore(), leaseMs: undefined } }],
-    ['"store" has no renew', { handle: jest.fn(), store: { ...memoryStore(), renew: undefined } }],
+    ...['begin', 'renew', 'finish', 'fail'].map((name): [string, object] => [
+      `"store" has no ${name}`,
+      { handle: jest.fn(), store: { ...memoryStore(), [name]: undefined } },
+    ]),
+    ['"otherwise" must be a function', { on: { 'order.created': jest.fn() }, otherwise: 'x' }],
   ])('says at the start: %s', (message, what) => {
     expect(() => aReceiver(what as never)).toThrow(message);
   });
@@ -113,10 +127,10 @@ describe('receive', () => {
     let fail = (_error: Error): void => undefined;
     const { promise, reject } = Promise.withResolvers<void>();
     fail = reject;
-    const { ask } = aReceiver({ handle: () => promise });
+    const { ask, receive } = aReceiver({ handle: () => promise });
     const first = ask(request({ id: 'an-id' }));
     await until('it is at work', async () => (await ask(request({ id: 'an-id' })))[1] === 'in_progress');
-    expect(await ask(request({ id: 'an-id' }))).toEqual([503, 'in_progress']);
+    expect(await receive(request({ id: 'an-id' }))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     fail(new Error('no'));
     expect(await first).toEqual([500, 'failed']);
   });
@@ -126,7 +140,7 @@ describe('receive', () => {
     const handle = jest.fn(() => promise);
     const { ask, troubles } = aReceiver({ handle, handleWithinMs: 1 });
     expect(await ask(request({ id: 'an-id' }))).toEqual([503, 'failed']);
-    expect(troubles).toMatchObject([{ in: 'time limit' }]);
+    expect(troubles).toMatchObject([{ in: 'time limit', id: 'an-id', action: 'order.created' }]);
     resolve();
     await until('it is done', async () => (await ask(request({ id: 'an-id' })))[1] === 'repeated');
     expect(handle).toHaveBeenCalledTimes(1);
@@ -149,6 +163,32 @@ describe('receive', () => {
     expect(await ask(request({ action: 'order.teleported' }))).toEqual([200, 'handled']);
     expect(onUnknownAction.mock.calls).toMatchObject([[{ action: 'order.teleported', content: { data: {} } }]]);
     expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('has an action that is newer than the package come again where that hook fails', async () => {
+    const { ask, troubles } = aReceiver({ handle: jest.fn(), onUnknownAction: () => Promise.reject(new Error('no')) });
+    expect(await ask(request({ action: 'order.teleported' }))).toEqual([500, 'failed']);
+    expect(troubles).toMatchObject([{ in: 'work', error: new Error('no'), action: 'order.teleported' }]);
+  });
+
+  test('warns of each action that is newer than the package, once, where there is no hook', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    const { ask } = aReceiver({ handle: jest.fn() });
+    for (const action of ['order.teleported', 'order.teleported', 'order.shrunk'])
+      expect(await ask(request({ action }))).toEqual([200, 'handled']);
+    expect(warn.mock.calls.map(([text]) => String(text).match(/order\.\w+/)?.[0])).toEqual([
+      'order.teleported',
+      'order.shrunk',
+    ]);
+    warn.mockRestore();
+  });
+
+  test('has a test answered with 500 where what gets it fails', async () => {
+    const { ask, troubles } = aReceiver({ handle: jest.fn(), onTest: () => Promise.reject(new Error('no')) });
+    expect(await ask(request({ id: 'an-id', isTest: true }))).toEqual([500, 'failed']);
+    expect(troubles).toEqual([
+      { kind: 'failed', in: 'work', error: new Error('no'), id: 'an-id', action: 'order.created' },
+    ]);
   });
 
   test('keeps tests from the handler', async () => {
@@ -209,12 +249,15 @@ describe('where something else fails, a receiver', () => {
     const print = jest.spyOn(console, 'error').mockReturnValue();
     const { ask } = aReceiver({ handle: () => raise('no'), onTrouble: undefined as never });
     const wrong = { ...request(), body: '{}' };
-    for (const each of [wrong, wrong, { ...wrong, headers: {} }, request(), request()]) await ask(each);
+    const parsed = { ...wrong, body: {} };
+    for (const each of [wrong, wrong, { ...wrong, headers: {} }, request(), request(), parsed, parsed]) await ask(each);
     expect(print.mock.calls.map((words) => words.join(' '))).toEqual([
       expect.stringContaining('signature_does_not_match: it was signed with another secret'),
       expect.stringContaining('missing_id'),
       expect.stringContaining('work'),
       expect.stringContaining('work'),
+      expect.stringContaining('body_already_parsed'),
+      expect.stringContaining('body_already_parsed'),
     ]);
     print.mockRestore();
   });
@@ -250,10 +293,20 @@ describe('where something else fails, a receiver', () => {
     'answers 200 where it was handled and that cannot be recorded, as to do it again is worse: the store %s',
     async (_how, finish, message) => {
       const { ask, troubles } = aReceiver({ handle: jest.fn(), store: { ...memoryStore(), finish } });
-      expect(await ask(request())).toEqual([200, 'handled']);
-      expect(troubles).toMatchObject([{ in: 'store', error: { message } }]);
+      expect(await ask(request({ id: 'an-id' }))).toEqual([200, 'handled']);
+      expect(troubles).toMatchObject([{ in: 'store', error: { message }, id: 'an-id', action: 'order.created' }]);
     },
   );
+
+  test('answers 500 where the handler throws, though the store cannot be told that either', async () => {
+    const fail = () => Promise.reject(new Error('away'));
+    const { ask, troubles } = aReceiver({ handle: () => raise('no'), store: { ...memoryStore(), fail } });
+    expect(await ask(request())).toEqual([500, 'failed']);
+    expect(troubles).toMatchObject([
+      { in: 'store', error: new Error('away') },
+      { in: 'work', error: new Error('no') },
+    ]);
+  });
 
   test.each<[string, Partial<Store>]>([
     ['throws', { begin: () => raise('away') }],
@@ -313,13 +366,18 @@ describe('where something else fails, a receiver', () => {
     expect(troubles).toMatchObject([{ in: 'time limit' }]);
   });
 
-  test('renews the lease while it works, and not after', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  test.each(['ends well', 'fails'])('renews the lease while it works, and not after: what %s', async (how) => {
+    const intervals = jest.spyOn(globalThis, 'setInterval');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const renew = jest.fn(async () => undefined);
     const { ask } = aReceiver({ handle: () => promise, store: { ...memoryStore(), leaseMs: 3, renew } });
     const answered = ask(request());
     await until('it was renewed', () => renew.mock.calls.length > 2);
-    resolve();
+    // Not renewed once, it has two more chances.
+    expect(intervals.mock.calls).toEqual([[expect.any(Function), 1]]);
+    intervals.mockRestore();
+    if (how === 'fails') reject(new Error('no'));
+    else resolve();
     await answered;
     const count = renew.mock.calls.length;
     // Another is renewed three times meanwhile.
@@ -374,6 +432,13 @@ describe('a receiver that was made without secrets and tokens', () => {
     expect(
       await aFollower(knowing({ secrets: [secret], tokens: ['token'] })).statusOf({ token: 'token', secret: [] }),
     ).toBe(401);
+  });
+
+  test('has its own clock and tolerance', async () => {
+    const now = () => Date.UTC(2026, 10, 20);
+    const { statusOf } = aFollower(knowing({ secrets: [secret] }), { now, toleranceS: 10 });
+    const ages = await Promise.all([10, 11].map((ageS) => statusOf({ at: new Date(now() - ageS * 1_000) })));
+    expect([...ages, await statusOf()]).toEqual([200, 401, 401]);
   });
 
   test('waits for the first secrets with what comes before them', async () => {

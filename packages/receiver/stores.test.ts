@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -158,6 +158,7 @@ describe.each(kinds)('a store of %s', (kind) => {
     const { [kind]: store } = stores;
     const id = `${kind}-remembered`;
     const lease = await begin(store, id);
+    expect(await isKept(kind, id)).toBe(false);
     await store.renew(id, lease);
     expect(await isKept(kind, id)).toBe(false);
     await store.finish(id, lease);
@@ -238,6 +239,14 @@ describe('unless it is told other times', () => {
     await store.renew('an-id', 'a-lease');
     await store.finish('an-id', 'a-lease');
     expect([store.leaseMs, ...said.slice(0, 3)]).toEqual([5_000, 5_000, 5_000, WEEK_MS]);
+  });
+
+  test('a store of Redis has parts of a millisecond last a whole one: Redis takes no others', async () => {
+    said.splice(0);
+    const store = redisStore({ command, leaseMs: 0.4, keepMs: 1.4 });
+    await begin(store, 'an-id');
+    await store.finish('an-id', 'a-lease');
+    expect(said).toEqual([1, 2]);
   });
 
   test('recordOnce remembers for a week', async () => {
@@ -335,8 +344,9 @@ class AsyncPool extends pg.Pool {
 
 describe('the table of Postgres', () => {
   const insertOver = async (...ids: string[]) => {
-    for (const id of ids)
-      await database.postgres.query(`insert into waybell_received values ($1, gen_random_uuid(), now())`, [id]);
+    await database.postgres.query(`insert into waybell_received select unnest($1::text[]), gen_random_uuid(), now()`, [
+      ids,
+    ]);
   };
   const over = async () => {
     const { rows } = await database.postgres.query(
@@ -364,6 +374,18 @@ describe('the table of Postgres', () => {
     await inTransaction(pool, 'over-kept', async () => undefined, { keepMs: 2 * KEEP_MS });
     expect(await over()).not.toContain('over-4');
     expect(await readLeftMs('postgres', 'over-kept')).toBeGreaterThan(1.5 * KEEP_MS);
+  });
+
+  test('is rid of it at intervals, and at once of what is more than a statement deletes', async () => {
+    await using pool = new AsyncPool(database.url, 1);
+    const store = postgresStore(pool);
+    const finish = (id: string) => store.finish(id, 'a1a1a1a1-a1a1-4a1a-8a1a-a1a1a1a1a1a1');
+    await insertOver(...Array.from({ length: 1_001 }, (_, place) => `over-many-${place}`));
+    for (const id of ['first', 'second']) await finish(id);
+    expect((await over()).filter((id) => id.startsWith('over-many'))).toEqual([]);
+    await insertOver('over-many-more');
+    await finish('third');
+    expect(await over()).toContain('over-many-more');
   });
 
   test('may be made again where it is, and by several at once where it is not', async () => {
@@ -401,6 +423,18 @@ describe('inTransaction', () => {
     );
     expect(copies.filter(Boolean)).toHaveLength(1);
     expect(await done()).toEqual(['tx-a']);
+  });
+
+  test('gives a client back as it was, and as broken where it cannot even roll back', async () => {
+    const released: unknown[] = [];
+    const release = (isBroken?: boolean) => void released.push(isBroken);
+    const query = async () => ({ rows: [], command: 'COMMIT' });
+    const client = Object.assign(new EventEmitter(), { query, release });
+    const pool = { connect: async () => client };
+    expect(await inTransaction(pool, 'tx-f', async () => undefined)).toBe(false);
+    client.query = () => Promise.reject(new Error('lost'));
+    await expect(inTransaction(pool, 'tx-f', async () => undefined)).rejects.toThrow('lost');
+    expect([released, client.listenerCount('error')]).toEqual([[false, true], 0]);
   });
 
   test('leaves nothing of a connection that is lost in the middle, and another does it', async () => {
