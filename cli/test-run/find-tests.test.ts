@@ -47,6 +47,7 @@ describe('findTests', () => {
     const found = new Map(findTests(repository).map((file) => [file.path, file]));
     const needs = (path: string) => found.get(path)?.needs;
     expect(found.get('cli/test-run/find-tests.test.ts')).toEqual(aTest('cli/test-run/find-tests.test.ts'));
+    expect(found.get('apps/console/src/parts/words.test.ts')?.suite).toBe('gate');
     expect(needs('libs/stack/servers.test.ts')).toBe('servers');
     expect(needs('libs/line/operating/declare.test.ts')).toBe('servers');
     expect(needs('libs/line/run-step.test.ts')).toBe('a turn');

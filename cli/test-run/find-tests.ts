@@ -15,7 +15,7 @@ export type TestFile = { path: string; suite: Suite; needs: Needs; opensBrowser:
 
 /** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
 export function findTests(root: string, graph = new ImportGraph(root)): TestFile[] {
-  const paths = globSync('{bench,cli,libs,packages,services,tests}/**/*.test.ts', {
+  const paths = globSync('*/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });

@@ -1,12 +1,44 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/stack/stack-folder';
+import { problemsWithText } from '../../apps/console/src/parts/problem-texts.ts';
 import { marked } from './credentials-dialog.ts';
 import { expectReadable } from './page-checks.ts';
 import { asks, button, dialog, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken } from './stand.ts';
 
+/** Problems that the page cannot cause: its client is made from the document, and it follows no listener. */
+const NOT_CAUSED = [
+  'invalid-json',
+  'malformed-request',
+  'unknown-listener',
+  'already-listening',
+  'answered-too-late',
+  'listener-ended',
+  'no-answer',
+  'method-not-allowed',
+  'unsupported-media-type',
+  'headers-too-large',
+];
+
+/** Problems that only the page knows. */
+const OWN = ['unreachable'];
+
+const publishedKinds = (): string[] =>
+  ['openapi.json', 'admin-openapi.json'].flatMap((name) => {
+    const document = readFileSync(join(repository, 'docs', name), 'utf8');
+    return [...document.matchAll(/urn:waybell:problem:(?<kind>[a-z-]+)/g)].map(({ groups }) => groups?.['kind'] ?? '');
+  });
+
 export function problems(): void {
+  test('the console has words for every problem that it can be answered with, and for no other', () => {
+    const told = [...new Set(publishedKinds())].filter((kind) => !NOT_CAUSED.includes(kind));
+    expect([...problemsWithText].toSorted()).toEqual([...told, ...OWN].toSorted());
+  });
+
   describe('the console says of a problem', () => {
     test('what helps, in its own words, with the way there; what the API said is behind Details', async () => {
       const { token } = await anAccount('shipper');

@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { asGolden, goldenFile } from './golden.ts';
+import { asGolden, readGolden, RENDER, sealOf, writeGolden } from './golden.ts';
 import { BUILDING_LIMIT_MS, CHART, helm, render } from './helm.ts';
 import { REFUSED, VALUES } from './values.ts';
 
@@ -13,10 +12,10 @@ describe.each(Object.entries(VALUES))('the chart, with %s values,', (name, value
     expect(await helm(['lint', '--strict', CHART, '--values', '-'], { input: values })).toContain('0 chart(s) failed');
   });
 
-  test('is rendered as it was read last: GOLDEN=write ./waybell test tests/helm/chart', async () => {
-    const rendered = asGolden(await render(values));
-    if (process.env['GOLDEN'] === 'write') writeFileSync(goldenFile(name), rendered);
-    expect(rendered).toBe(readFileSync(goldenFile(name), 'utf8'));
+  test(`is rendered as it was read last: ${RENDER}`, async () => {
+    const text = asGolden(await render(values));
+    if (process.env['GOLDEN'] === 'write') writeGolden(name, text);
+    expect(readGolden(name)).toEqual({ seal: sealOf(text), text });
   });
 });
 

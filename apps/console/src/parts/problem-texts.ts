@@ -1,5 +1,15 @@
+/** The pages with a remedy, by the links to them. */
+export const WAYS = {
+  subscriptions: 'Open subscriptions',
+  credentials: 'Open credentials',
+  catalog: 'Open the catalog',
+  deliveries: 'Open deliveries',
+  accounts: 'Open accounts',
+  rejected: 'Open rejected',
+} as const;
+
 /** The page with the remedy: one of the console, or the sign-in. */
-export type WayOn = 'subscriptions' | 'credentials' | 'catalog' | 'deliveries' | 'accounts' | 'rejected' | 'sign-in';
+export type WayOn = keyof typeof WAYS | 'sign-in';
 
 /** The page's texts for a problem; without `help`, the API's own text follows the title. */
 export type ProblemText = { title: string; help: string; way?: WayOn };

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { ProblemAnswer } from '../api/problem.ts';
 import { placeOfClient, useClientInAddress } from '../session/acting.ts';
 import { signOut } from '../session/session.ts';
-import { fieldOf, textOfProblem, type WayOn } from './problem-texts.ts';
+import { fieldOf, textOfProblem, WAYS, type WayOn } from './problem-texts.ts';
 import { Foreign } from './text-block.tsx';
 
 export function Loading({ what }: { what: string }) {
@@ -61,15 +61,6 @@ function FieldName({ place }: { place: string }) {
   return place === '' || place === '#' ? null : <code>{place}</code>;
 }
 
-const PAGES: Readonly<Record<Exclude<WayOn, 'sign-in'>, string>> = {
-  subscriptions: 'Open subscriptions',
-  credentials: 'Open credentials',
-  catalog: 'Open the catalog',
-  deliveries: 'Open deliveries',
-  accounts: 'Open accounts',
-  rejected: 'Open rejected',
-};
-
 const OF_OPERATORS: readonly WayOn[] = ['accounts', 'rejected'];
 
 /** Outside of the router too; to the client's own page, where an operator acts for it. */
@@ -83,7 +74,7 @@ function OnwardLink({ way }: { way: WayOn }) {
     );
   }
   const isOfClient = client !== undefined && !OF_OPERATORS.includes(way);
-  return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{PAGES[way]}</a>;
+  return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{WAYS[way]}</a>;
 }
 
 /** The API's text, for a caller of the API, and the id by which support finds the request. */

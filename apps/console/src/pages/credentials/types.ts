@@ -24,6 +24,23 @@ export function callsOf({ subscriptions }: Credentials): string {
   return `used by ${subscriptions.toLocaleString()} subscription${subscriptions === 1 ? '' : 's'}`;
 }
 
+const DAY_MS = 86_400_000;
+/** Days before its end at which the platform gets a notice. */
+const SOON_DAYS = 30;
+
+/** What is left of a certificate, in days, and what that means: marked once it has to be replaced. */
+export function certificateEnd(leftMs: number): { isMarked: boolean; words: string; more: string } {
+  if (leftMs <= 0) return { isMarked: true, words: `Expired ${inDays(-leftMs)} ago`, more: ': receivers refuse it' };
+  const isMarked = leftMs < SOON_DAYS * DAY_MS;
+  return { isMarked, words: `Expires in ${inDays(leftMs)}`, more: isMarked ? ': replace it before then' : '' };
+}
+
+function inDays(ms: number): string {
+  const days = Math.floor(ms / DAY_MS);
+  if (days === 0) return 'less than a day';
+  return days === 1 ? '1 day' : `${days.toLocaleString()} days`;
+}
+
 /** The host of what was typed, with its port where that is not the usual one: of a URL too. What is neither stays as it is. */
 export function hostOf(typed: string): string {
   const text = typed.trim();

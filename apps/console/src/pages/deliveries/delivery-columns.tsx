@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TableColumn } from '../../parts/data-table.tsx';
-import { Moment, writtenDuration } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { writtenDuration } from '../../parts/time.ts';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { standingOf } from '../find/types.ts';

@@ -1,7 +1,8 @@
 import { useId, useState, type SyntheticEvent } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { periodFrom, PeriodField } from '../../parts/period-field.tsx';
-import { statusWord } from '../../parts/status.tsx';
+import { PeriodField } from '../../parts/period-field.tsx';
+import { periodFrom } from '../../parts/time.ts';
+import { statusWord } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { ListFilter } from './types.ts';
 

@@ -1,21 +1,7 @@
-import { statusWord } from '../../parts/status.tsx';
-import { writtenHere } from '../../parts/moment.tsx';
+import { FILTERS, statusWord } from '../../parts/words.ts';
+import { writtenHere } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
 import type { ListFilter } from './types.ts';
-
-const NAMES: Readonly<Record<keyof ListFilter, string>> = {
-  status: 'Status',
-  action: 'Action',
-  subscription: 'Subscription',
-  endpoint: 'Endpoint',
-  reason: 'Reason',
-  key: 'Key',
-  guid: 'Guid',
-  since: 'From',
-  until: 'To',
-  account: 'Account',
-  client: 'Client',
-};
 
 type FilterChipsProps = {
   filter: ListFilter;
@@ -35,7 +21,7 @@ export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
       {set.map(([name, value]) => (
         <button key={name} type="button" onClick={() => narrow({ [name]: '' })}>
           <span className="sr">Remove </span>
-          {NAMES[name]}: <Foreign text={written(name, value)} /> <span aria-hidden="true">✕</span>
+          {FILTERS[name]}: <Foreign text={written(name, value)} /> <span aria-hidden="true">✕</span>
         </button>
       ))}
     </div>

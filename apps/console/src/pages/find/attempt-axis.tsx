@@ -1,9 +1,8 @@
-import { inUtc, writtenDuration } from '../../parts/moment.tsx';
-import { statusWord } from '../../parts/status.tsx';
+import { inUtc, writtenDuration } from '../../parts/time.ts';
+import { BY_HAND, statusWord } from '../../parts/words.ts';
 import { useNow } from '../../parts/use-now.ts';
 import { isUnderWay, type Attempt, type Delivery } from './types.ts';
 
-const BY_HAND = { resend: 'Resend', test: 'Test' };
 /** An attempt that is late by more is not just about to be made. */
 const LATE_MS = 60_000;
 

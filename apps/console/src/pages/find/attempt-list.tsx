@@ -1,5 +1,6 @@
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment, writtenDuration } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { writtenDuration } from '../../parts/time.ts';
 import { Status } from '../../parts/status.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
 import { AttemptTiming } from './attempt-timing.tsx';

@@ -1,19 +1,9 @@
 import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
-import { ruleInWords } from '../../parts/rule-in-words.ts';
+import { ruleInWords, WAITING } from '../../parts/words.ts';
 import type { Delivery } from './types.ts';
 
 type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
-
-const WAITING: Readonly<Record<NonNullable<Reasons['waiting']>['why'], string>> = {
-  full: 'its endpoint answers, and takes no more at once.',
-  hung: 'its endpoint does not answer.',
-  busy: 'its endpoint said that it was too much (429 or 503).',
-  paused: 'its subscription is paused by its client.',
-  stopped: 'its subscription, or its host, is stopped by the operator.',
-  egress: "Waybell's own network has no way out.",
-  open: 'a request of it is under way.',
-};
 
 /** Why a delivery stands as it does, what helps, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
@@ -29,7 +19,7 @@ export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeA
       {remedy !== undefined && <p>{remedy}</p>}
       {waiting !== undefined && (
         <p>
-          Waiting since <Moment at={waiting.since} />: {WAITING[waiting.why]}
+          Waiting since <Moment at={waiting.since} />: {WAITING[waiting.why][0]}
         </p>
       )}
       {deactivation !== undefined && (

@@ -15,3 +15,18 @@ export const isUnderWay = ({ status }: Pick<Delivery, 'status'>): boolean =>
 /** How it stands, for people: what waits for its endpoint waits, whichever attempt is due. */
 export const standingOf = ({ waiting, status }: Pick<Delivery, 'status' | 'waiting'>): string =>
   waiting === undefined ? status : 'waiting';
+
+/** The phases of an attempt that took so long in all, without those that took no time. `shade`: which it is. */
+export function phasesOf(attempt: Attempt, wholeMs: number) {
+  const { dns_ms: dns = 0, connect_ms: connect = 0, tls_ms: tls = 0, first_byte_ms: first } = attempt;
+  const connected = dns + connect + tls;
+  return [
+    { name: 'DNS', ms: dns },
+    { name: 'connect', ms: connect },
+    { name: 'TLS', ms: tls },
+    { name: 'waiting (TTFB)', ms: Math.max(0, (first ?? wholeMs) - connected) },
+    { name: 'response', ms: first === undefined ? 0 : Math.max(0, wholeMs - first) },
+  ]
+    .map((part, shade) => ({ ...part, shade }))
+    .filter(({ ms }) => ms > 0);
+}

@@ -3,7 +3,7 @@ import type { LiveState } from '../../api/live.ts';
 import { LongList } from '../../parts/long-list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
-import { statusWord } from '../../parts/status.tsx';
+import { FEED, statusWord } from '../../parts/words.ts';
 import { isWriting } from '../../shell.tsx';
 import { FeedColumns, FeedLine } from './feed-line.tsx';
 import { useFeed } from './use-feed.ts';
@@ -76,12 +76,10 @@ function Standing({ state, isPaused }: { state: LiveState; isPaused: boolean }) 
   return (
     <span className="standing" role="status">
       <span className={`dot ${isLive ? 'good' : ''}`} aria-hidden="true" />
-      {isPaused ? 'Paused' : NAMES[state.kind]}
+      {isPaused ? 'Paused' : FEED[state.kind]}
     </span>
   );
 }
-
-const NAMES = { connecting: 'Connecting …', live: 'Live', broken: 'Interrupted' };
 
 function usePause() {
   const [isPaused, setPaused] = useState(false);

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { components } from '../../api/client-api.d.ts';
 import type { TableColumn } from '../../parts/data-table.tsx';
-import type { Period } from '../../parts/period-field.tsx';
+import type { Period } from '../../parts/time.ts';
 import { Status } from '../../parts/status.tsx';
 
 export type MissedOfAction = components['schemas']['MissedOfAction'];

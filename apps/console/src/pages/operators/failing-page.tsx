@@ -6,6 +6,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { STRETCHES } from '../../parts/words.ts';
 import { AccountLink, WhyLink } from './links.tsx';
 import { StopHost } from './stops/stop-host.tsx';
 import type { Failing } from './types.ts';
@@ -14,17 +15,12 @@ import { WaitingEndpoints } from './waiting-endpoints.tsx';
 type FailingOriginRow = Failing['origins']['objects'][number] & Pick<Failing, 'since'>;
 type UndeliveredRow = Failing['undelivered']['objects'][number];
 
-const STRETCHES = [
-  { name: '15 minutes', ms: 900_000 },
-  { name: '1 hour', ms: 3_600_000 },
-  { name: '24 hours', ms: 86_400_000 },
-] as const;
 const LOOK_EVERY_MS = 10_000;
 const MOST = 200;
 
 /** Lists the origins at which attempts fail most, and the oldest unfinished deliveries. */
 export function FailingPage() {
-  const [ms, setMs] = useState<number>(STRETCHES[1].ms);
+  const [ms, setMs] = useState<number>(STRETCHES['1 hour']);
   const failing = useTold(
     ['failing', ms],
     ({ operator }) =>
@@ -46,7 +42,7 @@ function Stretches({ chosen, choose }: { chosen: number; choose: (ms: number) =>
   return (
     <div className="tools" role="group" aria-label="In the last">
       <span aria-hidden="true">In the last</span>
-      {STRETCHES.map(({ name, ms }) => (
+      {Object.entries(STRETCHES).map(([name, ms]) => (
         <button
           key={ms}
           type="button"

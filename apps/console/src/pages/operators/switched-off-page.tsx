@@ -3,7 +3,7 @@ import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
-import { ruleInWords } from '../../parts/rule-in-words.ts';
+import { ruleInWords } from '../../parts/words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';

@@ -3,6 +3,7 @@ import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { WAITING } from '../../parts/words.ts';
 import { AccountLink } from './links.tsx';
 import { RoomState } from './room-state.tsx';
 import { StopHost } from './stops/stop-host.tsx';
@@ -15,7 +16,7 @@ export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEnd
 }
 
 /** Statuses of deliveries that wait for an endpoint, for the first attempt or another. */
-export const WAITING = 'waiting,retrying';
+export const WAITING_STATUSES = 'waiting,retrying';
 
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
 
@@ -25,16 +26,6 @@ const whichOf = ({
   url,
 }: Pick<WaitingEndpoint, 'subscription_guids' | 'url'>) =>
   subscription !== undefined && other === undefined ? { subscription } : url === null ? {} : { endpoint: url };
-
-const WHY: Readonly<Record<WaitingEndpoint['why'][number], string>> = {
-  full: 'at its limit of open requests',
-  hung: 'not answering',
-  busy: 'answered 429 or 503',
-  paused: 'paused by the client',
-  stopped: 'stopped by an operator',
-  egress: 'our network has no way out',
-  open: 'request under way',
-};
 
 const columns: readonly TableColumn<WaitingEndpoint>[] = [
   {
@@ -52,7 +43,7 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     value: ({ why }) => why.join(),
     cell: (room) => (
       <>
-        <span className="phrase">{room.why.map((each) => WHY[each]).join(', ')}</span>
+        <span className="phrase">{room.why.map((each) => WAITING[each][1]).join(', ')}</span>
         <RoomState room={room} />
       </>
     ),
@@ -62,7 +53,7 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     isNumber: true,
     value: ({ deliveries }) => deliveries,
     cell: ({ account, deliveries, is_complete, ...room }) => (
-      <Link to="/deliveries" search={{ status: WAITING, account: account.guid, ...whichOf(room) }}>
+      <Link to="/deliveries" search={{ status: WAITING_STATUSES, account: account.guid, ...whichOf(room) }}>
         {is_complete ? '' : 'more than '}
         {deliveries.toLocaleString()}
       </Link>

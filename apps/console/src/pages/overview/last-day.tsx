@@ -1,6 +1,7 @@
 import type { components } from '../../api/client-api.d.ts';
-import { writtenHere } from '../../parts/moment.tsx';
-import { HealthBars, HealthLink, KindMark, KINDS, NAMES, sumOf } from '../subscriptions/health.tsx';
+import { writtenHere } from '../../parts/time.ts';
+import { HEALTH } from '../../parts/words.ts';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from '../subscriptions/health.tsx';
 import type { HealthBucket } from '../subscriptions/use-subscription-rows.ts';
 
 type LastDayProps = { since: string; actions: readonly components['schemas']['StatisticsOfAction'][] };
@@ -21,7 +22,7 @@ export function LastDay({ since, actions }: LastDayProps) {
               <HealthLink kind={kind} since={since}>
                 <strong>{sumOf(buckets, kind).toLocaleString()}</strong>
                 <span>
-                  <KindMark kind={kind} /> {NAMES[kind]}
+                  <KindMark kind={kind} /> {HEALTH[kind]}
                 </span>
               </HealthLink>
             </li>

@@ -1,10 +1,10 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { writtenDuration } from '../../parts/moment.tsx';
+import { writtenDuration } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { counted } from '../../parts/counted.ts';
-import { WAITING } from '../operators/waiting-endpoints.tsx';
+import { WAITING_STATUSES } from '../operators/waiting-endpoints.tsx';
 import type { AccountName, Overview } from '../operators/types.ts';
 
 /** The figures, each with the way to what it counts. */
@@ -58,7 +58,7 @@ function Waiting({
     <Tile
       name="Waiting for an endpoint"
       figure={deliveries.toLocaleString()}
-      to={{ to: '/deliveries', search: { status: WAITING } }}
+      to={{ to: '/deliveries', search: { status: WAITING_STATUSES } }}
     >
       {counted(endpoints, 'endpoint')}, {shut.toLocaleString()} taking nothing
       {oldestAt !== null && <>, oldest {writtenDuration(now - Date.parse(oldestAt))}</>}

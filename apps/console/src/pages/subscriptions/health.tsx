@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { writtenHere } from '../../parts/moment.tsx';
+import { writtenHere } from '../../parts/time.ts';
+import { HEALTH } from '../../parts/words.ts';
 import type { HealthBucket } from './use-subscription-rows.ts';
 
-export const KINDS = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
-export type HealthKind = (typeof KINDS)[number];
-export const NAMES = { delivered: 'delivered', retried: 'retried', given_up: 'given up', suppressed: 'not sent' };
+export type HealthKind = keyof typeof HEALTH;
+// Their order is that of the table.
+export const KINDS = Object.keys(HEALTH) as HealthKind[];
 
 const HEIGHT = 40;
 const STEP = 10;
@@ -13,7 +14,7 @@ const STEP = 10;
 /** The last 24 hours, an hour a bar: how many were delivered, retried, given up and not sent. */
 export function HealthBars({ buckets }: { buckets: readonly HealthBucket[] }) {
   const highest = Math.max(1, ...buckets.map(total));
-  const inWords = KINDS.map((kind) => `${sumOf(buckets, kind)} ${NAMES[kind]}`).join(', ');
+  const inWords = KINDS.map((kind) => `${sumOf(buckets, kind)} ${HEALTH[kind]}`).join(', ');
   return (
     <svg
       className="bars"
@@ -38,7 +39,7 @@ function Bar({ bucket, x, highest }: { bucket: HealthBucket; x: number; highest:
   });
   return (
     <g>
-      <title>{`${writtenHere(bucket.at)}: ${KINDS.map((kind) => `${bucket[kind]} ${NAMES[kind]}`).join(', ')}`}</title>
+      <title>{`${writtenHere(bucket.at)}: ${KINDS.map((kind) => `${bucket[kind]} ${HEALTH[kind]}`).join(', ')}`}</title>
       {parts.map(({ kind, height, y }) => (
         <rect key={kind} className={kind} x={x} y={y} width={STEP - 2} height={height} />
       ))}

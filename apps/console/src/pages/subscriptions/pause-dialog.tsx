@@ -2,15 +2,15 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
-import { writtenHere } from '../../parts/moment.tsx';
+import { writtenHere } from '../../parts/time.ts';
 import { useTell } from '../../parts/notices.tsx';
 import { Failed } from '../../parts/states.tsx';
+import { PAUSES } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import { useSubscriptionChange, type Subscription } from './subscribing.ts';
 
 type PauseProps = { subscription: Subscription; close: () => void };
 
-const MINUTES = { '15 minutes': 15, '1 hour': 60, '4 hours': 240, '12 hours': 720 } as const;
 /** How long that is, the API knows: a day, unless it is set otherwise. */
 const LONGEST = 'The longest (1 day)';
 const A_TIME = 'Until …';
@@ -44,7 +44,7 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
         <p>Deliveries wait and are sent when the pause ends. A pause never switches a subscription off.</p>
         <label htmlFor="pause-length">Pause for</label>
         <select id="pause-length" value={length} onChange={(event) => setLength(event.target.value)}>
-          {[...Object.keys(MINUTES), LONGEST, A_TIME].map((each) => (
+          {[...Object.keys(PAUSES), LONGEST, A_TIME].map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>
@@ -69,6 +69,6 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
 
 function endOf(length: string, time: string): Date | undefined {
   if (length === A_TIME) return new Date(time);
-  const minutes = Object.entries(MINUTES).find(([name]) => name === length)?.[1];
-  return minutes === undefined ? undefined : new Date(Date.now() + minutes * 60_000);
+  const ms = Object.entries(PAUSES).find(([name]) => name === length)?.[1];
+  return ms === undefined ? undefined : new Date(Date.now() + ms);
 }

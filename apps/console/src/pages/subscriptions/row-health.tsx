@@ -1,4 +1,5 @@
-import { HealthBars, HealthLink, KindMark, KINDS, NAMES, sumOf } from './health.tsx';
+import { HEALTH } from '../../parts/words.ts';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from './health.tsx';
 import type { ListedSubscription } from './use-subscription-rows.ts';
 
 /** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
@@ -12,7 +13,7 @@ export function RowHealth({ row: { subscription, buckets } }: { row: ListedSubsc
       <span className="counts">
         {counts.map(({ kind, sum }) => (
           <HealthLink key={kind} kind={kind} since={first.at} action={subscription.action}>
-            <KindMark kind={kind} /> {sum.toLocaleString()} {NAMES[kind]}
+            <KindMark kind={kind} /> {sum.toLocaleString()} {HEALTH[kind]}
           </HealthLink>
         ))}
       </span>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
-import { ruleInWords } from '../../parts/rule-in-words.ts';
+import { ruleInWords } from '../../parts/words.ts';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { MOST_RETRYING, type ListedSubscription } from './use-subscription-rows.ts';

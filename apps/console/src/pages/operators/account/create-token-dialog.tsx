@@ -5,14 +5,12 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { FaultsOf } from '../../../parts/faults.tsx';
 import { Field } from '../../../parts/field.tsx';
+import { SCOPES } from '../../../parts/words.ts';
 import { useSignedIn } from '../../../session/session.ts';
 import type { Scope } from '../types.ts';
 
-const SCOPES: readonly { scope: Scope; meaning: string }[] = [
-  { scope: 'webhooks:read', meaning: 'see subscriptions and deliveries' },
-  { scope: 'webhooks:write', meaning: 'change subscriptions, test, resend and replay' },
-  { scope: 'admin', meaning: "the operators' interface" },
-];
+// They are the interface's.
+const ALL = Object.keys(SCOPES) as Scope[];
 
 /** Makes an access token and shows it, this once. */
 export function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
@@ -93,7 +91,7 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
   return (
     <fieldset>
       <legend>Scopes</legend>
-      {SCOPES.map(({ scope, meaning }) => (
+      {ALL.map((scope) => (
         <label key={scope} className="choice">
           <input
             type="checkbox"
@@ -102,7 +100,7 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
               choose(target.checked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
             }
           />
-          <code>{scope}</code> <span className="small">{meaning}</span>
+          <code>{scope}</code> <span className="small">{SCOPES[scope]}</span>
         </label>
       ))}
     </fieldset>

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
-import { localOf } from '../../../parts/moment.tsx';
+import { localOf } from '../../../parts/time.ts';
 
 const route = getRouteApi('/audit');
 

@@ -39,6 +39,22 @@ describe('a change in words', () => {
     ],
     ['Created console link', 'console-link.created', { scopes: ['webhooks:read'] }],
     ['widget.spun', 'widget.spun', {}],
+    ['Name removed', 'account.changed', { name: null }],
+    ['Features: none', 'account.changed', { features: [] }],
+    ['Switched off', 'subscription.changed', { is_active: false, deactivation_rule: null }],
+    ['Audit fields changed', 'subscription.changed', { audit_field_set: ['price'] }],
+    ['Created access token', 'token.created', {}],
+    ['Created signing secret', 'signing-secret.created', {}],
+    ['Created credentials', 'credentials.created', {}],
+    ['Deleted credentials', 'credentials.deleted', {}],
+    ['Changed credentials', 'credentials.changed', {}],
+    ['Created replay of order.* from <a> to <b>', 'replay.created', { action: 'order.*', since: 'a', until: 'b' }],
+    ['Sent a test of order.paid', 'test.created', { action: 'order.paid' }],
+    [
+      'Switched on, URL changed to https://b.test, Resumed',
+      'subscription.changed',
+      { paused_until: null, callback_origin: 'https://b.test', is_active: true },
+    ],
   ])('is %p for %s', (words, what, details) => {
     expect(said(what, details)).toBe(words);
   });

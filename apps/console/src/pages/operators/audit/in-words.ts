@@ -1,4 +1,4 @@
-import { ruleInWords } from '../../../parts/rule-in-words.ts';
+import { ruleInWords } from '../../../parts/words.ts';
 import type { Change } from '../types.ts';
 
 type Details = Readonly<Record<string, unknown>>;

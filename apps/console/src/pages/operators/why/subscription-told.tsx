@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Moment } from '../../../parts/moment.tsx';
-import { ruleInWords } from '../../../parts/rule-in-words.ts';
+import { ruleInWords } from '../../../parts/words.ts';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { AccountLink, ClientLink } from '../links.tsx';
 import { StopButton } from '../stops/stop-button.tsx';
