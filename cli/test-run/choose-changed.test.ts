@@ -12,7 +12,8 @@ const aTest = (path: string, what: Partial<TestFile> = {}): TestFile => ({
 
 const SYSTEM = 'tests/system/system.test.ts';
 const TEXTS = 'tests/repository/texts.test.ts';
-const PAGES = 'tests/console/operators.test.ts';
+const CLIENTS = 'tests/console/clients.test.ts';
+const OPERATORS = 'tests/console/operators.test.ts';
 const CHART = 'tests/helm/chart.test.ts';
 
 /** How far each test is from each file. */
@@ -31,7 +32,8 @@ const choose = (changed: string[], what: Partial<Choose> = {}) => {
     changed,
     tests: [
       aTest(SYSTEM, { needs: 'a stack' }),
-      aTest(PAGES, { needs: 'a stack', opensBrowser: true }),
+      aTest(CLIENTS, { needs: 'a stack', opensBrowser: true }),
+      aTest(OPERATORS, { needs: 'a stack', opensBrowser: true }),
       aTest(TEXTS),
       aTest(CHART),
       aTest('far.test.ts'),
@@ -79,7 +81,8 @@ describe('of the tests of the gate that see a change', () => {
   });
 
   test('a page is opened in a browser, and the chart rendered, whatever they are read by', () => {
-    expect(choose(['apps/console/src/page.tsx'])).toEqual([[PAGES], [], []]);
+    expect(choose(['apps/console/src/page.tsx'])).toEqual([[CLIENTS], [OPERATORS], []]);
+    expect(choose(['apps/console/src/operators/stops/page.tsx'])).toEqual([[OPERATORS], [CLIENTS], []]);
     expect(choose(['deploy/helm/waybell/templates/jobs.yaml'])).toEqual([[CHART], [], []]);
   });
 

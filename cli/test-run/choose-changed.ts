@@ -84,24 +84,26 @@ const PACKAGE = /^packages\//;
 
 /** A test whose name shares words with the file's counts as nearer. */
 function lookAt(path: string, test: TestFile, away: number): Look {
-  const words = wordsOf(path).filter((word) => wordsOf(test.path).includes(word)).length;
-  const look = (rank: number, nearer = DISTANCE.named) => ({ test, path, rank, distance: away - words * nearer });
+  const shared = (parts: number) => wordsOf(path, parts).filter((word) => wordsOf(test.path, 2).includes(word)).length;
+  const words = shared(2);
+  const look = (rank: number, distance: number) => ({ test, path, rank, distance });
   if (OF_TEXTS.test(test.path) && CODE.test(path) && dirname(path) !== dirname(test.path))
-    return look(away < FARTHEST ? RANK.text : RANK.blind);
-  if (away < DISTANCE.named) return look(RANK.imported, DISTANCE.imported);
+    return look(away < FARTHEST ? RANK.text : RANK.blind, away);
+  if (away < DISTANCE.named) return look(RANK.imported, away - words);
   const opened = OPENED.find(({ what }) => what.test(path));
-  if (opened !== undefined) return { ...look(opened.isOpenedBy(test) ? RANK.run : RANK.blind), distance: -words };
-  if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return { ...look(RANK.named), distance: 0 };
-  if (away >= FARTHEST) return look(RANK.blind);
+  // Of a page also the folders say whose it is.
+  if (opened !== undefined) return look(opened.isOpenedBy(test) ? RANK.run : RANK.blind, -shared(Infinity));
+  if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return look(RANK.named, 0);
+  if (away >= FARTHEST) return look(RANK.blind, away);
   const isWhole = test.needs === 'a stack' && test.path.startsWith('tests/system/');
-  return look(isWhole || words > 0 ? RANK.run : RANK.named);
+  return look(isWhole || words > 0 ? RANK.run : RANK.named, away - words * DISTANCE.named);
 }
 
-/** Of its name and its folder's. */
-const wordsOf = (path: string): string[] =>
+/** Of its name and of the folders that it is in, as many as wanted. */
+const wordsOf = (path: string, parts: number): string[] =>
   path
     .split('/')
-    .slice(-2)
+    .slice(-parts)
     .join('-')
     .split(/[-.]/)
     .filter((word) => word.length > 2 && word !== 'test');

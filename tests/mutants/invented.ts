@@ -49,20 +49,27 @@ export class Invented implements AsyncDisposable {
     });
   }
 
-  /** A suite that fails, or does not load, where nothing is broken sees nothing: the others are asked. */
-  async tryOut(mutant: Mutant, checkout: string): Promise<Verdict> {
-    const suites = mutant.seenBy.filter((suite) => this.#isSound.get(suite) !== false);
+  /**
+   * A suite that fails where nothing is broken sees nothing, nor does one that fails once and not again: the others are asked. Of
+   * those without servers no test is as fickle.
+   */
+  async tryOut(mutant: Mutant, checkout: string, unseeing: readonly string[] = []): Promise<Verdict> {
+    const suites = mutant.seenBy.filter((suite) => this.#isSound.get(suite) !== false && !unseeing.includes(suite));
     if (suites.length === 0) return { isSeen: false, how: `opened by no test\n${inTable(mutant)}` };
     const env = await this.#environment(suites, checkout);
+    const tryWith = (seenBy: string[]) => tryOut({ ...mutant, seenBy }, checkout, env);
     try {
-      const verdict = await tryOut({ ...mutant, seenBy: suites }, checkout, env);
-      if (verdict.by === undefined) return { isSeen: false, how: `${verdict.how}\n${inTable(mutant)}` };
-      if (await this.#passes(verdict.by, checkout, env)) return { ...verdict, isSeen: true };
+      const verdict = await tryWith(suites);
+      const { by } = verdict;
+      if (by === undefined) return { isSeen: false, how: `${verdict.how}\n${inTable(mutant)}` };
+      const isFickle = this.#tests.some(({ path, needs }) => path === by && needs !== 'nothing');
+      if ((await this.#passes(by, checkout, env)) && (!isFickle || (await tryWith([by])).by === by))
+        return { ...verdict, isSeen: true };
+      return await this.tryOut(mutant, checkout, [...unseeing, by]);
     } catch (error) {
       if (error instanceof NotMigrated) return { isSeen: true, how: error.message };
       throw error;
     }
-    return this.tryOut(mutant, checkout);
   }
 
   async #passes(suite: string, checkout: string, env: NodeJS.ProcessEnv): Promise<boolean> {

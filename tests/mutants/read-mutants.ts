@@ -6,7 +6,7 @@ export type Mutant = {
   name: string;
   promise: string;
   file: string;
-  /** Test files of which at least one must fail; none for what nobody could see, for the reason that the promise gives. */
+  /** Test files of which at least one must fail; none ("seen by nobody") for what no user could see, for the reason that `promise` gives. */
   seenBy: string[];
   /** Lines that are there once, one after the other, however they are indented. */
   find: string[];

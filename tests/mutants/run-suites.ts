@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { signalQuietly } from '@waybell/stack/process-identity';
 
 export type SuiteRun = { checkout: string; suites: readonly string[]; env?: NodeJS.ProcessEnv | undefined };
 
 /** Tests that failed, and suites that did not even load; and what jest said. */
-export type SuiteResult = { failed: { suite: string; test: string }[]; unloaded: string[]; said: string };
+export type SuiteResult = { failed: { suite: string; test: string; why: string }[]; unloaded: string[]; said: string };
 
 type Assertion = { status: string; fullName: string; failureMessages: string[] };
 type JestReport = {
@@ -48,7 +49,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   const failed = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
-      .map((test) => ({ suite: name.slice(checkout.length + 1), test: nameOf(test) })),
+      .map((test) => ({ suite: name.slice(checkout.length + 1), test: nameOf(test), why: whyOf(test) })),
   );
   const unloaded = testResults
     .filter(({ assertionResults }) => assertionResults.length === 0)
@@ -80,4 +81,10 @@ async function run(args: string[], { cwd, env }: { cwd: string; env: NodeJS.Proc
 function nameOf({ fullName, failureMessages }: Assertion): string {
   const [, law] = /broken: (.+)/.exec(failureMessages.join('\n')) ?? [];
   return law === undefined ? fullName : `${fullName}: ${law}`;
+}
+
+/** The first line of what was wrong, without colors. */
+function whyOf({ failureMessages: [message = ''] }: Assertion): string {
+  const [line = ''] = stripVTControlCharacters(message).split('\n');
+  return line.slice(0, 160);
 }

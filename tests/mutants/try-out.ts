@@ -33,7 +33,8 @@ export async function tryOut(mutant: Mutant, checkout: string, env: NodeJS.Proce
   const { failed, unloaded } = await runSuites({ checkout, suites: seenBy, env: { ...env, ...migrated?.environment } });
   const [first] = failed;
   const [notLoaded] = unloaded;
-  if (first !== undefined) return { isSeen: true, how: `seen by ${first.suite}: ${first.test}`, by: first.suite };
+  if (first !== undefined)
+    return { isSeen: true, how: `seen by ${first.suite}: ${first.test}\n          ${first.why}`, by: first.suite };
   if (notLoaded !== undefined) return { isSeen: false, how: `did not load: ${unloaded.join()}`, by: notLoaded };
   return { isSeen: false, how: `passed: ${seenBy.join()}` };
 }
