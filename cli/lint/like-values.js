@@ -1,4 +1,4 @@
-/** What is not mixed up: absent, yes or no, empty, and what a call makes anew. */
+/** Values that are not mixed up: absent, yes or no, empty, and what a call makes anew. */
 const NO_VALUE = /^(?:null|undefined|true|false|''|\[\]|\{\})$/;
 const ANEW = /Function|CallExpression/;
 /** The last word of a name is the kind of its value: `leaseMs` and `keepMs`, `CONNECT_LIMIT` and `RESPONSE_LIMIT`. */

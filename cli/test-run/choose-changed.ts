@@ -46,7 +46,7 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
     })
     .filter(({ rank }) => rank < RANK.blind)
     .toSorted((one, other) => one.rank - other.rank || one.distance - other.distance);
-  // Of each file the last that is put there, which is its best.
+  // The last that is put there for a file is its best.
   const best = new Map(seeing.toReversed().map(({ path, test }) => [path, test]));
   const inOrder = new Set([...changed.flatMap((path) => best.get(path) ?? []), ...seeing.map(({ test }) => test)]);
   const choice: TestChoice = { chosen: [], left: [], unopened: [] };
@@ -91,7 +91,7 @@ function lookAt(path: string, test: TestFile, away: number): Look {
     return look(away < FARTHEST ? RANK.text : RANK.blind, away);
   if (away < DISTANCE.named) return look(RANK.imported, away - words);
   const opened = OPENED.find(({ what }) => what.test(path));
-  // Of a page also the folders say whose it is.
+  // A page's folders too say whose it is.
   if (opened !== undefined) return look(opened.isOpenedBy(test) ? RANK.run : RANK.blind, -shared(Infinity));
   if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return look(RANK.named, 0);
   if (away >= FARTHEST) return look(RANK.blind, away);
@@ -99,7 +99,7 @@ function lookAt(path: string, test: TestFile, away: number): Look {
   return look(isWhole || words > 0 ? RANK.run : RANK.named, away - words * DISTANCE.named);
 }
 
-/** Of its name and of the folders that it is in, as many as wanted. */
+/** Words of its name and of the folders that it is in, as many as wanted. */
 const wordsOf = (path: string, parts: number): string[] =>
   path
     .split('/')

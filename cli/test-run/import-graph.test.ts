@@ -66,9 +66,9 @@ describe('a test depends on', () => {
   });
 });
 
-/** What is measured and not tested, what long tests run, what every test runs in, and what tools read before that. */
+/** Files that are measured and not tested, that long tests run, that every test runs in, and that tools read before that. */
 const UNOPENED =
-  /^bench\/|^tests\/|\/testing\/|\.(?:long|timing)\.test\.ts$|^\.|package\.json$|^deploy\/toolchain\/|^examples\/|simulation\/(?:print-flow|receivers)\.ts$|^jest\.config\.js$|^cli\/lint\/|^cli\/test-run\/(?:fixed-seed|test-environment)\.js$/;
+  /^bench\/|^tests\/|\/testing\/|\.(?:long|timing)\.test\.ts$|^\.|package\.json$|^deploy\/toolchain\/|^examples\/|simulation\/(?:print-flow|receivers)\.ts$|^jest\.config\.js$|^cli\/lint\/|^cli\/test-run\/(?:fixed-seed|native-runtime|test-environment|test-globals)\.js$/;
 
 test('every file of the product that can break something is opened by a test of the gate', () => {
   const graph = new ImportGraph(repository);

@@ -114,7 +114,7 @@ export class ImportGraph {
     return `${folder}/${path}.ts`;
   }
 
-  /** Where functions of the database are written that this file calls. */
+  /** The files in which functions of the database are written that this one calls. */
   #calledBy(path: string): string[] {
     const functions = (this.#functions ??= new Map(
       this.#all

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** Where run-jest.ts reads. */
+/** The descriptor that run-jest.ts reads. */
 const DESCRIPTOR = 3;
 
 /** A reporter of jest: a line of JSON for each test file that begins or ends, in the form of run-jest.ts's FileEvent. */

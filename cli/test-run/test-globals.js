@@ -1,3 +1,3 @@
-/** What `@jest/globals` exports in tests: see native-runtime.js. */
+/** The exports of `@jest/globals` in tests: see native-runtime.js. */
 export const { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } =
   globalThis[Symbol.for('waybell.test-globals')];

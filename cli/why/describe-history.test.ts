@@ -208,7 +208,7 @@ describe('describeEvent', () => {
   });
 });
 
-/** Of each reason, words that no other of its kind has: what it means, and what to do. */
+/** Words that no other reason of its kind has: what each means, and what to do. */
 const REASONS: Record<ReasonKind | 'cause', Record<string, [meaning: string, remedy: string]>> = {
   failed: {
     credentials_unavailable: ['could not be authenticated', 'have the token URL give a token'],

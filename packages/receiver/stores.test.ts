@@ -219,7 +219,7 @@ test('redisStore throws where the command resolves with no reply, which would ha
 describe('unless it is told other times', () => {
   const said: unknown[] = [];
   const command = async (words: string[]) => {
-    // Of one that sets a key, after PX; of a script, the last.
+    // It is after PX where a key is set, and the last of a script.
     said.push(Number(words.at(-1)));
     return 'OK';
   };

@@ -255,7 +255,7 @@ describe('a delivery that ends without an attempt', () => {
     [{}, forgotten, 'dropped forgotten'],
     [{}, overLimit, 'exhausted parked_over_limit'],
     [{}, tooOld, 'exhausted expired'],
-    // Of several reasons the first of these.
+    // The first of these, where there are several reasons.
     [{ state: 'ended' }, forgotten, 'dropped forgotten'],
     [{ state: 'ended', isFeatureOn: false }, tooOld, 'dropped unsubscribed'],
     [{ state: 'deactivated', isFeatureOn: false }, tooOld, 'dropped deactivated'],

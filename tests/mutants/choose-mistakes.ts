@@ -10,7 +10,7 @@ import { inventMistakes } from './invent-mistakes.ts';
 import { MISTAKE_KINDS, type Mistake, type MistakeKind } from './mistake.ts';
 import { breakWith, type Mutant } from './read-mutants.ts';
 
-/** What people write for the product by hand, and change: a migration is never changed once it has run. */
+/** Files of the product that people write by hand, and change: a migration is never changed once it has run. */
 const PRODUCT = /^(?:services|libs|packages|cli|apps\/console\/src)\/.+\.(?:ts|tsx|sql)$/;
 const OTHERS =
   /\.(?:test|d)\.tsx?$|\/(?:testing|simulation|migrations)\/|^libs\/stack\/|^cli\/(?:docs|test-run|lint|release|demo|dependencies)\/|^packages\/(?:receiver\/notifications|publisher\/events|\w+\/tsdown\.config)\.ts$/;

@@ -3,7 +3,7 @@ import { asMutant } from './choose-mistakes.ts';
 import { inventMistakes } from './invent-mistakes.ts';
 import { breakWith } from './read-mutants.ts';
 
-/** What the source is with each of its mistakes, those of one kind alone. */
+/** The source with each of its mistakes, those of one kind alone. */
 function invent(kind: string, source: string, path = 'libs/it/it.ts'): string[] {
   return inventMistakes(path, source)
     .filter((mistake) => mistake.kind === kind)

@@ -60,7 +60,7 @@ const neighbors = <T>(all: readonly T[]): [T, T][] => all.slice(1).map((each, pl
 
 const isFunction = ({ type }: Node): boolean => type === 'ArrowFunctionExpression' || type === 'FunctionExpression';
 const isPlain = (node: Node): boolean => !isFunction(node) && node.type !== 'SpreadElement';
-/** What a table says: texts and numbers, not what was worked out. */
+/** Whether it is written in a table: texts and numbers, not what was worked out. */
 const isWritten = (node: Node): boolean =>
   node.type === 'Literal' || node.type === 'ObjectExpression' || node.type === 'ArrayExpression';
 const isAlike = (one: Node, other: Node): boolean =>
@@ -140,7 +140,7 @@ const inObjects: Invent = (node, textOf) => {
   return [...exchanged.flat(), ...leftOut];
 };
 
-/** Of `[name, what it means]` and the next: what they mean. */
+/** Exchanges what `[name, what it means]` and the next one mean. */
 const inTuples: Invent = (node, textOf) => {
   if (node.type !== 'ArrayExpression') return [];
   return neighbors(node.elements).flatMap(([one, other]) => {

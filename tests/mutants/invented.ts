@@ -16,7 +16,7 @@ import { breakWith, readMutants, type Mutant } from './read-mutants.ts';
 import { runSuites } from './run-suites.ts';
 import { tryOut, type Verdict } from './try-out.ts';
 
-/** Of one set of servers: each lends a bounded number of virtual hosts, and a mutant may have spoilt them. */
+/** The most for one set of servers, which lends a bounded number of virtual hosts; and a mutant may have spoilt it. */
 const MOST_SUITES = 20;
 
 /** Mistakes that nobody has thought of, tried with the tests that `--changed` would choose. */

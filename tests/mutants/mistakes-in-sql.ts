@@ -21,7 +21,7 @@ const CHANGES: [MistakeKind, RegExp, string][] = [
   ['condition', /\bdistinct (?!from|on)/g, ''],
 ];
 
-/** What a term of a condition ends before. */
+/** A term of a condition ends before these. */
 const ENDS =
   /^(?:and|or|order|group|limit|returning|for|on|union|window|then|end|loop|where|join|left|cross|having|when|set|do)\b/;
 
@@ -71,7 +71,7 @@ function endOfTerm(known: string, begin: number): number {
   return known.length;
 }
 
-/** Of the same length: a word in the place of `${}` and of each text, and nothing in that of comments. */
+/** The same length of text, with a word in the place of `${}` and of each text, and nothing in that of comments. */
 function masked(sql: string): string {
   const words = (text: string) => 'w'.repeat(text.length);
   return sql

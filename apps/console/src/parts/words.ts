@@ -46,7 +46,7 @@ const RULES: Readonly<Record<string, string>> = {
 /** For people, why a rule switched a subscription off. */
 export const ruleInWords = (rule: string): string => RULES[rule] ?? rule;
 
-/** What became of deliveries in an hour, in the order in which it is drawn. */
+/** Ends of deliveries in an hour, in the order in which it is drawn. */
 export const HEALTH = {
   delivered: 'delivered',
   retried: 'retried',
