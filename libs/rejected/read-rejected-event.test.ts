@@ -123,4 +123,5 @@ test('a guid made of bytes is a guid, the same for the same bytes and another fo
   expect(made).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(guidOfBytes({ body: Buffer.from('x'), routingKey: KEY })).toBe(made);
   expect(guidOfBytes({ body: Buffer.from('y'), routingKey: KEY })).not.toBe(made);
+  expect(guidOfBytes({ body: Buffer.from('x'), routingKey: `${KEY}s` })).not.toBe(made);
 });

@@ -5,6 +5,7 @@ import {
   listRejected,
   NotRejected,
   purgeRejected,
+  replaceRejected,
   retryRejected,
   SeveralRejected,
   showRejected,
@@ -91,6 +92,36 @@ describe('retryRejected', () => {
     const queue = inHand(early);
     const retried = all(retryRejected(queue, { publish }, { kind: 'ids', ids: [EVENT] }));
     await expect(retried).rejects.toThrow(/no confirm.* early stays/);
+    expect(queue.removed).toEqual([]);
+  });
+});
+
+describe('replaceRejected', () => {
+  const publication: Publication = {
+    kind: 'publish',
+    exchange: 'waybell.events',
+    routingKey: 'k',
+    body: Buffer.from('{}'),
+  };
+
+  test('publishes what takes its place, and removes it once the broker has that', async () => {
+    const queue = inHand(early, late);
+    const published: unknown[] = [];
+    const publish = async (each: Publication) => {
+      published.push(each, queue.removed.length);
+      return 'confirmed' as const;
+    };
+    await replaceRejected(queue, { publish }, { id: 'late', publication });
+    expect([published, queue.removed]).toEqual([[publication, 0], ['late']]);
+  });
+
+  test('removes nothing that the broker does not confirm, is no event, or is not there', async () => {
+    const queue = inHand(early, { ...late, exchange: 'waybell.ends' });
+    const publish = () => Promise.reject(new Error('no confirm'));
+    const replace = (id: string) => replaceRejected(queue, { publish }, { id, publication });
+    await expect(replace('early')).rejects.toThrow('no confirm');
+    await expect(replace('late')).rejects.toThrow('late is not an event');
+    await expect(replace('x')).rejects.toThrow(NotRejected);
     expect(queue.removed).toEqual([]);
   });
 });

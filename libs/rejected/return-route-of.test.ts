@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { returnRouteOf } from './return-route-of.ts';
+import { isEvent, returnRouteOf } from './return-route-of.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 const EVENT_KEY = 'carrier.order.created';
@@ -55,5 +55,17 @@ describe('returnRouteOf', () => {
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {
     expect(returnRouteOf(aRejected(rejected))).toBeUndefined();
+  });
+});
+
+describe('isEvent', () => {
+  test.each([
+    ['an event', {}, true],
+    ['one that no queue took, whatever its key', { exchange: 'waybell.strays', routingKey: 'x' }, true],
+    ['a delivery', { ...DELIVERY, exchange: 'waybell.deliveries' }, false],
+    ['one that no queue took', { exchange: 'waybell.strays', routingKey: 'x', type: 'carrier.order.createt' }, false],
+    ['a batch of records', { exchange: 'waybell.outcomes', routingKey: '' }, false],
+  ])('tells of %s, %j, that it is one: %s', (_what, rejected, is) => {
+    expect(isEvent(aRejected(rejected))).toBe(is);
   });
 });

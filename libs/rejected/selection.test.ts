@@ -27,4 +27,12 @@ describe('isSelected', () => {
   ])('finds by the id or message id "%s": %s', (id, isFound) => {
     expect(isSelected({ kind: 'ids', ids: ['x', id] }, aRejected({ messageId: 'abcdef-1' }))).toBe(isFound);
   });
+
+  test.each([
+    ['in its body', { body: Buffer.from('{"number":"4711"}') }],
+    ['in the note of a delivery', { note: '1 s 1 4711 1 0 0' }],
+  ])('finds what it is about %s', (_where, what) => {
+    const about = { kind: 'about', key: '4711' } as const;
+    expect([isSelected(about, aRejected(what)), isSelected(about, aRejected())]).toEqual([true, false]);
+  });
 });

@@ -5,6 +5,7 @@ import { readTimestamp } from '@waybell/events/timestamp';
 import type { Outgoing } from '@waybell/line/messages';
 import { causedAtOnce, causedBy, fatesOf } from '@waybell/line/testing/handled';
 import type { LocationReport } from './report.ts';
+import type { Changes } from './see-together.ts';
 import { trackLocation, type TrackOptions } from './track-location.ts';
 
 const report: LocationReport = {
@@ -51,8 +52,74 @@ describe('a report', () => {
     },
   );
 
-  test('that changes nothing is on record', async () => {
-    expect(await eventsOf([], [])).toEqual([['outcome', []]]);
+  const traced = {
+    ...report,
+    occurredAt: readTimestamp('2026-11-20T09:30:00.123456Z') ?? report.occurredAt,
+    traceparent: '00-1',
+  };
+  const told = async (changes: Changes, what: Partial<LocationReport> = {}) => {
+    const options = { seeReports: async () => [changes], findAddress: async () => 'Yard 1', now: () => 7 };
+    return causedBy(handlerFor(options), { ...traced, ...what });
+  };
+
+  test('tells in its own time, with its trace, and digit for digit, what was switched on and what moved where', async () => {
+    const caused = await told({ activated: ['a'], moved: ['b'] });
+    const of = {
+      interface: 'shipper',
+      occurred_at: '2026-11-20T09:30:00.123456000Z',
+      parties: { shipper: report.shipper },
+    };
+    const [on, moved] = [
+      { ...of, action: 'vehicle.gps_activated', payload: { vehicle_guids: ['a'], gps_active: true } },
+      { ...of, action: 'vehicle.driver_location_updated' },
+    ];
+    const payload = { vehicle_guids: ['b'], latitude: 1.5, longitude: 2, address: 'Yard 1' };
+    const written = caused.flatMap((each) => (each.kind === 'publish' ? [each] : []));
+    expect(written.map(({ body }) => JSON.parse(body.toString()))).toMatchObject([on, { ...moved, payload }]);
+    expect(written[1]?.body.toString()).toContain('"latitude":1.50,"longitude":2,');
+    expect(written).toMatchObject(
+      [on, moved].map(({ action }) => ({
+        exchange: 'waybell.events',
+        routingKey: `shipper.${action}`,
+        contentType: 'application/json',
+        headers: { traceparent: '00-1' },
+      })),
+    );
+  });
+
+  test('is the same event whenever it is told, and another where anything differs', async () => {
+    const changes = { activated: ['a'], moved: ['b'] };
+    const guids = (caused: readonly Outgoing[]) =>
+      caused.map((each) => (each.kind === 'publish' ? each.messageId : each.kind));
+    const once = guids(await told(changes));
+    expect(guids(await told(changes))).toEqual(once);
+    const others = [{ guid: randomUUID() }, { latitude: new JsonNumber('1.51') }];
+    const [ofAnother, elsewhere] = await Promise.all(others.map(async (other) => guids(await told(changes, other))));
+    expect(elsewhere?.[0]).toBe(once[0]);
+    expect(new Set([...once, ...(ofAnother ?? []), elsewhere?.[1]]).size).toBe(5);
+  });
+
+  test('that changes nothing is on record, with its vehicles', async () => {
+    const vehicles = ['a', 'b'].map((guid) => ({ guid, isPickedUp: false }));
+    expect(await told({ activated: [], moved: [] }, { vehicles })).toEqual([
+      {
+        kind: 'outcome',
+        outcome: {
+          kind: 'routed',
+          event: report.guid,
+          interface: 'shipper',
+          action: 'vehicle.location_reported',
+          at: 7,
+          keys: [
+            { kind: 'vehicle_guid', key: 'a' },
+            { kind: 'vehicle_guid', key: 'b' },
+          ],
+          receivers: [report.shipper],
+          deliveries: [],
+          suppressed: [{ reason: 'position_absorbed' }],
+        },
+      },
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { greatCircleM, type Position } from './great-circle.ts';
 import { isSilent, see, seenAtLatest, type TrackingRules, type Sighting, type Vehicle } from './vehicle.ts';
+import { readVehicle, writeVehicle } from './remembered-vehicles.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-20T09:30:00Z');
@@ -224,5 +225,23 @@ describe('seenAtLatest', () => {
   test('is exact where that is known, and as late as it may have been where it is not', () => {
     expect(seenAtLatest(START, START + 1, rules)).toBe(START + 1);
     expect(seenAtLatest(START, null, rules)).toBe(START + 300_000);
+  });
+});
+
+describe('a vehicle in Redis', () => {
+  const told = { latitude: 1.5, longitude: -2.25, report: 'r' };
+  const activity = { isActive: true, notedAt: 3, activatedBy: 'a' };
+
+  test.each<Vehicle>([
+    { activity, track: { seenAt: 4, told } },
+    { activity: { ...activity, isActive: false }, track: { seenAt: 4, told: null } },
+    { activity: null, track: { seenAt: 4, told } },
+    { activity, track: null },
+  ])('is read as it was written, with what a later version wrote behind it: %j', (vehicle) => {
+    const text = writeVehicle(vehicle);
+    expect(readVehicle(text)).toEqual({ vehicle, text });
+    const later = `${text} of tomorrow`;
+    expect(readVehicle(later).vehicle).toEqual(vehicle);
+    expect(writeVehicle(vehicle, later)).toBe(later);
   });
 });

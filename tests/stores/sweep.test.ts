@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { locationsQueue } from '@waybell/line/topology';
+import type { SweepResult } from '@waybell/location-tracker/sweep';
+import { sweepBeside } from '@waybell/location-tracker/sweep-beside';
 import { until } from '@waybell/runtime/testing/until';
-import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
+import { aReport, HOUR_MS, rules, START, Tracker } from './tracker.ts';
 
 const CLAIM_MS = 200;
 const COARSE_MS = 300_000;
@@ -47,6 +50,9 @@ describe('a sweep', () => {
     expect(tracker.announced.map(({ shipper, vehicles }) => ({ shipper, vehicles }))).toEqual(
       shippers.map((shipper, place) => ({ shipper, vehicles: silent[place] })),
     );
+    const events = tracker.announced.map(({ body }) => JSON.parse(body));
+    const happened = { occurred_at: '2026-11-20T10:30:00.001000000Z', payload: { gps_active: false } };
+    expect(events).toMatchObject(shippers.map(() => ({ action: 'vehicle.gps_deactivated', ...happened })));
     expect(await waiting()).toBe(0);
   });
 
@@ -71,6 +77,8 @@ describe('a sweep', () => {
     tracker.now += 1;
     await tracker.sweep();
     expect(announcedVehicles()).toEqual(vehicle.vehicles);
+    const { rows } = await tracker.store.postgres.query('select last_seen_at from waybell.tracked_vehicles');
+    expect(rows).toEqual([{ last_seen_at: new Date(START + COARSE_MS - 1) }]);
   });
 
   test('takes each vehicle by its own reports, not by those of its neighbours', async () => {
@@ -147,6 +155,34 @@ describe('a sweep', () => {
     tracker.now = START + HOUR_MS + 1;
     expect(await tracker.sweep({ isCaughtUp: async () => false })).toBe('behind');
     expect(tracker.announced).toEqual([]);
+  });
+
+  test.each<[string, { waitsFor?: string; messages?: number; isExact?: boolean; isEnding?: boolean }, SweepResult]>([
+    ['reads all that come', {}, 'done'],
+    ['has as many before it as it may hold', { messages: 10 }, 'done'],
+    ['has more before it', { messages: 11 }, 'behind'],
+    ['may have more before it', { isExact: false }, 'behind'],
+    ['waits', { waitsFor: 'redis' }, 'behind'],
+    ['ends', { isEnding: true }, 'behind'],
+  ])('beside a step that %s is %j: %s', async (_, { waitsFor, messages = 0, isExact = true, isEnding }, result) => {
+    const { deactivations, remembered, store } = tracker;
+    await store.postgres.query(
+      `insert into waybell.tracked_vehicles values (gen_random_uuid(), gen_random_uuid(), true, date_trunc('second', now()) - interval '1 day', gen_random_uuid())`,
+    );
+    const queues: (readonly string[])[] = [];
+    const broker = {
+      depth: async (asked: readonly string[]) => {
+        queues.push(asked);
+        return { messages, isExact };
+      },
+    };
+    const config = { heldLimit: { messages: 10, bytes: 1_000 }, rules, rememberMs: 24 * HOUR_MS };
+    const announcing = { publishDue: async () => true };
+    const tracking = { waitingFor: () => (waitsFor === undefined ? [] : [waitsFor]) };
+    const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });
+    expect(await sweep(isEnding ? AbortSignal.abort() : new AbortController().signal)).toBe(result);
+    expect(new Set(queues.flat())).toEqual(new Set(waitsFor === undefined && !isEnding ? [locationsQueue] : []));
+    expect(await waiting()).toBe(result === 'done' ? 1 : 0);
   });
 
   test('forgets vehicles that were inactive for long, and no others', async () => {

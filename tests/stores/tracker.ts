@@ -132,10 +132,11 @@ export function aReport(
   what: Partial<Pick<LocationReport, 'guid' | 'shipper' | 'recordedAt'>> & {
     vehicles?: string[];
     latitude?: number;
+    longitude?: number;
     isPickedUp?: boolean;
   } = {},
 ): LocationReport {
-  const { vehicles = [randomUUID()], latitude = 52.5, isPickedUp = true, ...rest } = what;
+  const { vehicles = [randomUUID()], latitude = 52.5, longitude = 13.4, isPickedUp = true, ...rest } = what;
   const occurredAt = readTimestamp('2026-11-20T09:30:00Z');
   if (occurredAt === null) throw new Error('no timestamp');
   return {
@@ -143,7 +144,7 @@ export function aReport(
     shipper: randomUUID(),
     recordedAt: START,
     occurredAt,
-    longitude: new JsonNumber('13.4'),
+    longitude: new JsonNumber(String(longitude)),
     address: '',
     latitude: new JsonNumber(String(latitude)),
     vehicles: vehicles.map((guid) => ({ guid, isPickedUp })),

@@ -18,6 +18,14 @@ const guids = (count: number) => Array.from({ length: count }, () => randomUUID(
 const NOTHING = { activated: [], moved: [] };
 
 describe('a report', () => {
+  test('is remembered for as long as is set', async () => {
+    await tracker.replica()(aReport());
+    const [key = ''] = await tracker.redis.keys('*');
+    const leftMs = await tracker.redis.pttl(key);
+    expect(leftMs).toBeGreaterThan(23 * HOUR_MS);
+    expect(leftMs).toBeLessThanOrEqual(24 * HOUR_MS);
+  });
+
   test('switches on and moves all its vehicles that are picked up, together and once', async () => {
     const seeReport = tracker.replica();
     const [shipper, vehicles] = [randomUUID(), guids(3)];
@@ -37,6 +45,19 @@ describe('a report', () => {
       activated: vehicle.vehicles,
       moved: vehicle.vehicles,
     });
+  });
+
+  test('moves a vehicle by its way on the earth: a degree of longitude is short in the north', async () => {
+    const seeReport = tracker.replica();
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1), latitude: 60 };
+    // From 60° north, 13° east: 833 m and 1,111 m.
+    const moved: number[] = [];
+    for (const [place, longitude] of [13, 13.015, 13.02].entries()) {
+      tracker.now = START + place;
+      const changes = await seeReport(aReport({ ...vehicle, longitude, recordedAt: tracker.now }));
+      moved.push(changes.moved.length);
+    }
+    expect(moved).toEqual([1, 0, 1]);
   });
 
   test('of a vehicle for another shipper is another matter', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeMetrics } from '@waybell/cli/docs/metrics-page';
+import { DAY_MS } from '@waybell/delivery-log/write/partitions';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { integrator } from '../testing/integrator.ts';
 import { receiver, stack } from './stand.ts';
 
@@ -39,6 +41,16 @@ async function untilCounted(service: string, { since, rises }: { since: Map<stri
 }
 
 export function metrics(): void {
+  test('the delivery log makes room for the records of tomorrow', async () => {
+    const tomorrow = new Date(wallClockMs() + DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
+    await until('it is there', async () => {
+      const { rows } = await stack.postgres.query('select to_regclass($1) as there', [
+        `delivery_log.attempts_${tomorrow}`,
+      ]);
+      return rows[0]?.there !== null;
+    });
+  });
+
   describe('the metrics of running services', () => {
     test.each(['subscription-api', 'event-router', 'location-tracker', 'deliverer', 'deactivator', 'delivery-log'])(
       'of %s are those that docs/operating/metrics.md says',

@@ -138,6 +138,10 @@ export function operations(): void {
           return (await Promise.all(counted)).map(({ messageCount }) => messageCount);
         });
       const before = await aside();
+      const { rows: old } = await stack.postgres.query(
+        `insert into waybell.notices (kind, interface, account, client, at, published_at)
+         values ('endpoint.waiting', 'carrier', gen_random_uuid(), 'default', now() - interval '8 days', now()) returning guid`,
+      );
       await onChannel(stack.brokerUrl, (broker) => broker.deleteQueue(operationsQueue));
       const carrier = await anIntegrator('carrier');
       const guid = await fails(carrier, CARRIER_ATTEMPTS);
@@ -156,6 +160,10 @@ export function operations(): void {
       await declareTopology({ url: stack.brokerUrl }, { exchanges: [], queues: missing });
       await carrier.client.unsubscribe('order.created');
       await untilTold('subscription.ended', guid);
+      await until('what was told a week ago is forgotten', async () => {
+        const left = 'select from waybell.notices where guid = $1';
+        return (await stack.postgres.query(left, [old[0].guid])).rows.length === 0;
+      });
     });
 
     describe('of two deactivators', () => {
