@@ -1,8 +1,13 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, jest, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { askWaybell } from './ask-waybell.ts';
 import { keepSubscribed, type KeepSubscribedOptions } from './keep-subscribed.ts';
 import { keepingTroubles, troubleOf } from './keeping-troubles.ts';
 import type { KeepingTrouble } from './kept-subscription.ts';
-import { pauseBefore } from './switching-on.ts';
+import { pauseBefore, switchingOn } from './switching-on.ts';
 
 const options: KeepSubscribedOptions = {
   // No browser and no fetch calls this port.
@@ -58,6 +63,51 @@ describe('pauses before a test', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 1_000].map((tries) => pauseBefore(tries, times) / 1_000)).toEqual([
       0, 10, 20, 40, 80, 160, 320, 600, 600, 600,
     ]);
+  });
+});
+
+describe('switchingOn', () => {
+  test('has four that are off tested at once, and the next when one of them is done', async () => {
+    const guids = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+    const tests: ServerResponse[] = [];
+    const underWay = new Set<string>();
+    const on: string[] = [];
+    let most = 0;
+    await using api = createServer((request, response) => {
+      const [guid = '', what] = request.url?.split('/').slice(3) ?? [];
+      if (what === 'test') return void tests.push(response);
+      const isSwitch = request.method === 'PATCH';
+      if (isSwitch && underWay.delete(guid)) on.push(guid);
+      else most = Math.max(most, underWay.add(guid).size);
+      response.end(JSON.stringify({ guid, is_active: isSwitch }));
+    });
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const closing = new AbortController();
+    const { signal } = closing;
+    const { attend } = switchingOn({
+      waybell: askWaybell({ api: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, token: 'token', signal }),
+      troubles: keepingTroubles(() => undefined),
+      onChange: () => undefined,
+      perSecond: 1,
+      times: { firstPauseMs: 1, longestPauseMs: 1, replayPauseMs: 1 },
+      signal,
+    });
+    const off = {
+      callback_url: 'https://receiver.example.com/',
+      is_active: false,
+      created_at: 'once',
+      changed_at: 'then',
+    };
+    for (const guid of guids) attend({ ...off, guid, action: `order.${guid}` });
+    await until('four are tested', () => tests.length === 4);
+    while (on.length < guids.length) {
+      await until('one is tested', () => tests.length > 0);
+      const count = on.length;
+      tests.shift()?.end(JSON.stringify({ status: 'delivered' }));
+      await until('it is on', () => on.length > count);
+    }
+    expect([most, on.toSorted()]).toEqual([4, guids]);
+    closing.abort();
   });
 });
 
