@@ -114,6 +114,20 @@ describe('the budget', () => {
     );
   });
 
+  test('takes from the queue that is farthest above its share, and from no more than it needs', () => {
+    const full = (...prefetches: number[]) => ({
+      prefetches,
+      outstanding: 0,
+      peak: sum(prefetches),
+      wasFull: true,
+      meanBytes: SMALL,
+    });
+    const uses = [full(4), full(4, 30), full(4, 58), full(4, 29)];
+    expect(nextMoves(uses, { messages: 133, bytes: 2 ** 26 })).toEqual([{ kind: 'shrink', index: 2 }]);
+    const heavy = [full(4, 30), full(4, 200), full(4, 29)];
+    expect(nextMoves(heavy, { messages: 1_000, bytes: 170 * SMALL })).toEqual([{ kind: 'shrink', index: 1 }]);
+  });
+
   test('rests while the traffic stays as it is', () => {
     fc.assert(
       fc.property(

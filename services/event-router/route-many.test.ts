@@ -107,7 +107,7 @@ describe('routeEvents of an event for many', () => {
       expect(line.asked).toEqual([3, 1]);
     });
 
-    test('takes anew what it needs by then, and leaves all of it to others at its end', async () => {
+    test('takes once more what it needs by then, and leaves all of it to others at its end', async () => {
       const line = { subscribed: { [SHIPPER]: subscriptions } };
       const handle = router((events) => finding(line.subscribed)(events));
       const routeEight = () => Array.from({ length: 8 }, () => handled(handle, large));

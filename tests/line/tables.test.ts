@@ -298,28 +298,32 @@ describe('findTargets', () => {
     await change(here, `callback_url = 'https://gate.test:8443/hook?a=b'`);
     await change(elsewhere, `callback_url = 'https://gate.test/hook'`);
     await change(ofAnother, `callback_url = 'https://gate.test:8443/hook?a=b'`);
-    const put = async (credentials: ReceiverCredentials) => {
+    const newer = readKeyRing(
+      `k2:${Buffer.alloc(32, 2).toString('base64')},k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    );
+    const put = async (host: string, credentials: ReceiverCredentials, ring = keyRing) => {
       const guid = randomUUID();
-      const { sealed, keyId } = keyRing.seal(writeCredentials(credentials), guid);
+      const { sealed, keyId } = ring.seal(writeCredentials(credentials), guid);
       await store.postgres.query(
         `insert into waybell.credentials (guid, account_guid, client_id, host, kinds, shown, sealed, key_id)
-         values ($1, $2, 'default', 'gate.test:8443', '{}', '{}', $3, $4)
+         values ($1, $2, 'default', $5, '{}', '{}', $3, $4)
          on conflict (account_guid, client_id, host) do update set (guid, sealed, key_id) = ($1, $3, $4)`,
-        [guid, account, sealed, keyId],
+        [guid, account, sealed, keyId, host],
       );
     };
-    const find = findTargetsIn(deliverer, keyRing);
+    const find = findTargetsIn(deliverer, newer);
     const found = async () =>
       (await find([here, elsewhere, ofAnother])).map((target) =>
         target instanceof Error ? target : target?.credentials?.headers,
       );
     expect(await found()).toEqual([undefined, undefined, undefined]);
-    await put({ headers: { 'X-Key': 'one' } });
+    await put('gate.test:8443', { headers: { 'X-Key': 'one' } });
     expect(await found()).toEqual([{ 'X-Key': 'one' }, undefined, undefined]);
-    expect(await found()).toEqual([{ 'X-Key': 'one' }, undefined, undefined]);
-    await put({ basic: { username: 'us', password: 'pässword' } });
+    await put('gate.test', { headers: { 'X-Key': 'other' } }, newer);
+    expect(await found()).toEqual([{ 'X-Key': 'one' }, { 'X-Key': 'other' }, undefined]);
+    await put('gate.test:8443', { basic: { username: 'us', password: 'pässword' } });
     const pair = Buffer.from('us:pässword').toString('base64');
-    expect(await found()).toEqual([{ authorization: `Basic ${pair}` }, undefined, undefined]);
+    expect(await found()).toEqual([{ authorization: `Basic ${pair}` }, { 'X-Key': 'other' }, undefined]);
   });
 
   test('names the key that the token of one needs, and holds up no other asked for with it', async () => {

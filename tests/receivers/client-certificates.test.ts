@@ -98,7 +98,12 @@ describe('a certificate for TLS client authentication', () => {
     ['is of a key that takes long to sign by', ofKeys(rsa(4_224)), 'chain', 'too large'],
     ['has a key whose numbers do not fit', ofSlowKey(), 'key', 'do not belong together'],
     ['has the key of another', { chain: whole, key: renewed.key }, 'key', 'is not the key of the certificate'],
-    ['has the key of its issuer', { chain: whole, key: between.key }, 'key', 'put that certificate first'],
+    [
+      'has the key of its issuer',
+      { chain: whole, key: between.key },
+      'key',
+      'is that of certificate 2 of the chain: put that certificate first',
+    ],
     ['has no key', { chain: whole, key: '' }, 'key', 'is empty: give a private key in PEM'],
     ['has a path for a key', { chain: whole, key: '/etc/hostname' }, 'key', 'holds something else'],
     ['has a locked key', { chain: whole, key: locked('pkcs8') }, 'key', 'without one (openssl pkey -in <file>)'],

@@ -102,6 +102,15 @@ describe('a resend', () => {
     expect(await send()).toEqual([]);
   });
 
+  test('that is sent, and cannot be noted as such, is a failure that is heard, and is sent again', async () => {
+    const delivery = await notDelivered();
+    await again(delivery);
+    const settle = () => Promise.reject(new Error('Postgres is away'));
+    await expect(sendBy({ ...sendings, settle }, async () => undefined)).rejects.toThrow('away');
+    await stand.rows('update delivery_log.sendings set claimed_until = null where delivery = $1', [delivery]);
+    expect(await send()).toMatchObject([{ guid: delivery, attempt: 5 }]);
+  });
+
   test.each([Buffer.from([0xff, 0x00, 0x80]), Buffer.alloc(0)])('sends the bytes that were sent: %j', async (body) => {
     const delivery = await delivered(anExhausted({ body }));
     await again(delivery);

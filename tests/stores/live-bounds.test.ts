@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
@@ -19,6 +20,7 @@ afterAll(async () => {
 
 let stand: LiveStand | undefined;
 afterEach(async () => {
+  mock.timers.reset();
   await stand?.[Symbol.asyncDispose]();
   stand = undefined;
 });
@@ -81,6 +83,20 @@ describe('streams', () => {
     await until('it is told', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
     expect(reader.state()).toBe('open');
     await revokeToken(ours.api.store.postgres, us.token);
+    await until('the stream ends', () => reader.state() === 'ended');
+  });
+
+  test('end within a minute of their token, which is looked at no more than twice in it', async () => {
+    const { stand: ours, us } = await start({});
+    mock.timers.enable({ apis: ['setInterval'] });
+    await using reader = await ours.read(us);
+    await revokeToken(ours.api.store.postgres, us.token);
+    mock.timers.tick(30_000);
+    const { delivery } = await ours.happens(us, [aFailed()]);
+    const isTold = () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery);
+    await until('it is told, or has ended', () => isTold() || reader.state() === 'ended');
+    expect(reader.state()).toBe('open');
+    mock.timers.tick(30_000);
     await until('the stream ends', () => reader.state() === 'ended');
   });
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { randomUUID } from 'node:crypto';
 import type { TakenKey, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { until } from '@waybell/runtime/testing/until';
-import { ALL, aPlace, aRow, nameOf, PostgresStand, takeFrom } from './waiting-stand.ts';
+import { ALL, aPlace, aRow, nameOf, PostgresStand, takeFrom, type Place } from './waiting-stand.ts';
 
 let stand: PostgresStand;
 let store: WaitingStore;
@@ -89,8 +89,12 @@ describe('a room that is released', () => {
 
 describe('locks are had in the order of keys, so that nobody waits in a circle:', () => {
   const place = aPlace();
+  const elsewhere = { ...place, room: aPlace().room };
   const [first, last] = [aRow(place, 'a', { madeAt: 1 }), aRow(place, 'b', { madeAt: 2 })];
   const keys = async (): Promise<TakenKey[]> => (await takeFrom(store, place.room)).toReversed();
+  const moving = ({ room: from, subscription, account }: Place, { room: to }: Place) => {
+    return { from, subscription, to, account, except: [] };
+  };
   const isFree = async (text: string, values: unknown[]) => {
     try {
       await stand.sql(`${text} for update nowait`, values);
@@ -105,6 +109,15 @@ describe('locks are had in the order of keys, so that nobody waits in a circle:'
     ['retain', async () => store.retain([last, first])],
     ['settle', async () => store.settle(await keys())],
     ['postpone', async () => store.postpone(await keys(), 1)],
+    ['move from there', async () => store.move(moving(place, elsewhere))],
+    [
+      'move to where they are already',
+      async () => {
+        await store.put([first, last].map((row) => ({ ...row, room: elsewhere.room })));
+        await store.move(moving(elsewhere, place));
+      },
+    ],
+    ['hold', async () => store.move({ ...moving(place, place), held: { why: 'stopped', maxAgeMs: 1 } })],
   ])('%s waits for the first row with no lock of a later one', async (_, work) => {
     await store.put([first, last]);
     const holding = await stand.inOpenTransaction((_store, client) =>

@@ -52,7 +52,7 @@ export class PageTroubles {
     this.#isOver = true;
   }
 
-  /** Begins anew, with a page which nothing of its past can trouble. */
+  /** Begins with a page which nothing of its past can trouble. */
   forget(): void {
     this.seen.length = 0;
     this.#expected.length = 0;

@@ -230,7 +230,7 @@ describe('words', () => {
 describe('a subscription', () => {
   const subscription = (what: object) => ({ is_active: true, ...what }) as Parameters<typeof conditionOf>[0];
   const at = '2026-11-20T09:30:00Z';
-  /** What makes each, the most urgent first. */
+  /** Their makings, the most urgent first. */
   const causes = [
     ['stopped', { stopped: { at, reason: 'moved' } }],
     ['switched off', { is_active: false }],

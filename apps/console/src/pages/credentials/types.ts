@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 /** Days before its end at which the platform gets a notice. */
 const SOON_DAYS = 30;
 
-/** What is left of a certificate, in days, and what that means: marked once it has to be replaced. */
+/** Days that are left of a certificate, and what that means: marked once it has to be replaced. */
 export function certificateEnd(leftMs: number): { isMarked: boolean; words: string; more: string } {
   if (leftMs <= 0) return { isMarked: true, words: `Expired ${inDays(-leftMs)} ago`, more: ': receivers refuse it' };
   const isMarked = leftMs < SOON_DAYS * DAY_MS;
