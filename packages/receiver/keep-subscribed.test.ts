@@ -275,7 +275,7 @@ const aSubscription = (what: Partial<ToldSubscription> = {}): ToldSubscription =
   ...what,
 });
 
-/** What the API answers, in memory; what was asked of it, in this order. */
+/** An API in memory: its answers, and what was asked of it, in this order. */
 function anApi(what: Partial<AskWaybell> = {}) {
   const asked: string[] = [];
   const answers: AskWaybell = {

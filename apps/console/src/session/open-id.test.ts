@@ -3,7 +3,7 @@ import { takeAnswer } from './open-id.ts';
 
 const PAGE = 'https://api.test/console/';
 
-/** What a page at that address takes, and the address that it has then. */
+/** The answer that a page at that address takes, and the address that it has then. */
 function takenAt(address: string) {
   const here = { location: new URL(address), history: { replaceState: goTo } };
   function goTo(_state: unknown, _title: string, url: string) {
