@@ -19,9 +19,16 @@ export function findTests(root: string, graph = new ImportGraph(root)): TestFile
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
+  // Most files are imported by many tests: each is read for marks once.
+  const known = new Map<string, readonly RegExp[]>();
+  const marksOf = (file: string) => {
+    const found = known.get(file) ?? ALL_MARKS.filter((mark) => mark.test(graph.sourceOf(file)));
+    known.set(file, found);
+    return found;
+  };
   return paths.toSorted().map((path) => {
-    const source = [...graph.importsOf(path)].map((file) => graph.sourceOf(file)).join('');
-    return { path, suite: suiteOf(path), needs: needsOf(source), opensBrowser: BROWSER.test(source) };
+    const marks = new Set([...graph.importsOf(path)].flatMap(marksOf));
+    return { path, suite: suiteOf(path), needs: needsOf(marks), opensBrowser: marks.has(BROWSER) };
   });
 }
 
@@ -51,5 +58,7 @@ const MARKS: [Needs, RegExp][] = [
 ];
 const BROWSER = /\bopen(Browser)\(/;
 
-/** The most that a test of this source needs. */
-const needsOf = (source: string): Needs => MARKS.find(([, mark]) => mark.test(source))?.[0] ?? 'nothing';
+const ALL_MARKS = [...MARKS.map(([, mark]) => mark), BROWSER];
+
+/** The most that a test of sources with these marks needs. */
+const needsOf = (marks: ReadonlySet<RegExp>): Needs => MARKS.find(([, mark]) => marks.has(mark))?.[0] ?? 'nothing';

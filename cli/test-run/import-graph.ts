@@ -28,6 +28,7 @@ export class ImportGraph {
   readonly #root: string;
   #files: readonly string[] | undefined;
   readonly #sources = new Map<string, string>();
+  readonly #imported = new Map<string, string[]>();
   readonly #edges = new Map<string, Edge[]>();
   #functions: ReadonlyMap<string, string> | undefined;
   readonly #matches = new Map<string, string[]>();
@@ -97,7 +98,13 @@ export class ImportGraph {
   }
 
   #importedBy(path: string): string[] {
-    return [...this.sourceOf(path).matchAll(IMPORT)].map(({ groups }) => this.#fileOf(path, groups?.['target'] ?? ''));
+    let imported = this.#imported.get(path);
+    if (imported === undefined) {
+      const found = this.sourceOf(path).matchAll(IMPORT);
+      imported = Array.from(found, ({ groups }) => this.#fileOf(path, groups?.['target'] ?? ''));
+      this.#imported.set(path, imported);
+    }
+    return imported;
   }
 
   #fileOf(importer: string, target: string): string {
