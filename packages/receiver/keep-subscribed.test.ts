@@ -88,8 +88,8 @@ describe('switchingOn', () => {
       waybell: askWaybell({ api: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, token: 'token', signal }),
       troubles: keepingTroubles(() => undefined),
       onChange: () => undefined,
-      perSecond: 1,
-      times: { firstPauseMs: 1, longestPauseMs: 1, replayPauseMs: 1 },
+      perSecond: 50,
+      times: { firstPauseMs: 1, longestPauseMs: 2, replayPauseMs: 3 },
       signal,
     });
     const off = {
