@@ -9,11 +9,13 @@ import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
+import { scrollToEnd } from './ten-thousand.ts';
 import { aDelivered, anExhausted } from '../stores/log-stand.ts';
 import { anAccount, operatorToken, receiver, subscribed } from './stand.ts';
 import { counting } from './steps.ts';
 
 const PAGE_SIZE = 50;
+const TIMELINE_PAGE_SIZE = 100;
 /** Number of deliveries that one look of the API reads. */
 const LOOKED_AT = 1_000;
 const HOUR_MS = 3_600_000;
@@ -34,7 +36,15 @@ export function deliveryTasks(): void {
       expect(count()).toBeLessThanOrEqual(2);
       // The last attempt is open, and no other.
       expect(await delivery.locator('pre[aria-label^="Response to attempt"]').count()).toBe(1);
-      await delivery.getByRole('link', { name: known.order, exact: true }).waitFor();
+      const { carrier, subscription, order } = known;
+      await logMany({ carrier, subscription, order }, TIMELINE_PAGE_SIZE);
+      await delivery.getByRole('link', { name: order, exact: true }).click();
+      await page.getByRole('heading', { name: `Timeline of ${order}` }).waitFor();
+      const entries = page.locator('.long-list li');
+      await until('all of its timeline is there, which is more than one page', async () => {
+        await scrollToEnd(page);
+        return Number(await entries.first().getAttribute('aria-setsize')) > TIMELINE_PAGE_SIZE;
+      });
     });
 
     test('tells an operator in four steps what a client missed on a day', async () => {

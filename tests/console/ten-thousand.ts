@@ -85,7 +85,7 @@ export function tenThousand(): void {
   });
 }
 
-const scrollToEnd = async (page: Page): Promise<void> =>
+export const scrollToEnd = async (page: Page): Promise<void> =>
   page.locator('.long-list').evaluate((list) => {
     // It runs in the page, where it is an element.
     const frame = list as unknown as { scrollTop: number; scrollHeight: number };
