@@ -5,6 +5,8 @@ import { findMissed } from '@waybell/subscription-api/by-hand/missed';
 import { askForReplay, countReplay, type RangedReplay } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
+import { whyNoSubscription } from '@waybell/delivery-log/read/no-subscription';
+import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
@@ -106,6 +108,25 @@ async function causesOf(key: string, reader: ClientReader | 'operator' = client)
   );
 }
 
+test('a subscription is told with each of its times, and not with a pause that is over', async () => {
+  const guid = await subscribed(10 * HOUR_MS);
+  const ago = (hours: number) => `to_timestamp(${now - hours * HOUR_MS}::float8 / 1000)`;
+  const set = (change: string) => stand.rows(`update waybell.subscriptions set ${change} where guid = $1`, [guid]);
+  const told = async () => (await subscriptionsOf(stand.store.postgres, { subscription: guid }))[0];
+  await set(`failing_since = ${ago(3)}, last_failure_at = ${ago(1)}, last_success_at = ${ago(5)}`);
+  expect(await told()).toMatchObject({
+    createdAt: now - 10 * HOUR_MS,
+    endedAt: null,
+    pausedUntil: null,
+    failingSince: now - 3 * HOUR_MS,
+    lastSuccessAt: now - 5 * HOUR_MS,
+  });
+  await set(`paused_until = ${ago(-1)}`);
+  expect(await told()).toMatchObject({ pausedUntil: now + HOUR_MS });
+  await set(`paused_until = ${ago(1)}`);
+  expect(await told()).toMatchObject({ pausedUntil: null });
+});
+
 describe('no_subscription', () => {
   test('is told as what it was: never subscribed, not yet, switched off, and ended', async () => {
     await cameInVain(10 * HOUR_MS, { id: 1 });
@@ -134,6 +155,21 @@ describe('no_subscription', () => {
     await cameInVain(5 * HOUR_MS, { id: 4 });
     expect(await causesOf('4')).toEqual([
       { cause: 'switched_off', subscription: guid, at: now - 6 * HOUR_MS, rule: 'exhausted' },
+    ]);
+  });
+
+  test('is told of each client by itself, and of later subscriptions the first', async () => {
+    const theirs = await subscribed(9 * HOUR_MS);
+    await stand.rows(`update waybell.subscriptions set client_id = 'other' where guid = $1`, [theirs]);
+    await end(theirs, 8 * HOUR_MS);
+    const first = await subscribed(4 * HOUR_MS);
+    await end(first, 3 * HOUR_MS);
+    await subscribed(2 * HOUR_MS);
+    const unsent = { account: client.account, action: 'order.created', at: now - 5 * HOUR_MS };
+    const of = ['default', 'other'].map((each) => ({ ...unsent, client: each }));
+    expect(await whyNoSubscription(stand.store.postgres, of)).toEqual([
+      { cause: 'subscribed_later', subscription: first, at: now - 4 * HOUR_MS },
+      { cause: 'ended', subscription: theirs, at: now - 8 * HOUR_MS },
     ]);
   });
 

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { forget } from '@waybell/delivery-log/forget';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from './live-stand.ts';
-import { aDelivered, aDropped, aFailed, anExhausted, DAY_MS } from './log-stand.ts';
+import { aDelivered, aDropped, aFailed, anExhausted, aRouted, DAY_MS } from './log-stand.ts';
 import { PullStand } from './pull-stand.ts';
 
 let stand: PullStand;
@@ -19,7 +20,51 @@ afterAll(() => stand?.[Symbol.asyncDispose]());
 
 const ask = (query: string) => stand.api.ask('GET', `/v1/deliveries?${query}`, { token: us.token });
 
+/** Deliveries in one commit, each delivered at its time; resolves with their guids. */
+async function deliveredTogether(
+  of: PullStand,
+  { account, subscription }: Us,
+  times: readonly number[],
+): Promise<string[]> {
+  const all = times.map((at) => ({ at, event: randomUUID() }));
+  await of.log.write(
+    all.flatMap(({ at, event }) => {
+      const delivery = messageGuid(event, subscription);
+      const routed = aRouted({ event, at: at - 500, receivers: [account], deliveries: [{ subscription, account }] });
+      return [routed, aDelivered({ event, delivery, subscription, at, body: '{}' })];
+    }),
+  );
+  return all.map(({ event }) => messageGuid(event, subscription));
+}
+
+/** A minute that was over when the tests began. */
+const MINUTE_MS = (Math.floor(wallClockMs() / 60_000) - 2) * 60_000;
+const second = (number: number): number => MINUTE_MS + number * 1_000;
+
 describe('GET /v1/deliveries with after', () => {
+  test('tells of all of a commit, and of another that is of times in between, however small its pages are', async () => {
+    const times = [1, 30, 58].map(second);
+    const together = await deliveredTogether(stand, us, times);
+    const [between = ''] = await deliveredTogether(stand, us, [second(20)]);
+    const { found } = await stand.all(us, 'oldest', '&limit=1');
+    const ended = new Map(together.map((guid, place) => [guid, new Date(times[place] ?? 0).toISOString()]));
+    expect(new Map(found.map(({ guid, ended_at: at }) => [guid, at]))).toEqual(
+      ended.set(between, new Date(second(20)).toISOString()),
+    );
+    expect(found).toHaveLength(4);
+    expect(found.at(-1)?.guid).toBe(between);
+  });
+
+  test('has no more on a page than it is asked for, wherever others’ ends lie between', async () => {
+    const other = await stand.someone();
+    const { next } = await stand.page(us, 'after=oldest');
+    await stand.delivered(us, [aDelivered()]);
+    for (let commits = 0; commits < 3; commits += 1) await stand.delivered(other, [aDelivered()]);
+    await deliveredTogether(stand, us, [1, 2, 3].map(second));
+    const { objects, more } = await stand.page(us, `after=${next}&limit=2`);
+    expect([objects.length, more]).toEqual([2, true]);
+  });
+
   test('tells how each delivery stands that ended, with what was sent', async () => {
     const delivered = await stand.delivered(us, [aDelivered({ body: '{"n":1}' })]);
     const retried = await stand.delivered(us, [aFailed({ body: '{"n":2}' }), aDelivered({ attempt: 2 })]);
@@ -71,6 +116,8 @@ describe('GET /v1/deliveries with after', () => {
     await using own = await PullStand.start();
     const ours = await own.someone();
     await own.log.partitions.ensure([wallClockMs() - DAY_MS]);
+    const together = await deliveredTogether(own, ours, [second(1), second(58)]);
+    expect(await own.guids(ours, new Date(second(30)).toISOString())).toContain(together[1]);
     await own.delivered(ours, [aDelivered()], 60_000);
     const late = await own.delivered(ours, [aDelivered()], 5_000);
     const before = await own.delivered(ours, [aDelivered()], 60_000);
@@ -80,6 +127,9 @@ describe('GET /v1/deliveries with after', () => {
     const { next } = await own.page(ours, `after=${at(-5_000)}`);
     const then = await own.delivered(ours, [aDelivered()]);
     expect(await own.guids(ours, next)).toEqual([then]);
+    // A deliverer's clock may be ahead.
+    const ahead = await own.delivered(ours, [aDelivered()], -600_000);
+    expect(await own.guids(ours, at(-300_000))).toEqual([ahead]);
   });
 
   test("tells nothing of another client's, and goes on nevertheless", async () => {
