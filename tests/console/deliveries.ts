@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { furnish, untilStatus, type Furnished } from './furnished.ts';
+import { aFurnishedCarrier, furnish, untilStatus, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
@@ -25,7 +25,7 @@ const DAY_MS = 24 * HOUR_MS;
 export function deliveryTasks(): void {
   describe('the console', () => {
     test('leads in two steps from something failed to why, and to what helps', async () => {
-      const known = await furnish('Prairie Line Haulage');
+      const known = await aFurnishedCarrier();
       const { page, count } = counting((await signedIn({ token: known.carrier.tokens.read })).page);
       await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
       await rows(page).filter({ hasText: 'given up' }).getByRole('link').first().click();
@@ -48,8 +48,7 @@ export function deliveryTasks(): void {
     });
 
     test('tells an operator in four steps what a client missed on a day', async () => {
-      const name = 'Tuesday Freight';
-      const { carrier } = await furnish(name);
+      const { carrier, name } = await aFurnishedCarrier();
       const { page, count } = counting((await signedIn({ token: await operatorToken(), at: 'operator' })).page);
       await page.getByRole('searchbox').first().fill(name);
       await page.keyboard.press('Enter');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import { deadShipper } from '../testing/dead-shipper.ts';
-import { furnish } from './furnished.ts';
+import { aFurnishedCarrier } from './furnished.ts';
 import { untilLoaded } from './page-checks.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
@@ -11,11 +11,11 @@ import { operatorToken, receiver, stack } from './stand.ts';
 export function operatorOverview(): void {
   describe("the operators' overview", () => {
     test('is their first page, and each of its figures leads to what it counts', async () => {
-      const known = await furnish('Overlook Freight');
+      const known = await aFurnishedCarrier();
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       const leads = [
-        ['Failing, last hour', 'Failing', 'Overlook Freight'],
+        ['Failing, last hour', 'Failing', known.name],
         ['Switched off, last 24 hours', 'Switched off', known.path],
         ['Rejected', 'Rejected', 'payload_invalid'],
       ] as const;
@@ -32,7 +32,7 @@ export function operatorOverview(): void {
       expect(page.url()).toMatch(/switched-off\?since=/);
       await page.goBack();
       await page.getByRole('link', { name: 'those given up' }).click();
-      await page.getByRole('row').filter({ hasText: 'Overlook Freight' }).first().waitFor();
+      await page.getByRole('row').filter({ hasText: known.name }).first().waitFor();
       expect(page.url()).toContain('status=exhausted');
     });
 

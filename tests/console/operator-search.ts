@@ -66,7 +66,7 @@ export function operatorSearch(): void {
       const carrier = await namedCarrier('Missouri Breaks Transit');
       const { subscription } = await subscribed(carrier, 'order.assigned');
       await missedYesterday(carrier.account, subscription);
-      const opened = await signedIn({ token: await operatorToken(), at: 'operator', timezone: 'UTC' });
+      const opened = await signedIn({ token: await operatorToken(), at: 'operator' });
       const { page, count } = counting(opened.page);
       await page.getByRole('searchbox').first().fill('missouri breaks');
       await page.keyboard.press('Enter');

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
-import { furnish } from './furnished.ts';
+import { aFurnishedCarrier } from './furnished.ts';
 import { choose, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
@@ -12,7 +12,7 @@ import { switchedOff } from './switched-off.ts';
 export function overview(): void {
   describe('the overview of a client', () => {
     test('tells first what is off and why, then counts that lead to what they count', async () => {
-      const { carrier, delivery, path } = await furnish('Prairie Line Haulage');
+      const { carrier, delivery, path } = await aFurnishedCarrier();
       const { page } = await signedIn({ token: carrier.token });
       const attention = page.getByRole('table', { name: 'Subscriptions that need attention' });
       await attention.getByText(path).waitFor();

@@ -4,6 +4,15 @@ import { asSentence } from './problem-texts.ts';
 import { Failed } from './states.tsx';
 import { Foreign } from './text-block.tsx';
 
+type Refused = { isError: boolean; reset: () => void };
+
+/** For a form: what was said against its values is over once one of them changes. */
+export const forgetting = ({ isError, reset }: Refused) => ({
+  onChange() {
+    if (isError) reset();
+  },
+});
+
 /** Faults of the last request. */
 const Given = createContext<readonly ProblemFault[]>([]);
 

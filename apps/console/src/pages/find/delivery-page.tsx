@@ -8,7 +8,7 @@ export function DeliveryPage() {
   const { guid } = route.useParams();
   return (
     <Page title={`Delivery ${guid.slice(0, 8)}`}>
-      <DeliveryView guid={guid} />
+      <DeliveryView key={guid} guid={guid} />
     </Page>
   );
 }

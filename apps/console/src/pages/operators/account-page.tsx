@@ -55,7 +55,7 @@ function All({ account }: { account: Account }) {
       <AccountClients account={guid} />
       <AccountSubscriptions pages={subscriptions} />
       <AccountTokens guid={guid} />
-      <AccountFacts key={`${name} ${features.join(' ')}`} account={account} />
+      <AccountFacts key={`${guid} ${name} ${features.join(' ')}`} account={account} />
     </>
   );
 }

@@ -15,6 +15,10 @@ const route = getRouteApi('/rejected/$id');
 /** A rejected message: what is wrong with it, and where it is corrected. */
 export function CorrectPage() {
   const { id } = route.useParams();
+  return <OneRejected key={id} id={id} />;
+}
+
+function OneRejected({ id }: { id: string }) {
   const [published, setPublished] = useState<CorrectedEvent>();
   const rejected = useTold(
     ['one rejected', id],

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FaultsOf } from '../../parts/faults.tsx';
+import { FaultsOf, forgetting } from '../../parts/faults.tsx';
 import { Field } from '../../parts/field.tsx';
 import { useTell } from '../../parts/notices.tsx';
 import { useSignedIn } from '../../session/session.ts';
@@ -28,7 +28,7 @@ export function CreateAccountDialog({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="Create account" close={close}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit} {...forgetting(create)}>
         <fieldset>
           <legend>Interface</legend>
           {(['shipper', 'carrier'] as const).map((each) => (

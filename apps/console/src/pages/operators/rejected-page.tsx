@@ -36,22 +36,24 @@ export function RejectedPage() {
     >
       <Filters key={JSON.stringify(filter)} filter={filter} />
       <Found of={rejected} what="what was rejected">
-        {({ objects, is_complete }) =>
-          objects.length === 0 ? (
-            <Empty>{(reason ?? about) ? 'No rejected event matches.' : 'No event is rejected.'}</Empty>
-          ) : (
-            <section className="part" aria-label="Rejected events">
-              <div className="line">
+        {({ objects, is_complete }) => (
+          <section className="part" aria-label="Rejected events">
+            <div className="line">
+              {objects.length > 0 && (
                 <strong>
                   {isAll(objects, is_complete) ? '' : 'The first '}
                   {counted(objects.length, 'message')}
                 </strong>
-                <RejectedActions selection={selectionOf(filter, objects)} />
-              </div>
+              )}
+              <RejectedActions selection={objects.length === 0 ? undefined : selectionOf(filter, objects)} />
+            </div>
+            {objects.length === 0 ? (
+              <Empty>{(reason ?? about) ? 'No rejected event matches.' : 'No event is rejected.'}</Empty>
+            ) : (
               <DataTable label="Rejected messages, oldest first" rows={objects} columns={columns} keyOf={idOf} />
-            </section>
-          )
-        }
+            )}
+          </section>
+        )}
       </Found>
     </Page>
   );

@@ -2,6 +2,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
+import { forgetting } from '../../parts/faults.tsx';
 import { useTell } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
@@ -56,7 +57,7 @@ function EditForm({ subscription, offered, close }: EditProps & { offered: Offer
     save.mutate();
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} {...forgetting(save)}>
       <p className="small">
         The verification token stays the same.
         {!isActive && ' The subscription stays switched off until you switch it on.'}

@@ -3,6 +3,7 @@ import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
 import { writtenHere } from '../../parts/time.ts';
+import { forgetting } from '../../parts/faults.tsx';
 import { useTell } from '../../parts/notices.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { PAUSES } from '../../parts/words.ts';
@@ -40,7 +41,7 @@ export function PauseDialog({ subscription: { guid, action }, close }: PauseProp
   };
   return (
     <Dialog title={`Pause ${action}`} close={close}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit} {...forgetting(pause)}>
         <p>Deliveries wait and are sent when the pause ends. A pause never switches a subscription off.</p>
         <label htmlFor="pause-length">Pause for</label>
         <select id="pause-length" value={length} onChange={(event) => setLength(event.target.value)}>

@@ -31,15 +31,21 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
     told(ask.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
   const preview = useMutation({ mutationFn: async () => send(true) });
   const begin = useSubscriptionChange(async () => send(false));
+  // What is shown is of what is set now.
+  const forget = () => {
+    preview.reset();
+    if (begin.isError) begin.reset();
+  };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
+    forget();
     preview.mutate();
   };
   if (begin.data !== undefined && 'guid' in begin.data)
     return <ReplayProgress guid={begin.data.guid} action={action} />;
   return (
     <>
-      <form className="replay" onSubmit={submit} onChange={() => preview.reset()}>
+      <form className="replay" onSubmit={submit} onChange={forget}>
         {children}
         <label>
           Rate (deliveries per second)

@@ -2,6 +2,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
+import { forgetting } from '../../parts/faults.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { ActionChoice } from './action-choice.tsx';
@@ -52,7 +53,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   };
   if (subscribe.data !== undefined) return <SubscribeResults results={subscribe.data.objects} close={close} />;
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} {...forgetting(subscribe)}>
       <ActionChoice
         actions={actions}
         chosen={chosen}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
+import { forgetting } from '../../../parts/faults.tsx';
 import { useTell } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
 import { useSignedIn } from '../../../session/session.ts';
@@ -27,7 +28,7 @@ export function AccountFacts({ account }: { account: Account }) {
   return (
     <section className="part card" aria-labelledby="account-facts">
       <h2 id="account-facts">Name and features</h2>
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit} {...forgetting(update)}>
         <label>
           Name
           <br />

@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { FaultsOf } from '../../../parts/faults.tsx';
+import { FaultsOf, forgetting } from '../../../parts/faults.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { SCOPES } from '../../../parts/words.ts';
 import { useSignedIn } from '../../../session/session.ts';
@@ -50,7 +50,7 @@ function TokenForm({ create, close }: { create: ReturnType<typeof useCreate>; cl
     });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} {...forgetting(create)}>
       <ScopeChoice chosen={scopes} choose={setScopes} />
       <FaultsOf error={create.error}>
         <Field

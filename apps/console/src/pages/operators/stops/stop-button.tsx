@@ -5,7 +5,8 @@ import { nameOf, useStops, type Stoppable } from './stoppable.ts';
 
 /** Stops what is not stopped, and starts what is, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
-  const [isAsking, setAsking] = useState(false);
+  // What was asked stays the question, whatever becomes of it meanwhile.
+  const [asked, setAsked] = useState<'Start' | 'Stop'>();
   const stops = useStops();
   if (stops.data === undefined) return null;
   const { subscriptions, hosts } = stops.data;
@@ -14,18 +15,18 @@ export function StopButton({ what }: { what: Stoppable }) {
       ? hosts.some(({ host }) => host === what.host)
       : subscriptions.some(({ guid }) => guid === what.guid);
   const does = isStopped ? 'Start' : 'Stop';
-  const Asked = isStopped ? StartDialog : StopDialog;
+  const Asked = asked === 'Start' ? StartDialog : StopDialog;
   return (
     <>
       <button
         type="button"
         className={isStopped ? '' : 'danger'}
         aria-label={`${does} ${nameOf(what)}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setAsked(does)}
       >
         {does}
       </button>
-      {isAsking && <Asked what={what} close={() => setAsking(false)} />}
+      {asked !== undefined && <Asked what={what} close={() => setAsked(undefined)} />}
     </>
   );
 }

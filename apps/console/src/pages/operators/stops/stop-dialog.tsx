@@ -2,7 +2,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { DialogTools } from '../../../parts/dialog-tools.tsx';
-import { FaultsOf } from '../../../parts/faults.tsx';
+import { FaultsOf, forgetting } from '../../../parts/faults.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { useSignedIn } from '../../../session/session.ts';
 import { nameOf, type Stoppable } from './stoppable.ts';
@@ -36,7 +36,7 @@ export function StopDialog({ what, close }: { what: Stoppable; close: () => void
   };
   return (
     <Dialog title={`Stop ${nameOf(what)}?`} close={close}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit} {...forgetting(stop)}>
         {what.kind === 'host' && <p>Stops every subscription of every account whose URL has this host.</p>}
         <p>
           Deliveries wait until an operator starts it; those that wait too long are given up. The client sees the reason
