@@ -79,20 +79,20 @@ describe('describeDelivery', () => {
   };
   const first = (entry: DeliveryEntry, now: number) => describeDelivery(entry, nameOf, now)[0];
   const due = 'delivery d: not delivered yet, after 1 attempt; the next';
-  const why =
+  const unmade =
     'and no attempt was made: no deliverer has taken it, or RabbitMQ has lost it by a policy (see "./waybell status")';
 
   test('says when the next attempt is due, and of one that was missed how long ago that was', () => {
     expect(first(retrying, NINE)).toBe(`${due} is due at 2026-11-20 09:01:00.000`);
     expect(first(retrying, NINE + 90_000)).toBe(`${due} was due at 2026-11-20 09:01:00.000`);
     expect(first(retrying, NINE + 13 * 60_000)).toBe(
-      `${due} was due at 2026-11-20 09:01:00.000, 12 minutes ago, ${why}`,
+      `${due} was due at 2026-11-20 09:01:00.000, 12 minutes ago, ${unmade}`,
     );
     expect(first(retrying, NINE + 5 * 3_600_000)).toContain(', 4 hours ago, ');
     expect(first(retrying, NINE + 48 * 3_600_000)).toContain(', 47 hours ago, ');
     expect(first(retrying, NINE + 49 * 3_600_000)).toContain(', 2 days ago, ');
     expect(first({ ...delivery, status: 'waiting' }, NINE + 200_000)).toBe(
-      `delivery d: waiting for its first attempt, due at 2026-11-20 09:00:00.000, 3 minutes ago, ${why}`,
+      `delivery d: waiting for its first attempt, due at 2026-11-20 09:00:00.000, 3 minutes ago, ${unmade}`,
     );
   });
 

@@ -8,7 +8,7 @@ import { WaitingMetrics } from './waiting-room/waiting-metrics.ts';
 const facts = {
   delivery: 'd',
   subscription: 's',
-  generation: 1,
+  generation: 7,
   event: 'e',
   action: 'order.created',
   attempt: 1,
@@ -53,7 +53,10 @@ describe('the metrics of a step', () => {
 
   test('count the deliveries of an event, and each reason for which there is none', async () => {
     const routed: Routed = {
-      ...{ ...of, kind: 'routed', keys: [], receivers: ['a'] },
+      ...of,
+      kind: 'routed',
+      keys: [],
+      receivers: ['a'],
       deliveries: ['s', 't'].map((subscription) => ({ subscription, account: 'a' })),
       suppressed: [{ reason: 'duplicate' }, { reason: 'feature_off', account: 'a' }],
     };

@@ -93,7 +93,7 @@ describe('a message', () => {
   });
 });
 
-const facts = { ...of, delivery: 'd', subscription: 's', generation: 1, attempt: 1, beganAt: 1 };
+const facts = { ...of, delivery: 'd', subscription: 's', generation: 7, attempt: 1, beganAt: 1 };
 const refusal = { status: 503, reason: 'http_5xx', durationMs: 1 } as const;
 const rule = {
   kind: 'deactivated',

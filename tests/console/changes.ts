@@ -360,7 +360,10 @@ export function changes(): void {
         .getByRole('table', { name: 'Switched-off subscriptions' })
         .getByRole('row')
         .filter({ hasText: name });
-      await to(page, `/switched-off?since=${new Date(Date.now() - 86_400_000).toISOString()}`);
+      const { rows: times } = await stack.postgres.query<{ yesterday: Date }>(
+        `select now() - interval '1 day' as yesterday`,
+      );
+      await to(page, `/switched-off?since=${times[0]?.yesterday.toISOString()}`);
       await page.getByText(/^Switched off since/).waitFor();
       expect(await offRow.count()).toBe(0);
       await page.getByRole('link', { name: 'All that are off' }).click();

@@ -85,7 +85,9 @@ export function numbers(): void {
         })),
       );
       await to(page, `/deliveries?status=retrying`);
-      expect((await listed(page, retrying)).map(({ Attempts }) => Number(Attempts)).toSorted()).toEqual(COUNTS.retried);
+      expect((await listed(page, retrying)).map(({ Attempts }) => Number(Attempts)).toSorted((a, b) => a - b)).toEqual(
+        COUNTS.retried,
+      );
       expect((await listed(page, retrying))[0]).toMatchObject({ Status: '↻ retrying', HTTP: '503', Duration: '12 ms' });
       await to(page, '/deliveries?status=waiting');
       await listed(page, waiting);

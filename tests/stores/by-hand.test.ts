@@ -273,7 +273,13 @@ describe('a replay', () => {
     ]);
     const config = { retention: { days: 3, bodyDays: 1 } };
     const ending = new AbortController();
-    await using _ = keepPartitions({ ...stand, sendings, config, until: ending.signal, log: silentLog });
+    await using _ = keepPartitions({
+      partitions: stand.partitions,
+      sendings,
+      config,
+      until: ending.signal,
+      log: silentLog,
+    });
     const left = async (table: string, column: string) => {
       const text = `select ${column} as guid from delivery_log.${table} where ${column} = any ($1)`;
       const rows = await stand.rows<{ guid: string }>(text, [replays]);

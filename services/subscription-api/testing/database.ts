@@ -19,7 +19,9 @@ export async function createTestDatabase(options: { isMigrated?: boolean } = {})
   const { url: template } = await borrowPostgres();
   const on = (database: string) => Object.assign(new URL(template), { pathname: `/${database}` }).href;
   const cloned = options.isMigrated === false ? 'template1' : new URL(template).pathname.slice(1);
-  await onServer(on('postgres'), (server) => server.query(`create database ${name} template "${cloned}" strategy file_copy`));
+  await onServer(on('postgres'), (server) =>
+    server.query(`create database ${name} template "${cloned}" strategy file_copy`),
+  );
   const url = on(name);
   const postgres = new pg.Pool({ connectionString: url, max: 10 });
   return {
