@@ -197,7 +197,7 @@ type Overview = {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** What each tile begins with, as people read it. */
+/** The first words of each tile, as people read it. */
 function tilesOf({ last_hour: hour, waiting: waits, switched_off: off, stopped, rejected }: Overview): string[] {
   const percent = (100 * hour.failed) / hour.attempts;
   return [

@@ -73,7 +73,7 @@ describe('a request that waits', () => {
     const told = begin(us)
       .after(number)
       .finally(() => (isTold = true));
-    // What ended for the other one is before the place of this one.
+    // An end of the other one is before the place of this one.
     expect(await begin(other).after(number - 2)).toBe(true);
     await ours.delivered(other, [aDelivered()]);
     await isWaited(ours);

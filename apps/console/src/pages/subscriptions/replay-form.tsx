@@ -31,7 +31,7 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
     told(ask.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
   const preview = useMutation({ mutationFn: async () => send(true) });
   const begin = useSubscriptionChange(async () => send(false));
-  // What is shown is of what is set now.
+  // A preview is of the form as it is now.
   const forget = () => {
     preview.reset();
     if (begin.isError) begin.reset();

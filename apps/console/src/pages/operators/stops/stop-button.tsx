@@ -5,7 +5,7 @@ import { nameOf, useStops, type Stoppable } from './stoppable.ts';
 
 /** Stops what is not stopped, and starts what is, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
-  // What was asked stays the question, whatever becomes of it meanwhile.
+  // The question stays the one that was asked, whatever becomes of it meanwhile.
   const [asked, setAsked] = useState<'Start' | 'Stop'>();
   const stops = useStops();
   if (stops.data === undefined) return null;
