@@ -466,6 +466,9 @@ describe('inTransaction', () => {
     await inTransaction(pool, 'tx-d', async () => {
       await store.renew('tx-d', lease);
       expect(await store.begin('tx-d')).toEqual({ kind: 'in_progress' });
+      // Deletes what is over, and passes over what is locked.
+      const other = await store.begin('tx-f');
+      await store.finish('tx-f', other.kind === 'new' ? other.lease : '');
     });
     await store.finish('tx-d', lease);
     expect(await store.begin('tx-d')).toEqual({ kind: 'done' });

@@ -29,7 +29,7 @@ async function simulated(receivers: Receiver[], what: Partial<SimulationOptions>
   let turn = 0;
   const random = () => ((turn = (turn + 1) % 97) + 0.5) / 97;
   const endpoints = readEndpoints(settings, HELD);
-  const result = await simulateFlow({ receivers, endpoints, durationMs: 20_000, held: HELD, random, ...what });
+  const result = await simulateFlow({ receivers, endpoints, durationMs: 10_000, held: HELD, random, ...what });
   return { ...result, longestMs: (kind: string) => Math.max(...(result.waitsMs.get(kind) ?? [])) };
 }
 
