@@ -1,15 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import { OnceBatcher } from './hand-over/once-batcher.ts';
+import type { Input } from './hand-over/state.ts';
 import type { Outgoing } from './messages.ts';
-import { onceInRedis, type OncePolicy } from './once.ts';
+import { onceInRedis, type Once, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
 import { aLine, to } from './testing/a-line.ts';
 import { Detour } from './testing/detour.ts';
-import { TestBroker } from './testing/test-broker.ts';
+import { MemoryBroker } from './testing/memory-broker.ts';
+import { MemoryLink } from './testing/memory-link.ts';
+import { MemoryOnce } from './testing/memory-once.ts';
+import { smallTopology, TestBroker } from './testing/test-broker.ts';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 
 let broker: TestBroker;
 let redis: Redis;
@@ -57,6 +63,117 @@ const aRememberingLine = async (handle?: (body: string) => Promise<Outgoing[]>) 
   });
   return { line, repeats, metrics, handled: () => line.seen.map(({ body }) => body.toString()) };
 };
+
+/** Marks as two processes see them. `isOver`: resolves when a short one is. */
+type MarksStand = {
+  mine: Once;
+  other: Once;
+  isOver: (key: string) => Promise<void>;
+};
+
+const STANDS: [string, () => MarksStand][] = [
+  [
+    'in Redis',
+    () => {
+      const [mine, other] = [1, 2].map(() => onceInRedis(redis, { log, metrics: createMetrics('test') }));
+      if (mine === undefined || other === undefined) throw new Error('two were made');
+      const isOver = async (key: string) =>
+        void (await until('it is over', async () => (await other.recall([key]))[0] === undefined));
+      return { mine, other, isOver };
+    },
+  ],
+  [
+    'in memory, as the line of tests has them',
+    () => {
+      let now = 0;
+      const marks = new MemoryOnce(() => now);
+      const [mine, other] = [1, 2].map(() =>
+        marks.of(new MemoryLink(new MemoryBroker(smallTopology, new TurnedClock()))),
+      );
+      if (mine === undefined || other === undefined) throw new Error('two were made');
+      return { mine, other, isOver: async () => void (now += 60_000) };
+    },
+  ],
+];
+
+describe.each(STANDS)('marks %s', (_where, stand) => {
+  const mark = (key: string, fingerprint: string) => ({ key: `${key} of ${_where}`, fingerprint });
+  const recalled = (once: Once, ...keys: string[]) => once.recall(keys.map((key) => mark(key, '').key));
+
+  test('are known to all processes, each at the place of its key, the last of a key, and no others', async () => {
+    const { mine, other } = stand();
+    await mine.remember([mark('a', '1'), mark('b', '2')], 60_000);
+    await other.remember([mark('a', '3')], 60_000);
+    expect(await recalled(other, 'b', 'unknown', 'a')).toEqual(['2', undefined, '3']);
+    expect(await recalled(mine, 'a', 'b')).toEqual(['3', '2']);
+  });
+
+  test('are forgotten when their time is over', async () => {
+    const { mine, other, isOver } = stand();
+    await mine.remember([mark('short', '1')], 200);
+    await mine.remember([mark('long', '2')], 600_000);
+    await isOver(mark('short', '').key);
+    for (const once of [mine, other]) expect(await recalled(once, 'short', 'long')).toEqual([undefined, '2']);
+  });
+});
+
+describe('a Redis that comes back empty', () => {
+  const onces = () => [1, 2].map(() => onceInRedis(redis, { log, metrics: createMetrics('test') }));
+  const TTL_MS = 600_000;
+
+  test('costs duplicates of other processes alone: each knows what it handled last, for as long as it was to be remembered', async () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const [mine, other] = onces();
+    await mine?.remember(
+      [
+        { key: 'lost', fingerprint: '1' },
+        { key: 'kept', fingerprint: '2' },
+      ],
+      TTL_MS,
+    );
+    await redis.flushdb();
+    await other?.remember([{ key: 'kept', fingerprint: '3' }], TTL_MS);
+    clock.mockReturnValue(TTL_MS - 1);
+    expect(await mine?.recall(['kept', 'lost'])).toEqual(['3', '1']);
+    expect(await other?.recall(['kept', 'lost'])).toEqual(['3', undefined]);
+    clock.mockReturnValue(TTL_MS);
+    expect(await mine?.recall(['kept', 'lost'])).toEqual(['3', undefined]);
+    clock.mockRestore();
+  });
+
+  test('has a process know what it handled last, however much that is, by the last time of each', async () => {
+    const [mine] = onces();
+    const marks = Array.from({ length: 4_096 }, (_, place) => ({ key: `one ${place}`, fingerprint: `${place}` }));
+    await mine?.remember(marks, TTL_MS);
+    await mine?.remember([...marks.slice(0, 1), { key: 'one more', fingerprint: 'm' }], TTL_MS);
+    await redis.flushdb();
+    const known = await mine?.recall(['one 0', 'one 1', 'one 2', 'one 4095', 'one more']);
+    expect(known).toEqual(['0', undefined, '2', '4095', 'm']);
+  });
+});
+
+test('what is recalled while a recall is under way is recalled together after it, each with its own key', async () => {
+  const answers: ((known: string[]) => void)[] = [];
+  const [asked, heard]: [unknown[], Input[]] = [[], []];
+  const once: Once = {
+    recall: (keys) => {
+      asked.push(keys);
+      return new Promise((resolve) => answers.push(resolve));
+    },
+    remember: async () => undefined,
+  };
+  const batcher = new OnceBatcher({ once, ttlMs: 60_000, apply: (input) => void heard.push(input) });
+  for (const [member, key] of ['a', 'b', 'c'].entries()) batcher.recall({ members: [member], keys: [key] });
+  for (const known of [['1'], ['2', '3']]) {
+    answers.shift()?.(known);
+    await settled();
+  }
+  expect(asked).toEqual([['a'], ['b', 'c']]);
+  expect(heard).toEqual([
+    { kind: 'recalled', members: [0], known: ['1'] },
+    { kind: 'recalled', members: [1, 2], known: ['2', '3'] },
+  ]);
+});
 
 describe('once', () => {
   test('a repeat is recognised, and one of another content told from it', async () => {

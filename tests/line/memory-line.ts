@@ -22,7 +22,7 @@ import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { asConsumed, goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
-import { MemoryOnce } from './memory-once.ts';
+import { MemoryOnce } from '@waybell/line/testing/memory-once';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 import { waitingOf } from './waiting-of.ts';
 

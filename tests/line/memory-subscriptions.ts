@@ -64,7 +64,8 @@ export class MemorySubscriptions {
   endGone(gone: readonly DeliveryEnd[], interfaces: readonly InterfaceName[]): void {
     for (const { subscription, generation } of gone) {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
-      if (row === undefined || row.state === 'ended' || !interfaces.includes(row.interface)) continue;
+      const isHeld = row?.held !== undefined;
+      if (row === undefined || row.state === 'ended' || isHeld || !interfaces.includes(row.interface)) continue;
       Object.assign(row, { state: 'ended', isGone: true });
     }
   }

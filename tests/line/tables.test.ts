@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
+import { endGoneIn } from '@waybell/deactivator/end-gone';
 import { noteEndsIn } from '@waybell/deactivator/note-ends';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
-import { findTargetsIn, recentlyWellIn, type DeliveryTarget } from '@waybell/deliverer/find-target';
+import { findTargetsIn, recentlyWellIn, type DeliveryTarget, type KnownTarget } from '@waybell/deliverer/find-target';
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';
-import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
+import { findSubscriptionsIn, type ActiveSubscription } from '@waybell/event-router/find-subscriptions';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
@@ -20,6 +21,7 @@ import { rotateSecrets } from '@waybell/subscription-api/rotate-secrets';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { MemorySubscriptions } from './memory-subscriptions.ts';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
@@ -416,6 +418,78 @@ describe('noteEnds', () => {
       expect(await reportsSuccess()).toBe(isToldNext);
     }
   });
+});
+
+test('what ends a subscription, or switches it off, is the same in the tables of memory', async () => {
+  const memory = new MemorySubscriptions();
+  memory.offOnExhausted = RULES.offOnExhausted;
+  const states = {
+    active: 'is_active = true',
+    deactivated: 'is_active = false',
+    ended: 'is_active = false, ended_at = now()',
+    held: `paused_until = '2099-01-01T00:00Z'`,
+  } as const;
+  const ends = {
+    delivered: { isDelivered: true },
+    failed: {},
+    uncounted: { isUncounted: true as const },
+    late: { generation: 2 },
+  };
+  const gone = { gone: { isGone: true as const }, goneLate: { isGone: true as const, generation: 2 } };
+  const made: { name: string; guid: string; end: DeliveryEnd }[] = [];
+  for (const interfaceName of ['carrier', 'shipper'] as const) {
+    const account = await anAccount(interfaceName);
+    const action = interfaceName === 'carrier' ? 'order.created' : 'order.paid';
+    for (const [state, change_] of Object.entries(states))
+      for (const [how, what] of Object.entries<Partial<DeliveryEnd>>({ ...ends, ...gone })) {
+        const client = `${state}-${how}`;
+        const of = { interface: interfaceName, action, account, client };
+        const guid = await aSubscription(of);
+        await change(guid, change_);
+        const kept =
+          state === 'held'
+            ? ({ held: { why: 'paused', until: Date.UTC(2099, 0) } } as const)
+            : { state: state as DeliveryTarget['state'] };
+        memory.add({ ...of, ...kept, guid, generation: 3, callbackUrl: `https://a.test/${guid}` });
+        made.push({ name: `${interfaceName} ${client}`, guid, end: anEnd(guid, what) });
+      }
+  }
+  const { true: isGone = [], false: others = [] } = Object.groupBy(
+    made.map(({ end }) => end),
+    (end) => `${end.isGone === true}`,
+  );
+  await endGoneIn(deactivator, { endOnGone: ['carrier'], log: silentLog })(isGone);
+  memory.endGone(isGone, ['carrier']);
+  const off = await switchedOffBy(...others);
+  expect(memory.settle(others)).toBe(off);
+  const targets = await findTargetsIn(deliverer, keyRing)(made.map(({ guid }) => guid));
+  const shown = (target: KnownTarget) => {
+    if (target === undefined || target instanceof Error) throw new Error('there is no target');
+    const { state, isGone: wasGone, held, account, callbackUrl, verificationToken, isFeatureOn } = target;
+    return { state, wasGone, held, account, callbackUrl, verificationToken, isFeatureOn };
+  };
+  const inMemory = made.map(({ name, guid }) => [name, shown(memory.target(guid))]);
+  expect(made.map(({ name }, place) => [name, shown(targets[place])])).toEqual(inMemory);
+  for (const [interfaceName, name] of [
+    ['carrier', 'order.created'],
+    ['shipper', 'order.paid'],
+  ] as const) {
+    const action = actionOf(interfaceName, name);
+    const account = memory.rows.find((row) => row.interface === interfaceName)?.account ?? '';
+    const [[found = []] = []] = await findSubscriptionsIn(router)([{ action, receivers: [account] }]);
+    const told = ({ guid, client, generation, auditFieldSet, isFeatureOn }: ActiveSubscription) => ({
+      guid,
+      client,
+      generation,
+      auditFieldSet,
+      isFeatureOn,
+    });
+    const byGuid = (one: { guid: string }, other: { guid: string }) => (one.guid < other.guid ? -1 : 1);
+    expect(found.map(told).toSorted(byGuid)).toEqual(
+      memory.find(interfaceName, name, account).map(told).toSorted(byGuid),
+    );
+    expect(found.length).toBeGreaterThan(0);
+  }
 });
 
 describe('startSweep', () => {

@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { borrowVhost, controlShared } from '@waybell/runtime/testing/borrow';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { declareTopology, TopologyMismatch } from './declare.ts';
+import type { Destination } from '../publish-errors.ts';
+import { MemoryBroker } from '../testing/memory-broker.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 import {
   deliveriesExchange,
   deliveryQueue,
+  endsExchange,
   eventsExchange,
   retryExchange,
   retryKey,
   retryQueue,
   routerQueue,
   straysQueue,
+  suspectsExchange,
+  waitingExchange,
   type Queue,
 } from '../topology.ts';
 
@@ -95,6 +101,38 @@ describe('the declared line', () => {
     await publish(eventsExchange, 'carrier.order.unheard_of', 'unknown');
     expect(await broker.takeBodies(routerQueue, 1)).toEqual(['known']);
     expect(await broker.takeBodies(straysQueue, 1)).toEqual(['unknown']);
+  });
+
+  test('brings each message where the broker in memory does, by each key of each exchange', async () => {
+    const memory = new MemoryBroker(smallTopology, new TurnedClock());
+    const { exchanges, queues } = smallTopology;
+    const keys = new Set(
+      [...exchanges, ...queues].flatMap(({ bindings = [] }) => bindings.map((each) => each.routingKey)),
+    );
+    // What comes back by itself meanwhile is tried below.
+    keys.delete(retryKey(ACTION, 100));
+    const published = exchanges
+      .filter(({ name }) => name !== waitingExchange)
+      .flatMap(({ name }) => [...keys, 'unheard of'].map((routingKey) => ({ exchange: name, routingKey })));
+    const textOf = ({ exchange, routingKey }: Destination) => `${exchange} ${routingKey}`;
+    const lost: string[] = [];
+    await broker.on(async (channel) => {
+      channel.on('return', ({ content }) => lost.push(content.toString()));
+      for (const to of published)
+        channel.publish(to.exchange, to.routingKey, Buffer.from(textOf(to)), { mandatory: true });
+      await channel.waitForConfirms();
+    });
+    const isLost = (to: Destination) => !memory.publish({ kind: 'publish', ...to, body: Buffer.from(textOf(to)) });
+    expect(lost.toSorted()).toEqual(published.filter(isLost).map(textOf).toSorted());
+    const losing = [deliveriesExchange, endsExchange, retryExchange, suspectsExchange];
+    expect(lost.filter((each) => each.endsWith('unheard of')).toSorted()).toEqual(
+      losing.map((each) => `${each} unheard of`).toSorted(),
+    );
+    for (const { name } of queues) {
+      const [there, inMemory] = [await broker.take(name), memory.kept(name)];
+      const bodies = inMemory.map(({ publication: { body } }) => body.toString());
+      expect([name, there.map(({ content }) => content.toString()).toSorted()]).toEqual([name, bodies.toSorted()]);
+    }
   });
 
   test('brings a retry back to the queue of its action when its time is over, and not before', async () => {

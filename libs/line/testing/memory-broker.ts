@@ -13,19 +13,19 @@ export class MemoryBroker {
   readonly #all: MemoryQueue[];
   readonly #byName: Map<string, MemoryQueue>;
   /** Bound queues, by exchange and, unless that is a fanout, key. */
-  readonly #bound: Map<string, MemoryQueue[]>;
+  readonly #bound = new Map<string, MemoryQueue[]>();
 
   constructor({ exchanges, queues }: Topology, clock: TurnedClock) {
     this.clock = clock;
     this.#exchanges = new Map(exchanges.map((spec) => [spec.name, spec]));
     this.#all = queues.map((spec): MemoryQueue => ({ spec, kept: [] }));
     this.#byName = new Map(this.#all.map((queue) => [queue.spec.name, queue]));
-    const bound = this.#all.flatMap((queue) =>
-      queue.spec.bindings.map(({ exchange, routingKey }) => ({ queue, to: this.#address(exchange, routingKey) })),
-    );
-    this.#bound = new Map(
-      [...Map.groupBy(bound, ({ to }) => to)].map(([to, some]) => [to, some.map(({ queue }) => queue)]),
-    );
+    for (const queue of this.#all)
+      for (const { exchange, routingKey } of queue.spec.bindings) this.#bind(queue, exchange, routingKey);
+    // Only a fanout is bound to another exchange.
+    for (const { name, bindings = [] } of exchanges)
+      for (const { exchange, routingKey } of bindings)
+        for (const queue of this.#bound.get(name) ?? []) this.#bind(queue, exchange, routingKey);
   }
 
   /** Puts a copy into every queue that is bound. False if none is. */
@@ -63,6 +63,11 @@ export class MemoryBroker {
     if (exchange === undefined) return;
     const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? publication.routingKey);
     this.publish({ ...publication, exchange: String(exchange), routingKey });
+  }
+
+  #bind(queue: MemoryQueue, exchange: string, routingKey: string): void {
+    const address = this.#address(exchange, routingKey);
+    this.#bound.set(address, [...(this.#bound.get(address) ?? []), queue]);
   }
 
   #address(exchange: string, routingKey: string): string {

@@ -1,5 +1,5 @@
-import type { Once } from '@waybell/line/once';
-import type { MemoryLink } from '@waybell/line/testing/memory-link';
+import type { Once } from '../once.ts';
+import type { MemoryLink } from './memory-link.ts';
 
 /** Marks of the processes of a line, in memory: a process may die before it remembers. */
 export class MemoryOnce {
