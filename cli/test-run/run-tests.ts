@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
 import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/find-chromium';
 import { repository } from '@waybell/stack/stack-folder';
@@ -40,7 +40,9 @@ export async function runTests(run: TestRun): Promise<TestCounts> {
   const over = isUsual && notes.length === 0 ? overBudget(first.costs, readBudgets()) : [];
   for (const line of over) report(`${line}: see CONTRIBUTING.md, "Budgets"`);
   if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
-  return { passed: first.passed + again.passed, failed: first.failed + again.failed + over.length };
+  const counts = { passed: first.passed + again.passed, failed: first.failed + again.failed + over.length };
+  if (counts.failed > 0) report(`jest and the processes of tests printed to ${relative(process.cwd(), LOG)}`);
+  return counts;
 }
 
 type TestRunResult = { first: JestResult; again: TestCounts; notes: string[] };
