@@ -74,7 +74,8 @@ describe('keepSubscribed', () => {
 
 describe('looks at the API', () => {
   test('come soon again where it is away, and ever more seldom, up to every five minutes', async () => {
-    using timers = passing((ms) => ms !== 30_000);
+    // Not those of other things in this process, which are shorter; 30 s are the limit of a call.
+    using timers = passing((ms) => ms >= 4_000 && ms !== 30_000);
     const kept = keepSubscribed({ follow: () => undefined }, { ...options, onTrouble: () => undefined });
     const gapsMs = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000];
     await until('it has looked often', () => timers.passed.length > gapsMs.length);
