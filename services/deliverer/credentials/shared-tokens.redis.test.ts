@@ -68,12 +68,19 @@ describe('deliverers', () => {
     const need = aNeed();
     const [first, second] = [aDeliverer(), aDeliverer()];
     const asked = first.tokens.ask(need);
-    (await untilFetching(first))(issued('one', 3_600_000));
+    const end = await untilFetching(first);
+    clock.skipTo(clock.now() + 600_000);
+    end(issued('one', 3_600_000));
     await asked;
-    await until('it is shared', async () => (await redis.exists(`waybell:token:${need.guid}:fetch`)) === 0);
+    const isClaimed = async () => (await redis.exists(`waybell:token:${need.guid}:fetch`)) === 1;
+    await until('it is shared', async () => !(await isClaimed()));
     expect(await second.tokens.ask(need)).toEqual(given('one'));
     expect(second.fetches).toHaveLength(0);
-    expect(await redis.pttl(`waybell:token:${need.guid}`)).toBeGreaterThan(0);
+    await until('none is to fetch it', async () => !(await isClaimed()));
+    const { found } = await sharedTokensIn({ redis, keyRing, log, clock }).look(need.guid);
+    expect(found).toMatchObject({ token: 'one', lifeMs: 3_600_000 });
+    expect(found?.leftMs).toBeGreaterThan(0);
+    expect(found?.leftMs).toBeLessThanOrEqual(3_000_000);
   });
 
   test('take what another has fetched in the place of one that a receiver refused', async () => {
