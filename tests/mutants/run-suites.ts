@@ -67,12 +67,16 @@ async function run(args: string[], { cwd, env }: { cwd: string; env: NodeJS.Proc
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
   });
+  // A run that is interrupted leaves none behind.
+  const end = () => signalQuietly(-Number(child.pid), 'SIGKILL');
+  process.once('exit', end);
   const said: Buffer[] = [];
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
   const closed = once(child, 'close');
   await once(child, 'exit');
   // A process of a test that hung may still hold its end of the pipe.
-  signalQuietly(-Number(child.pid), 'SIGKILL');
+  end();
+  process.off('exit', end);
   await closed;
   return Buffer.concat(said).toString();
 }
