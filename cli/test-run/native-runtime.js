@@ -4,9 +4,11 @@ import { jestExpect } from '@jest/expect';
 import { ModuleMocker } from 'jest-mock';
 
 const require = createRequire(import.meta.url);
+const root = new URL('../../', import.meta.url).href;
 const GLOBALS = new URL('test-globals.js', import.meta.url).href;
 /** Modules that a test file has to itself: they begin what ends with it. Those of `testing/` folders begin nothing by themselves. */
-const OF_TESTS = /^file:(?!.*\/node_modules\/).*(?:\/tests\/|\.test\.ts$|\/test-globals\.js$)/;
+const OF_TESTS = /^(?!.*node_modules\/)(?:tests\/|.*\.test\.ts$|cli\/test-run\/test-globals\.js$)/;
+const isOfTests = (url) => url.startsWith(root) && OF_TESTS.test(url.slice(root.length));
 
 /** Number of the test file that runs. */
 let file = 0;
@@ -15,7 +17,7 @@ registerHooks({
   resolve(specifier, context, next) {
     const found =
       specifier === '@jest/globals' ? { url: GLOBALS, format: 'module', shortCircuit: true } : next(specifier, context);
-    return OF_TESTS.test(found.url) ? { ...found, url: `${found.url}?file=${file}` } : found;
+    return isOfTests(found.url) ? { ...found, url: `${found.url}?file=${file}` } : found;
   },
 });
 
