@@ -109,7 +109,7 @@ describe('the declared line', () => {
     const keys = new Set(
       [...exchanges, ...queues].flatMap(({ bindings = [] }) => bindings.map((each) => each.routingKey)),
     );
-    // What comes back by itself meanwhile is tried below.
+    // The test below tries what comes back by itself meanwhile.
     keys.delete(retryKey(ACTION, 100));
     const published = exchanges
       .filter(({ name }) => name !== waitingExchange)
