@@ -5,6 +5,7 @@ import { untilStatus } from './furnished.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken, subscribed } from './stand.ts';
+import { untilGone } from './page-checks.ts';
 
 export function acting(): void {
   describe('an operator acts for a client', () => {
@@ -44,7 +45,7 @@ export function acting(): void {
       const place = `/clients/${client.account}/default`;
       await to(page, `${place}/deliveries/${delivery}`);
       await page.getByText('Only the client itself can see and set its credentials.').waitFor();
-      expect(await page.getByRole('link', { name: /^Credentials|^Secrets/ }).count()).toBe(0);
+      await untilGone(page.getByRole('link', { name: /^Credentials|^Secrets/ }));
       for (const closed of ['credentials', 'secrets']) {
         await to(page, `${place}/${closed}`);
         await page.getByText('There is no such page.').waitFor();

@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { aCountedCarrier, COUNTS, type Counted } from './counted.ts';
 import { card, hostField } from './credentials-dialog.ts';
 import { reject } from './furnished.ts';
-import { untilLoaded } from './page-checks.ts';
+import { untilGone, untilLoaded, untilReads } from './page-checks.ts';
 import { asks, button, choose, dialog, to } from './places.ts';
 import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
@@ -42,9 +42,9 @@ export function changes(): void {
         await button(page, `Replay ${count}`).waitFor();
       };
       const expectNothing = async () => {
-        expect(await button(page, /^Replay \d/).count()).toBe(0);
-        expect(await page.getByText(/to replay/).count()).toBe(0);
-        expect(await page.getByRole('alert').count()).toBe(0);
+        await untilGone(button(page, /^Replay \d/));
+        await untilGone(page.getByText(/to replay/));
+        await untilGone(page.getByRole('alert'));
       };
       await preview(all);
       for (const [change, count] of set) {
@@ -58,7 +58,7 @@ export function changes(): void {
       await refused.waitFor();
       await button(page, 'Preview').click();
       await button(page, `Replay ${all}`).waitFor();
-      expect(await refused.count()).toBe(0);
+      await untilGone(refused);
       await button(page, `Replay ${all}`).click();
       await refused.waitFor();
       await page.getByLabel('Rate').fill('8');
@@ -88,23 +88,23 @@ export function changes(): void {
         exist: await dialog(page).getByText('exist already').count(),
       });
       await choice('order.created').check();
-      expect(await told()).toEqual({ does: 'Subscribe', count: '1 selected', exist: 1 });
+      await untilReads(told, { does: 'Subscribe', count: '1 selected', exist: 1 });
       await choice('damage.created').check();
-      expect(await told()).toEqual({ does: 'Subscribe to 2', count: '2 selected', exist: 1 });
+      await untilReads(told, { does: 'Subscribe to 2', count: '2 selected', exist: 1 });
       await choice('order.created').uncheck();
-      expect(await told()).toEqual({ does: 'Subscribe', count: '1 selected', exist: 0 });
+      await untilReads(told, { does: 'Subscribe', count: '1 selected', exist: 0 });
       await url.fill(REFUSED);
       await button(page, 'Subscribe').last().click();
       await refused.waitFor();
       await url.fill('https://receiver.example.com');
-      expect(await refused.count()).toBe(0);
+      await untilGone(refused);
       await button(page, 'Cancel').click();
       await choose(page, 'order.created', 'Edit');
       await url.fill(REFUSED);
       await button(page, 'Save').click();
       await refused.waitFor();
       await url.fill('https://receiver.example.com');
-      expect(await refused.count()).toBe(0);
+      await untilGone(refused);
       await button(page, 'Cancel').click();
       await choose(page, 'order.created', 'Pause');
       const until_ = dialog(page).getByLabel('Until (within a day)');
@@ -113,7 +113,7 @@ export function changes(): void {
       await dialog(page).getByRole('button', { name: 'Pause' }).click();
       await refused.waitFor();
       await dialog(page).getByLabel('Pause for').selectOption('1 hour');
-      expect([await refused.count(), await until_.count()]).toEqual([0, 0]);
+      await untilGone(refused.or(until_));
       await button(page, 'Cancel').click();
       await choose(page, 'order.created', 'Unsubscribe');
       await dialog(page).getByRole('heading', { name: 'Unsubscribe from order.created?' }).waitFor();
@@ -128,7 +128,7 @@ export function changes(): void {
       const untilShown = async (count: number, statuses: string[]) => {
         await untilLoaded(page);
         await until(`${count} are listed`, async () => (await page.locator('tbody tr').count()) === count);
-        expect(await chosen.allInnerTexts()).toEqual(statuses);
+        await untilReads(() => chosen.allInnerTexts(), statuses);
       };
       await button(page, 'Retrying').click();
       await untilShown(retrying, ['Retrying']);
@@ -146,12 +146,12 @@ export function changes(): void {
       await button(page, 'Clear filters').click();
       await button(page, 'Given up').click();
       await untilShown(exhausted + COUNTS.gone + exhaustedOfOff, ['Given up']);
-      expect(await page.getByLabel('Key').inputValue()).toBe('');
-      expect(await page.getByLabel('Action').inputValue()).toBe('');
+      await untilReads(() => page.getByLabel('Key').inputValue(), '');
+      await untilReads(() => page.getByLabel('Action').inputValue(), '');
       await page.goBack();
       await page.goBack();
       await page.getByText('No delivery matches all of these filters.').waitFor();
-      expect(await page.getByLabel('Key').inputValue()).toBe('nothing-is-called-so');
+      await untilReads(() => page.getByLabel('Key').inputValue(), 'nothing-is-called-so');
     });
 
     test('the delivery, the action, the secret and the host', async () => {
@@ -165,7 +165,7 @@ export function changes(): void {
       await page.getByRole('alert').filter({ hasText: 'No subscription' }).waitFor();
       await to(page, `/deliveries/${ofFailing}`);
       await article(ofFailing).waitFor();
-      expect(await page.getByRole('alert').count()).toBe(0);
+      await untilGone(page.getByRole('alert'));
       await untilTrouble(/409/);
 
       await to(page, '/catalog?action=order.created');
@@ -173,7 +173,7 @@ export function changes(): void {
       await page.getByText('"order.created"').first().waitFor();
       await page.getByRole('link', { name: /^order.assigned/ }).click();
       await page.getByRole('heading', { name: 'order.assigned', exact: true }).waitFor();
-      expect(await page.getByRole('tab', { selected: true }).innerText()).toBe('Fields');
+      await untilReads(() => page.getByRole('tab', { selected: true }).innerText(), 'Fields');
       await page.getByRole('tab', { name: 'Example' }).click();
       await page.getByText('"order.assigned"').first().waitFor();
 
@@ -189,10 +189,13 @@ export function changes(): void {
       });
       expect(before).toBe(secret);
       await button(page, 'Show').waitFor();
-      expect(await page.locator('.card').allInnerTexts()).toEqual([
-        expect.stringMatching(new RegExp(`^${next.slice(0, 6)}•+[^]*Show[^]*, current$`)),
-        expect.stringMatching(new RegExp(`^${secret.replaceAll(/\W/g, String.raw`\$&`)}[^]*Hide[^]*, works until `)),
-      ]);
+      await untilReads(
+        () => page.locator('.card').allInnerTexts(),
+        [
+          expect.stringMatching(new RegExp(`^${next.slice(0, 6)}•+[^]*Show[^]*, current$`)),
+          expect.stringMatching(new RegExp(`^${secret.replaceAll(/\W/g, String.raw`\$&`)}[^]*Hide[^]*, works until `)),
+        ],
+      );
 
       await putCredentials(carrier, 'one.example.com', { headers: { 'X-Api-Key': 'a' } });
       await asks('/credentials', 'Add credentials')(page);
@@ -201,13 +204,14 @@ export function changes(): void {
       const does = dialog(page).locator('button[type=submit]');
       await hostField(page).fill('https://one.example.com/hooks');
       await replaces.waitFor();
-      expect(await does.innerText()).toBe('Replace');
+      await untilReads(() => does.innerText(), 'Replace');
       await hostField(page).fill('two.example.com');
-      expect([await replaces.count(), await does.innerText()]).toEqual([0, 'Add']);
+      await untilReads(() => does.innerText(), 'Add');
+      await untilGone(replaces);
       await button(page, 'Remove headers').click();
-      expect(await does.isDisabled()).toBe(true);
+      await untilReads(() => does.isDisabled(), true);
       await button(page, 'Cancel').click();
-      expect(await card(page, 'two.example.com').count()).toBe(0);
+      await untilGone(card(page, 'two.example.com'));
     });
 
     test('what is rejected, its count, and what was done about it', async () => {
@@ -226,7 +230,7 @@ export function changes(): void {
       await page.getByLabel('Mentions').fill(first.guid);
       await button(page, 'Filter').click();
       await count.getByText('1 message', { exact: true }).waitFor();
-      expect(await page.locator('tbody tr').count()).toBe(1);
+      await untilReads(() => page.locator('tbody tr').count(), 1);
       await button(page, 'Purge …').click();
       await dialog(page).getByText('1 rejected message', { exact: true }).waitFor();
       await button(page, 'Cancel').click();
@@ -249,10 +253,11 @@ export function changes(): void {
       const wrong = await editor.inputValue();
       await page.locator('.mark-line').first().waitFor();
       await editor.fill(wrong.replace(/"71000017-[ab]"/, '7'));
-      expect([await publish.isDisabled(), await page.locator('.mark-line').count()]).toEqual([true, 0]);
+      await untilReads(async () => [await publish.isDisabled(), await page.locator('.mark-line').count()], [true, 0]);
       await page.getByText('Valid: it is published').waitFor();
       await editor.fill(wrong);
-      expect([await publish.isDisabled(), await page.getByText('Valid: it is published').count()]).toEqual([true, 0]);
+      await untilGone(page.getByText('Valid: it is published'));
+      await untilReads(() => publish.isDisabled(), true);
       await page.locator('.mark-line').first().waitFor();
       await button(page, 'Reset').waitFor();
 
@@ -265,7 +270,7 @@ export function changes(): void {
       await dialog(page).getByText('1 message retried.').waitFor();
       await dialog(page).getByRole('button', { name: 'Close' }).click();
       await button(page, 'Show all').click();
-      expect(await page.getByLabel('Mentions').inputValue()).toBe('');
+      await untilReads(() => page.getByLabel('Mentions').inputValue(), '');
       expect(name).not.toBe('');
       await untilTrouble(/422/);
     });
@@ -276,21 +281,21 @@ export function changes(): void {
       await to(page, '/accounts');
       const shown = page.getByRole('region', { name: 'Accounts' }).getByRole('status');
       await page.getByLabel('Search', { exact: true }).fill(name);
-      expect(await shown.innerText()).toMatch(/^1 of \d+ accounts/);
+      await untilReads(() => shown.innerText(), expect.stringMatching(/^1 of \d+ accounts/));
       await page.getByLabel('Search', { exact: true }).fill('nobody-is-called-so');
       await page.getByText('No account matches.').waitFor();
-      expect(await shown.innerText()).toMatch(/^0 of \d+ accounts/);
+      await untilReads(() => shown.innerText(), expect.stringMatching(/^0 of \d+ accounts/));
       await page.getByLabel('Search', { exact: true }).fill('');
-      expect(await shown.innerText()).toMatch(/^\d+ accounts/);
+      await untilReads(() => shown.innerText(), expect.stringMatching(/^\d+ accounts/));
 
       await to(page, `/accounts/${carrier.account}`);
       const facts = page.getByRole('region', { name: 'Name and features' });
       const save = facts.getByRole('button', { name: 'Save' });
       const off = facts.getByText('Subscriptions stay.');
       await facts.getByLabel('Name').fill(`${name} & Sons`);
-      expect(await save.isEnabled()).toBe(true);
+      await untilReads(() => save.isEnabled(), true);
       await facts.getByLabel('Name').fill(name);
-      expect(await save.isEnabled()).toBe(false);
+      await untilReads(() => save.isEnabled(), false);
       await facts.getByLabel('insurance').check();
       await save.click();
       await page.getByText('Account saved.').first().waitFor();
@@ -298,7 +303,7 @@ export function changes(): void {
       await facts.getByLabel('insurance').uncheck();
       await off.waitFor();
       await facts.getByLabel('insurance').check();
-      expect([await off.count(), await save.isEnabled()]).toEqual([0, false]);
+      await untilReads(async () => [await off.count(), await save.isEnabled()], [0, false]);
 
       await button(page, 'Create token').click();
       const create = dialog(page).getByRole('button', { name: 'Create', exact: true });
@@ -306,7 +311,7 @@ export function changes(): void {
       await create.click();
       await dialog(page).locator('[aria-invalid=true]').waitFor();
       await dialog(page).getByLabel('Expires after').fill('24h');
-      expect(await dialog(page).locator('[aria-invalid=true], [role=alert]').count()).toBe(0);
+      await untilGone(dialog(page).locator('[aria-invalid=true], [role=alert]'));
       for (const { scope, isOn } of [
         { scope: 'webhooks:read', isOn: false },
         { scope: 'webhooks:write', isOn: false },
@@ -318,7 +323,8 @@ export function changes(): void {
       const token = await dialog(page).getByText(/^wbl_/).innerText();
       await button(page, 'Done').click();
       await button(page, 'Create token').click();
-      expect([await dialog(page).getByText(token).count(), await create.isVisible()]).toEqual([0, true]);
+      await create.waitFor();
+      await untilGone(dialog(page).getByText(token));
       await button(page, 'Cancel').click();
       await page
         .getByRole('table', { name: 'Access tokens' })
@@ -349,10 +355,10 @@ export function changes(): void {
       const row = page.getByRole('table', { name: 'Endpoints that fail' }).getByRole('row').filter({ hasText: name });
       const pressed = page.getByRole('group', { name: 'In the last' }).locator('[aria-pressed=true]');
       await row.waitFor();
-      expect(await pressed.innerText()).toBe('1 hour');
+      await untilReads(() => pressed.innerText(), '1 hour');
       await button(page, '15 minutes').click();
       await until('it is of a quarter of an hour', async () => (await row.count()) === 0);
-      expect(await pressed.innerText()).toBe('15 minutes');
+      await untilReads(() => pressed.innerText(), '15 minutes');
       await button(page, '24 hours').click();
       await row.waitFor();
 
@@ -365,15 +371,15 @@ export function changes(): void {
       );
       await to(page, `/switched-off?since=${times[0]?.yesterday.toISOString()}`);
       await page.getByText(/^Switched off since/).waitFor();
-      expect(await offRow.count()).toBe(0);
+      await untilGone(offRow);
       await page.getByRole('link', { name: 'All that are off' }).click();
       await offRow.waitFor();
-      expect(await page.getByText(/^Switched off since/).count()).toBe(0);
+      await untilGone(page.getByText(/^Switched off since/));
 
       await to(page, `/audit?account=${carrier.account}&subscription=${off}`);
       const subscription = page.getByLabel('Subscription');
       await page.getByRole('row').filter({ hasText: 'Created subscription' }).waitFor();
-      expect(await subscription.inputValue()).toBe(off);
+      await untilReads(() => subscription.inputValue(), off);
       const before = await page.locator('tbody tr').count();
       await subscription.fill('');
       await button(page, 'Filter').click();
@@ -389,7 +395,7 @@ export function changes(): void {
       await to(page, `/why/${randomUUID().slice(0, 8)}-nothing`);
       await page.getByText('Nothing found for').waitFor();
       await untilTrouble(/404/);
-      expect(await page.getByRole('region', { name: `Subscription ${off}` }).count()).toBe(0);
+      await untilGone(page.getByRole('region', { name: `Subscription ${off}` }));
     });
   });
 }

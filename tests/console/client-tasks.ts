@@ -6,6 +6,7 @@ import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
 import { counting } from './steps.ts';
 import { switchedOff } from './switched-off.ts';
+import { untilReads } from './page-checks.ts';
 
 const FOUR = ['order.created', 'order.assigned', 'order.picked_up', 'order.delivered'];
 const THREE = ['order.created', 'order.assigned', 'damage.created'];
@@ -38,7 +39,7 @@ export function clientTasks(): void {
       await subscribed(carrier, 'order.delivered');
       const { page } = await signedIn({ token: carrier.token });
       await page.getByRole('button', { name: 'Subscribe' }).click();
-      expect(await dialog(page).getByLabel('URL', { exact: true }).inputValue()).toBe(receiver.url(path));
+      await untilReads(() => dialog(page).getByLabel('URL', { exact: true }).inputValue(), receiver.url(path));
     });
 
     test('is back from an outage of three actions in 4 steps: all that was missed arrives', async () => {
@@ -75,11 +76,11 @@ export function clientTasks(): void {
       );
       await first?.getByText('All delivered').waitFor();
       await second?.getByText('short and stout').waitFor();
-      expect(await second?.getByRole('link', { name: 'Open delivery' }).count()).toBe(1);
-      expect(await second?.getByText(/ switched off$/).count()).toBe(1);
+      await second?.getByRole('link', { name: 'Open delivery' }).waitFor();
+      await second?.getByText(/ switched off$/).waitFor();
       await second?.getByRole('button', { name: 'Switch on anyway' }).click();
       await second?.getByText('active').waitFor();
-      expect(await first?.getByText('All delivered').count()).toBe(1);
+      await untilReads(async () => first?.getByText('All delivered').count(), 1);
     });
   });
 }

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { button, dialog } from './places.ts';
 
@@ -25,7 +24,7 @@ export async function marked(page: Page): Promise<(string | null)[]> {
   const wrong = dialog(page).locator('[aria-invalid=true]');
   for (const each of await wrong.all()) {
     const id = await each.getAttribute('aria-describedby');
-    expect(await dialog(page).locator(`[id="${id}"]`).innerText()).not.toBe('');
+    await dialog(page).locator(`[id="${id}"]`).filter({ hasText: /./ }).waitFor();
   }
   return wrong.evaluateAll((fields) => fields.map((each) => each.getAttribute('name')));
 }

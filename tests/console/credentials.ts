@@ -4,7 +4,7 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
 import { expectNowhere } from './expect-nowhere.ts';
 import { untilStatus } from './furnished.ts';
-import { expectReadable } from './page-checks.ts';
+import { expectReadable, untilGone, untilReads } from './page-checks.ts';
 import { button, dialog, to, untilLive } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
@@ -27,11 +27,11 @@ export function credentials(): void {
       await button(page, 'Add credentials').click();
       const hosts = dialog(page).locator('datalist option');
       await hosts.waitFor({ state: 'attached' });
-      expect(await hosts.evaluateAll((options) => options.map((each) => each.getAttribute('value')))).toEqual([host]);
+      await untilReads(() => hosts.evaluateAll((options) => options.map((each) => each.getAttribute('value'))), [host]);
       await hostField(page).fill(`http://${host}/any/path`);
       await addHeader(page, 1, ['X-Api-Key', SECRET.one]);
       await button(page, 'Add Basic').click();
-      expect(await button(page, 'Add OAuth2').count()).toBe(0);
+      await untilGone(button(page, 'Add OAuth2'));
       await dialog(page).getByLabel('User name').fill('waybell');
       await dialog(page).getByLabel('Password').fill(SECRET.other);
       await send(page, 'Add');
@@ -52,17 +52,17 @@ export function credentials(): void {
       await button(page, `Replace credentials for ${HOST}`).click();
       await dialog(page).getByText('(headers, Basic) as a whole').waitFor();
       await button(page, 'Remove Basic').click();
-      expect(await rowOf(page, 1).getByLabel('Name').inputValue()).toBe('X-Api-Key');
+      await untilReads(() => rowOf(page, 1).getByLabel('Name').inputValue(), 'X-Api-Key');
       await rowOf(page, 1).getByLabel('Value').fill(SECRET.one);
       await button(page, 'Add header').click();
       await fillRow(page, 2, ['x-api-key ', SECRET.other]);
       await send(page, 'Replace');
       // An object has only one of two headers with the same name: nothing is sent.
-      expect(await dialog(page).locator('input:invalid').count()).toBe(2);
+      await untilReads(() => dialog(page).locator('input:invalid').count(), 2);
       await rowOf(page, 2).getByLabel('Name').fill('X-Other-Key');
       await send(page, 'Replace');
       await card(page, HOST).getByText('X-Other-Key').waitFor();
-      expect(await card(page, HOST).getByText('Basic').count()).toBe(0);
+      await untilGone(card(page, HOST).getByText('Basic'));
       await expectNowhere(page, SECRETS);
       await button(page, `Remove credentials for ${HOST}`).click();
       await dialog(page).getByText('are sent without credentials from now on').waitFor();
@@ -91,7 +91,7 @@ export function credentials(): void {
       await opened.untilTrouble(/422/);
       await dialog(page).getByText('Points to 169.254.169.254, which is private or reserved').waitFor();
       expect(await marked(page)).toEqual(['header-name', 'header-value', '#/oauth2/token_url']);
-      expect(await dialog(page).locator(':focus').getAttribute('name')).toBe('header-name');
+      await untilReads(() => dialog(page).locator(':focus').getAttribute('name'), 'header-name');
       await expectReadable(page);
       await rowOf(page, 1).getByLabel('Name').fill('X-Api-Key');
       await dialog(page).getByLabel('Token URL').fill(tokenUrl);
@@ -140,7 +140,7 @@ export function credentials(): void {
       await keyboard.type(SECRET.other);
       await keyboard.press('Enter');
       await card(page, HOST).getByText('user waybell').waitFor();
-      expect(await card(page, HOST).getByText('X-Api-Key').count()).toBe(1);
+      await untilReads(() => card(page, HOST).getByText('X-Api-Key').count(), 1);
       await expectNowhere(page, SECRETS);
     });
 
@@ -164,12 +164,12 @@ export function credentials(): void {
         const links = page.getByRole('link', { name: `Credentials for ${host}` });
         await links.first().waitFor();
         // The last attempt is open: its delivery has the link.
-        expect(await links.count()).toBe(1);
+        await untilReads(() => links.count(), 1);
         await button(page, /^Attempt 1/).click();
         await links.nth(1).waitFor();
         await links.last().click();
         await dialog(page).getByText('as a whole: enter everything again').waitFor();
-        expect(await hostField(page).inputValue()).toBe(host);
+        await untilReads(() => hostField(page).inputValue(), host);
         await button(page, 'Cancel').click();
       }
     });
@@ -187,7 +187,7 @@ export function credentials(): void {
       await notice.getByRole('link').first().click();
       const end = card(page, HOST).getByText('Expires in 12 days');
       await end.waitFor();
-      expect(await end.getAttribute('class')).toBe('bad');
+      await untilReads(() => end.getAttribute('class'), 'bad');
     });
 
     test('sees where callbacks come from, unless the operator tells none', async () => {
@@ -211,7 +211,7 @@ export function credentials(): void {
       await to(silent.page, '/credentials');
       await (await told).finished();
       await silent.page.getByText('No credentials yet.').waitFor();
-      expect(await silent.page.getByText('Source networks').count()).toBe(0);
+      await untilGone(silent.page.getByText('Source networks'));
     });
   });
 }

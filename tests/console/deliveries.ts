@@ -6,7 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aFurnishedCarrier, furnish, untilStatus, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
-import { untilLoaded } from './page-checks.ts';
+import { untilLoaded, untilReads } from './page-checks.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { scrollToEnd } from './ten-thousand.ts';
@@ -35,7 +35,7 @@ export function deliveryTasks(): void {
       await delivery.getByLabel('Response to attempt 4', { exact: true }).waitFor();
       expect(count()).toBeLessThanOrEqual(2);
       // The last attempt is open, and no other.
-      expect(await delivery.locator('pre[aria-label^="Response to attempt"]').count()).toBe(1);
+      await untilReads(() => delivery.locator('pre[aria-label^="Response to attempt"]').count(), 1);
       const { carrier, subscription, order } = known;
       await logMany({ carrier, subscription, order }, TIMELINE_PAGE_SIZE);
       await delivery.getByRole('link', { name: order, exact: true }).click();
@@ -83,7 +83,7 @@ export function deliveries(): void {
       await page.getByLabel('Key').fill(known.order);
       await page.getByRole('button', { name: 'Last hour' }).click();
       await untilRows(page, 1);
-      expect(await rows(page).innerText()).toContain(known.order);
+      await untilReads(() => rows(page).innerText(), expect.stringContaining(known.order));
       const { hash } = new URL(page.url());
       const words = [
         'status=exhausted',
@@ -97,7 +97,8 @@ export function deliveries(): void {
       const other = await signedIn({ token: known.carrier.tokens.read });
       await to(other.page, hash.slice(1));
       await untilRows(other.page, 1);
-      expect(await rows(other.page).innerText()).toBe(await rows(page).innerText());
+      const seen = await rows(page).innerText();
+      await untilReads(() => rows(other.page).innerText(), seen);
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await untilRows(page, 2);
     });
@@ -115,7 +116,7 @@ export function deliveries(): void {
       const number = '12345678901234567890';
       await to(page, `/deliveries?key=${number}`);
       await page.getByText('No delivery matches all of these filters.').waitFor();
-      expect(await page.getByLabel('Key').inputValue()).toBe(number);
+      await untilReads(() => page.getByLabel('Key').inputValue(), number);
     });
 
     test('goes on by a button', async () => {
@@ -149,7 +150,7 @@ export function deliveries(): void {
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
       await to(page, `/deliveries?account=${known.carrier.account}`);
       await untilRows(page, 2);
-      expect(await rows(page).first().innerText()).toContain(known.name);
+      await untilReads(() => rows(page).first().innerText(), expect.stringContaining(known.name));
       await page.getByLabel('Client').fill('another');
       await page.keyboard.press('Enter');
       await page.getByText('No delivery matches all of these filters.').waitFor();
@@ -166,7 +167,7 @@ export function deliveries(): void {
       await page.keyboard.press('Enter');
       await untilRows(page, 2);
       expect(page.url()).toContain(`account=${known.carrier.account}`);
-      expect(await page.getByLabel('Account', { exact: true }).inputValue()).toBe(known.name);
+      await untilReads(() => page.getByLabel('Account', { exact: true }).inputValue(), known.name);
     });
 
     test('is where the first digits of a guid, a subscription and a host lead', async () => {
@@ -214,7 +215,7 @@ export function deliveries(): void {
       await created.getByRole('link', { name: '1', exact: true }).click();
       await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
       await untilRows(page, 1);
-      expect(await rows(page).innerText()).toContain(order);
+      await untilReads(() => rows(page).innerText(), expect.stringContaining(order));
       receiver.answer(path, 200);
       await carrier.unsubscribe('order.created');
       await carrier.subscribe('order.created', receiver.url(path));

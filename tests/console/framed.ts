@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aLink } from './console-link.ts';
 import { expectSignedInAs } from './signed-in.ts';
 import { anAccount, apiUrl, browser, operatorsUrl, operatorToken, receiver } from './stand.ts';
+import { untilGone } from './page-checks.ts';
 
 export function framed(): void {
   describe('a link to the console', () => {
@@ -25,7 +26,7 @@ export function framed(): void {
       expect(page.url()).not.toContain('link=');
       await page.reload();
       await page.getByLabel('Access token').waitFor();
-      expect(await page.locator('.who').count()).toBe(0);
+      await untilGone(page.locator('.who'));
       await untilTrouble(/^console .*410/);
     });
   });
@@ -39,7 +40,7 @@ export function framed(): void {
       await expectSignedInAs(frame, account);
       await frame.getByRole('link', { name: 'Catalog', exact: true }).click();
       await frame.getByRole('heading', { name: 'Catalog' }).waitFor();
-      expect(await frame.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+      await untilGone(frame.getByRole('button', { name: 'Sign out' }));
       expect(page.url()).not.toContain('link=');
       const another = await anAccount('carrier');
       await page.addInitScript(withoutStorage);
@@ -57,7 +58,7 @@ export function framed(): void {
       ] as const) {
         await page.goto(parent + parentOf(`${framedUrl}/console/`));
         await untilTrouble(new RegExp(`^failed ${framedUrl}.*ERR_BLOCKED_BY_RESPONSE`));
-        expect(await page.frameLocator('iframe').getByLabel('Access token').count()).toBe(0);
+        await untilGone(page.frameLocator('iframe').getByLabel('Access token'));
       }
     });
   });

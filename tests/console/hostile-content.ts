@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
 import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, namedCarrier, untilStatus } from './furnished.ts';
-import { overhang, untilLoaded } from './page-checks.ts';
+import { overhang, untilGone, untilLoaded, untilReads } from './page-checks.ts';
 import { to, untilLive } from './places.ts';
 import { aClientCertificate, putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
@@ -43,7 +43,7 @@ export function hostileContent(): void {
     /** Nothing of it has become a part of the page, which is no wider for it, and goes on to be of use. */
     const expectHarmless = async ({ page }: OpenPage, other: string) => {
       await untilLoaded(page);
-      expect(await page.locator(FOREIGN_ELEMENTS).count()).toBe(0);
+      await untilGone(page.locator(FOREIGN_ELEMENTS));
       expect([await overhang(page, 390), await overhang(page, 1280)]).toEqual([0, 0]);
       await page.getByRole('searchbox').first().fill(String(order));
       await page.keyboard.press('Enter');
@@ -102,7 +102,10 @@ export function hostileContent(): void {
         await opened.page.getByRole('searchbox').first().fill(number);
         await opened.page.keyboard.press('Enter');
         await opened.page.locator(`section[aria-label="order.cancelled ${guid}"]`).waitFor();
-        expect(await opened.page.getByRole('heading', { level: 1 }).textContent()).toContain(TURNED_SHOWN);
+        await untilReads(
+          () => opened.page.getByRole('heading', { level: 1 }).textContent(),
+          expect.stringContaining(TURNED_SHOWN),
+        );
         await expectHarmless(opened, at === 'client' ? 'Catalog' : 'Queues');
       }
     });
@@ -198,13 +201,13 @@ export function hostileContent(): void {
       const link = await untilListed(page, body.length);
       await link.click();
       const field = page.getByLabel('Event to publish');
-      expect(await field.inputValue()).toBe(body);
+      await untilReads(() => field.inputValue(), body);
       await page.getByText('signs that cannot be seen').waitFor();
       await opened.untilTrouble(/422/);
       await page.getByRole('button', { name: 'Line 1' }).first().waitFor();
       await field.press('End');
       await field.press('x');
-      expect(await field.inputValue()).toHaveLength(body.length + 1);
+      await untilReads(async () => (await field.inputValue()).length, body.length + 1);
       await expectHarmless(opened, 'Queues');
     });
   });

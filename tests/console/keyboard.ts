@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { furnish, type Furnished } from './furnished.ts';
 import { untilLive } from './places.ts';
 import { apiUrl, browser, receiver } from './stand.ts';
+import { untilGone, untilReads } from './page-checks.ts';
 
 /** Steps that are allowed on the way to a control: there to end a test that never gets there. */
 const MOST_STEPS = 60;
@@ -144,8 +145,8 @@ export function keyboard(): void {
       await untilLive(page);
       await tabTo(/^Filter by action/);
       await press('p');
-      expect(await page.getByText(/^Paused/).count()).toBe(0);
-      expect(await page.getByLabel('Filter by action').inputValue()).toBe('p');
+      await untilGone(page.getByText(/^Paused/));
+      await untilReads(() => page.getByLabel('Filter by action').inputValue(), 'p');
     });
   });
 }

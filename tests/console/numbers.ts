@@ -4,7 +4,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { deadShipper, type DeadShipper } from '../testing/dead-shipper.ts';
 import { asRead, cellsOf } from './cells.ts';
 import { aCountedCarrier, COUNTS, type Counted } from './counted.ts';
-import { untilLoaded } from './page-checks.ts';
+import { untilLoaded, untilReads } from './page-checks.ts';
 import { button, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { operatorsUrl, operatorToken, receiver, stack } from './stand.ts';
@@ -33,8 +33,8 @@ export function numbers(): void {
         `${givenUp + exhaustedOfOff} given up`,
         `${suppressed} not sent`,
       ];
-      expect((await day.getByRole('listitem').allInnerTexts()).map(asRead)).toEqual(all);
-      expect(await day.getByRole('img').getAttribute('aria-label')).toBe(`The last 24 hours: ${all.join(', ')}`);
+      await untilReads(async () => (await day.getByRole('listitem').allInnerTexts()).map(asRead), all);
+      await untilReads(() => day.getByRole('img').getAttribute('aria-label'), `The last 24 hours: ${all.join(', ')}`);
       const created = rowOf(page, 'order.created');
       await created.getByText(`${retrying} retrying`).waitFor();
       expect(await cellsOf(created)).toMatchObject({
@@ -146,7 +146,7 @@ export function numbers(): void {
           .filter({ hasText: name });
         await fails.waitFor();
         const allFailed = failed + exhausted + gone + exhaustedOfOff;
-        expect(asRead(await fails.getByRole('rowheader').innerText())).toBe(origin);
+        await untilReads(async () => asRead(await fails.getByRole('rowheader').innerText()), origin);
         expect(await cellsOf(fails)).toMatchObject({
           Account: name,
           Failed: `${allFailed}`,

@@ -8,6 +8,7 @@ import { choose, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
 import { switchedOff } from './switched-off.ts';
+import { untilGone, untilReads } from './page-checks.ts';
 
 export function overview(): void {
   describe('the overview of a client', () => {
@@ -17,13 +18,13 @@ export function overview(): void {
       const attention = page.getByRole('table', { name: 'Subscriptions that need attention' });
       await attention.getByText(path).waitFor();
       await attention.getByText(/: a delivery was given up$/).waitFor();
-      expect(await attention.getByRole('rowheader').count()).toBe(1);
+      await untilReads(() => attention.getByRole('rowheader').count(), 1);
       const day = page.getByRole('region', { name: 'Last 24 hours' });
       const leads = async (name: string) => day.getByRole('link', { name }).getAttribute('href');
       expect(await leads('1 given up')).toMatch(/#\/deliveries\?status=exhausted%2Cdropped&since=/);
       // Attempts, which no list has.
       await day.getByText('retried', { exact: true }).waitFor();
-      expect(await day.getByRole('link', { name: 'retried' }).count()).toBe(0);
+      await untilGone(day.getByRole('link', { name: 'retried' }));
       expect(await leads('1 delivered')).toMatch(/#\/deliveries\?status=delivered&since=/);
       expect(await leads('1 not sent')).toMatch(/#\/missed\?since=/);
       const missing = page.getByRole('table', { name: 'Not delivered' });
@@ -46,7 +47,10 @@ export function overview(): void {
       await row.getByText(': HTTP 503').waitFor();
       await row.getByText(/^↻ retrying$/).waitFor();
       const link = row.getByRole('link', { name: '1 retrying' });
-      expect(await link.getAttribute('href')).toContain(`#/deliveries?status=retrying&subscription=${subscription}`);
+      await untilReads(
+        () => link.getAttribute('href'),
+        expect.stringContaining(`#/deliveries?status=retrying&subscription=${subscription}`),
+      );
       expect(await page.content()).not.toContain(other);
     });
 
@@ -56,7 +60,7 @@ export function overview(): void {
       const { page } = await signedIn({ token: carrier.token });
       await page.getByText('Your subscription is active').waitFor();
       await page.getByText('Everything got through.').waitFor();
-      expect(await page.getByRole('button', { name: /^Test, switch on/ }).count()).toBe(0);
+      await untilGone(page.getByRole('button', { name: /^Test, switch on/ }));
     });
 
     test('shows who may only read nothing that changes a subscription', async () => {
@@ -64,7 +68,7 @@ export function overview(): void {
       await switchedOff(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.tokens.read });
       await rowOf(page, 'order.created').getByText('switched off').waitFor();
-      expect(await page.getByRole('button', { name: /Subscribe|[Ss]witch on|Actions for/ }).count()).toBe(0);
+      await untilGone(page.getByRole('button', { name: /Subscribe|[Ss]witch on|Actions for/ }));
     });
   });
 

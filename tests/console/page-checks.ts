@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { until } from '@waybell/runtime/testing/until';
 import { axeViolations } from '../testing/axe-violations.ts';
 
 const HEIGHT = 800;
@@ -10,6 +11,19 @@ type PageGlobal = { document: { documentElement: { scrollWidth: number } }; inne
 /** Waits until nothing is being loaded any more. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.locator('.spinner').first().waitFor({ state: 'detached' });
+}
+
+/** Waits until the page has none of it: a page is drawn a moment after something was done to it. */
+export async function untilGone(what: Locator): Promise<void> {
+  await what.first().waitFor({ state: 'detached' });
+}
+
+/** Waits until what is read of a page equals that, as `toEqual` has it. */
+export async function untilReads(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  await until('the page shows it', async () => {
+    expect(await read()).toEqual(expected);
+    return true;
+  });
 }
 
 /** Returns by how many pixels the page is wider than its window. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { problemsWithText } from '../../apps/console/src/parts/problem-texts.ts';
 import { marked } from './credentials-dialog.ts';
-import { expectReadable } from './page-checks.ts';
+import { expectReadable, untilGone, untilReads } from './page-checks.ts';
 import { asks, button, dialog, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken } from './stand.ts';
@@ -47,7 +47,7 @@ export function problems(): void {
       const alert = page.getByRole('alert');
       await alert.getByText('Delivery not found').waitFor();
       const said = alert.getByText('This client has no delivery of that guid');
-      expect(await said.isVisible()).toBe(false);
+      await untilReads(() => said.isVisible(), false);
       await alert.getByText('Details').click();
       await said.waitFor();
       await alert.getByText('unknown-delivery').waitFor();
@@ -70,7 +70,7 @@ export function problems(): void {
       await dialog(page)
         .getByText(/the old secret works until .*\d\d:\d\d/)
         .waitFor();
-      expect(await dialog(page).getByText('force').count()).toBe(0);
+      await untilGone(dialog(page).getByText('force'));
       await rotate('End the old secret and rotate');
       await dialog(page).waitFor({ state: 'detached' });
       expect(await carrier.signingSecrets()).toHaveLength(2);
@@ -91,7 +91,7 @@ export function problems(): void {
       await create.click();
       await dialog(page).getByText('Account exists').waitFor();
       expect(await marked(page)).toEqual([]);
-      expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Lakeside Drayage');
+      await untilReads(() => dialog(page).getByLabel('Name').inputValue(), 'Lakeside Drayage');
       await dialog(page).getByLabel('Guid').fill('');
       await create.click();
       await page.getByRole('heading', { name: /Lakeside Drayage/ }).waitFor();

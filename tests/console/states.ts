@@ -6,6 +6,7 @@ import { button, rowOf, to } from './places.ts';
 import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, stack } from './stand.ts';
+import { untilGone, untilReads } from './page-checks.ts';
 
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
 const isTimeline = ({ pathname }: URL) => pathname.startsWith('/v1/timeline/');
@@ -43,7 +44,7 @@ export function states(): void {
       const kept = await page.content();
       const left = [known.delivery, known.path, known.order, account.slice(0, 8), token];
       expect(left.filter((each) => kept.includes(each))).toEqual([]);
-      expect(await page.getByLabel('Access token').inputValue()).toBe('');
+      await untilReads(() => page.getByLabel('Access token').inputValue(), '');
       await untilTrouble(/401/);
     });
 
@@ -58,7 +59,7 @@ export function states(): void {
       await page.getByText('Too many requests').waitFor();
       await page.getByText(/^Trying again in/).waitFor();
       await button(page, /given up/).waitFor();
-      expect(await page.getByText('Too many requests').count()).toBe(0);
+      await untilGone(page.getByText('Too many requests'));
       await untilTrouble(/429/);
     });
 
@@ -69,7 +70,7 @@ export function states(): void {
       await page.getByText('No connection').waitFor();
       await page.unroute(isAsked);
       await button(page, /given up/).waitFor();
-      expect(await page.getByText('No connection').count()).toBe(0);
+      await untilGone(page.getByText('No connection'));
       await untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
       await untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
     });
@@ -79,7 +80,7 @@ export function states(): void {
       await rowOf(page, 'order.created').waitFor();
       await page.route(isAsked, async (route) => route.abort('connectionrefused'));
       await page.getByText('No connection').first().waitFor();
-      expect(await rowOf(page, 'order.created').count()).toBe(1);
+      await untilReads(() => rowOf(page, 'order.created').count(), 1);
       await page.unroute(isAsked);
       await until('it is not said any more', async () => (await page.getByText('No connection').count()) === 0);
       await untilTrouble(/ERR_CONNECTION_REFUSED/);
@@ -89,7 +90,7 @@ export function states(): void {
       const { token } = await anAccount('shipper');
       const { page } = await signedIn({ token });
       await page.getByText('No subscriptions yet.').waitFor();
-      expect(await page.getByRole('main').getByRole('link', { name: 'catalog' }).count()).toBe(1);
+      await untilReads(() => page.getByRole('main').getByRole('link', { name: 'catalog' }).count(), 1);
       await to(page, '/secrets');
       await button(page, 'Show').waitFor();
       await to(page, '/credentials');
@@ -113,18 +114,18 @@ export function states(): void {
       expect(await buttons(known.path)).toEqual([]);
       await to(page, '/subscriptions?subscribe=order.created');
       expect(await buttons(known.path)).toEqual([]);
-      expect(await page.getByRole('dialog').count()).toBe(0);
+      await untilGone(page.getByRole('dialog'));
       await to(page, '/secrets');
       expect(await buttons('Secrets need an access token')).toEqual([]);
       await putCredentials(known.carrier, 'gateway.example.com', { headers: { 'X-Api-Key': 'a' } });
       await to(page, '/credentials?host=gateway.example.com');
       expect(await buttons('X-Api-Key')).toEqual([]);
-      expect(await page.getByRole('dialog').count()).toBe(0);
+      await untilGone(page.getByRole('dialog'));
       await to(page, `/deliveries/${known.delivery}`);
       expect(await buttons(/^Attempt 4$/)).toEqual([]);
       await to(page, '/catalog?action=order.created');
       await page.getByRole('tab', { name: 'Fields' }).waitFor();
-      expect(await page.locator('#main').getByRole('link', { name: 'Subscribe' }).count()).toBe(0);
+      await untilGone(page.locator('#main').getByRole('link', { name: 'Subscribe' }));
     });
 
     test('says what a token lacks that may only write', async () => {

@@ -8,6 +8,7 @@ import { untilStatus } from './furnished.ts';
 import { button, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, operatorToken, receiver, stack, subscribed, type Account } from './stand.ts';
+import { untilGone } from './page-checks.ts';
 
 /** An address of this machine at which no other test has a receiver. */
 const HOST = '127.0.0.53';
@@ -33,7 +34,7 @@ export function stops(): void {
       await created.getByText(REASON).waitFor();
       await created.getByRole('button', { name: 'Actions for order.created' }).click();
       await created.getByRole('button', { name: 'Replay' }).waitFor();
-      expect(await created.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
+      await untilGone(created.getByRole('button', { name: 'Send a test' }));
       const delivery = await untilWaiting(carrier, subscription);
       expect(receiver.at(path)).toEqual([]);
       await to(page, '/stopped');

@@ -7,6 +7,7 @@ import { choose, dialog, rowOf, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
 import { isActive, switchedOff } from './switched-off.ts';
+import { untilReads } from './page-checks.ts';
 
 export function subscriptionFlows(): void {
   describe('by the console, a client', () => {
@@ -64,7 +65,7 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
       await off.getByText('exhausted').waitFor();
-      expect(await off.getByRole('link').getAttribute('href')).toContain('#/deliveries/');
+      await untilReads(() => off.getByRole('link').getAttribute('href'), expect.stringContaining('#/deliveries/'));
     });
 
     test('changes where a subscription is sent to: its token stays', async () => {

@@ -7,6 +7,7 @@ import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { button, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, subscribed } from './stand.ts';
+import { untilReads } from './page-checks.ts';
 
 const MANY = 10_000;
 const LOT = 500;
@@ -42,7 +43,7 @@ export function tenThousand(): void {
         return (await last.count()) > 0;
       };
       await until('the last event is in sight', look, () => known);
-      expect(await rows.last().getAttribute('aria-setsize')).toBe(String(MANY));
+      await untilReads(() => rows.last().getAttribute('aria-setsize'), String(MANY));
       await last.getByRole('button').click();
       await page
         .getByRole('article')

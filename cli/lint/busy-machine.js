@@ -2,6 +2,10 @@
 const ELAPSED = /(Ms|_MS|Seconds|took|elapsed|duration|latency)\b/i;
 const UPPER_BOUNDS = new Set(['toBeLessThan', 'toBeLessThanOrEqual']);
 
+/** What a page shows at once, which playwright reads without waiting. */
+const READ =
+  /\bawait [^,]*\.(count|(inner|text|allInner|allText)(Text|Content)s?|inputValue|is[A-Z][a-z]+|getAttribute)\([^()]*\)[,\])]/;
+
 /** What a busy machine could make fail, beyond what oxlint's own rules can be told to find. */
 const noElapsedTime = {
   create: (context) => ({
@@ -20,4 +24,17 @@ const noElapsedTime = {
   }),
 };
 
-export default { meta: { name: 'waybell' }, rules: { 'no-elapsed-time': noElapsedTime } };
+/** A page is drawn a moment after something was done to it. */
+const noEarlyLook = {
+  create: (context) => ({
+    CallExpression(node) {
+      if (node.callee.name !== 'expect' || !READ.test(context.sourceCode.getText(node))) return;
+      context.report({ node, message: 'A page is drawn a moment later: `untilReads` or `untilGone` waits for it.' });
+    },
+  }),
+};
+
+export default {
+  meta: { name: 'waybell' },
+  rules: { 'no-elapsed-time': noElapsedTime, 'no-early-look': noEarlyLook },
+};
