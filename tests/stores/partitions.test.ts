@@ -48,7 +48,7 @@ test('a day that is dropped while a client reads keeps no other from reading and
   const turning = stand.partitions.turnOver().finally(() => (isOver = true));
   await until('it waits for the reader', async () => {
     const waiting = await stand.rows(
-      "select from pg_stat_activity where query ~ 'detach' and wait_event_type = 'Lock'",
+      `select from pg_stat_activity where datname = current_database() and query ~ 'detach' and wait_event_type = 'Lock'`,
     );
     return waiting.length > 0;
   });

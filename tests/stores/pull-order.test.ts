@@ -79,7 +79,8 @@ describe('the log, read on', () => {
       writing.push(write());
       await until('the other waits for its turn', async () => {
         const waiting = await stand.log.rows(
-          `select from pg_stat_activity where query ~ 'commit_numbers' and wait_event_type = 'Lock' and wait_event = 'advisory'`,
+          `select from pg_stat_activity where datname = current_database() and query ~ 'commit_numbers'
+             and wait_event_type = 'Lock' and wait_event = 'advisory'`,
         );
         return waiting.length === 2;
       });
