@@ -30,14 +30,22 @@ describe('findChromium', () => {
     expect(await findChromium({ WAYBELL_CHROMIUM: '' }, machine)).toBe('/bin/chromium-browser');
   });
 
-  test('installs the package where there is none, and looks again', async () => {
+  test('takes that without windows before others', async () => {
+    const machine = aMachine({ ...withPrograms('chromium', 'chromium-headless-shell'), install: never });
+    expect(await findChromium({}, machine)).toBe('/bin/chromium-headless-shell');
+  });
+
+  test.each([
+    { has: ['chromium-headless-shell', 'chromium'], found: 'chromium-headless-shell' },
+    { has: ['chromium'], found: 'chromium' },
+  ])('installs a package of $has where there is none, and looks again', async ({ has, found }) => {
     const installed: string[] = [];
     const machine = aMachine({
       findOnPath: (name) => withPrograms(...installed).findOnPath(name),
-      install: async (packages) => installed.push(...packages) > 0,
+      install: async ([name = '']) => has.includes(name) && installed.push(name) > 0,
     });
-    expect(await findChromium({}, machine)).toBe('/bin/chromium');
-    expect(installed).toEqual(['chromium']);
+    expect(await findChromium({}, machine)).toBe(`/bin/${found}`);
+    expect(installed).toEqual([found]);
   });
 
   test('says every way when there is none', async () => {

@@ -12,9 +12,20 @@ export type Place = [name: string, go: (page: Page, known: Furnished, opened: Op
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 export const dialog = (page: Page) => page.getByRole('dialog');
 
-/** Opens an address of the console without reloading it. */
-export const to = async (page: Page, address: string): Promise<void> =>
-  page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
+/** Opens an address of the console without reloading it. What is there of another page is gone then. */
+export async function to(page: Page, address: string): Promise<void> {
+  const { hash } = new URL(page.url());
+  const [before] = await page.locator('#main > *').elementHandles();
+  await page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
+  if (pageOf(hash) !== pageOf(`#${address}`)) await before?.waitForElementState('hidden');
+}
+
+/** `#/deliveries/<guid>?…` is of the page of `#/deliveries/<another>`. */
+const pageOf = (hash: string) =>
+  hash
+    .replace(/\?.*/, '')
+    .replace(/(?<=^#\/[^/]+)\/.*/, '/one')
+    .replace(/^#?\/?/, '');
 
 /** The row of a subscription, of which a client has one to each action. */
 export const rowOf = (page: Page, action: string) =>

@@ -1,3 +1,4 @@
+import { accessTokens } from './access-tokens.ts';
 import { backPressure } from './back-pressure.ts';
 import { callbacks } from './callbacks.ts';
 import { credentials } from './credentials.ts';
@@ -18,6 +19,7 @@ import { wrongClock } from './wrong-clock.ts';
 everyAction();
 callbacks();
 credentials();
+accessTokens();
 receiverPackage();
 outbox();
 positions();
