@@ -84,18 +84,21 @@ const PACKAGE = /^packages\//;
 
 /** A test whose name shares words with the file's counts as nearer. */
 function lookAt(path: string, test: TestFile, away: number): Look {
-  const shared = (parts: number) => wordsOf(path, parts).filter((word) => wordsOf(test.path, 2).includes(word)).length;
-  const words = shared(2);
+  const shared = (parts: number) => {
+    const named = wordsOf(test.path, 2);
+    return wordsOf(path, parts).filter((word) => named.includes(word)).length;
+  };
   const look = (rank: number, distance: number) => ({ test, path, rank, distance });
   if (OF_TEXTS.test(test.path) && CODE.test(path) && dirname(path) !== dirname(test.path))
     return look(away < FARTHEST ? RANK.text : RANK.blind, away);
-  if (away < DISTANCE.named) return look(RANK.imported, away - words);
+  if (away < DISTANCE.named) return look(RANK.imported, away - shared(2));
   const opened = OPENED.find(({ what }) => what.test(path));
   // A page's folders too say whose it is.
   if (opened !== undefined) return look(opened.isOpenedBy(test) ? RANK.run : RANK.blind, -shared(Infinity));
   if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return look(RANK.named, 0);
   if (away >= FARTHEST) return look(RANK.blind, away);
   const isWhole = test.needs === 'a stack' && test.path.startsWith('tests/system/');
+  const words = shared(2);
   return look(isWhole || words > 0 ? RANK.run : RANK.named, away - words * DISTANCE.named);
 }
 

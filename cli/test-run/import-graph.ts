@@ -70,15 +70,14 @@ export class ImportGraph {
 
   /** Everything that the file depends on, and how far away it is; itself at 0. */
   reach(path: string): Map<string, number> {
-    const reached = new Map([[path, 0]]);
-    // Few enough that a queue in the order of distances would not be faster.
-    for (const [file, distance] of reached)
-      for (const edge of this.#edgesOf(file)) {
-        const known = reached.get(edge.to) ?? Infinity;
-        if (distance + edge.distance >= known) continue;
-        // Deleted first: it comes again at the end, and is followed from there.
-        reached.delete(edge.to);
-        reached.set(edge.to, distance + edge.distance);
+    const reached = new Map<string, number>();
+    // Files by how far away they are by some way: the nearest way is gone first.
+    const away = [[path]];
+    for (let distance = 0; distance < away.length; distance += 1)
+      for (const file of away[distance] ?? []) {
+        if (reached.has(file)) continue;
+        reached.set(file, distance);
+        for (const edge of this.#edgesOf(file)) (away[distance + edge.distance] ??= []).push(edge.to);
       }
     return reached;
   }
@@ -151,10 +150,14 @@ export class ImportGraph {
       const isVague = /^[.*]/.test(pattern) && !pattern.startsWith('.github');
       if (isVague) found = [];
       else if (/[*{]/.test(pattern)) {
-        const matching = this.#all.filter((file) => matchesGlob(file, pattern));
+        const [start = ''] = /^[^*{]*/.exec(pattern) ?? [];
+        const matching = this.#all.filter((file) => file.startsWith(start) && matchesGlob(file, pattern));
         found = matching.length > MOST_MATCHED ? [] : matching;
-      } else if (this.#all.includes(pattern)) found = [pattern];
-      else found = pattern.includes('/') ? this.#all.filter((file) => file.startsWith(`${pattern}/`)) : [];
+      } else {
+        const isFolder = pattern.includes('/') && existsSync(join(this.#root, pattern));
+        found = isFolder ? this.#all.filter((file) => file === pattern || file.startsWith(`${pattern}/`)) : [];
+        if (!isFolder && this.#all.includes(pattern)) found = [pattern];
+      }
       this.#matches.set(pattern, found);
     }
     return found;
