@@ -42,6 +42,11 @@ describe('requireApart', () => {
     expect(() => requireApart([of('order.*', 'order.paid'), of('vehicle.*')], names)).not.toThrow();
   });
 
+  test('takes an action beside another whose name begins like it', () => {
+    const entries = [of('order.picked_up'), of('order.picked_up_bol')];
+    expect(() => requireApart(entries, ['order.picked_up', 'order.picked_up_bol'])).not.toThrow();
+  });
+
   test('refuses an action that two choose, and says which do', () => {
     expect(() => requireApart([of('order.*'), of('vehicle.created'), of('*.created')], names)).toThrow(
       'order.created is chosen by 0.actions and 2.actions\nvehicle.created is chosen by 1.actions and 2.actions',

@@ -6,6 +6,7 @@ import type { Attempted } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
+import { askForResend } from '@waybell/subscription-api/by-hand/ask';
 import { replayOf } from '@waybell/subscription-api/by-hand/asked-replays';
 import { missedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
@@ -53,9 +54,16 @@ async function subscribed(action: string, { offAgoMs, endedAgoMs }: { offAgoMs?:
 async function cameTo(subscription: string, action: string, attempt: Attempted): Promise<string> {
   const [event, at] = [randomUUID(), now - HOUR_MS];
   const delivery = messageGuid(event, subscription);
-  const { account } = client;
-  const routed = aRouted({ event, at, action, receivers: [account], deliveries: [{ subscription, account }] });
-  await stand.write([routed, { ...attempt, at, action, event, delivery, subscription }]);
+  const { account, interface: of } = client;
+  const routed = aRouted({
+    event,
+    at,
+    interface: of,
+    action,
+    receivers: [account],
+    deliveries: [{ subscription, account }],
+  });
+  await stand.write([routed, { ...attempt, at, interface: of, action, event, delivery, subscription }]);
   return delivery;
 }
 
@@ -214,5 +222,25 @@ describe('a replay of all actions', () => {
     await subscribed('damage.created');
     expect(await askForReplay(stand.store.postgres, all('order.*'))).toMatchObject({ why: 'deactivated' });
     expect(await countReplay(stand.store.postgres, all(), client)).toMatchObject({ total: 0 });
+  });
+});
+
+test('an action is replayed, and sent again, for its own subscription, not for those whose names begin like it', async () => {
+  const { guid } = await createAccount(stand.store.postgres, { interface: 'shipper' });
+  client = { account: guid, client: 'default', interface: 'shipper' };
+  const others = [await subscribed('order.picked_up.ignored'), await subscribed('order.picked_up_bol')];
+  const own = await subscribed('order.picked_up');
+  const [, missedByOther = ''] = [
+    await cameTo(own, 'order.picked_up', anExhausted()),
+    await cameTo(others[1] ?? '', 'order.picked_up_bol', anExhausted({ body: '{}' })),
+  ];
+  expect(await countReplay(stand.store.postgres, all('order.picked_up'), client)).toMatchObject({ total: 1 });
+  expect(await countReplay(stand.store.postgres, all('order.picked'), client)).toMatchObject({ total: 0 });
+  const delivery = await cameTo(own, 'order.picked_up', anExhausted({ body: '{}' }));
+  expect(await askForResend(stand.store.postgres, { delivery, client, by: 'a test' })).toMatchObject({
+    subscription: own,
+  });
+  expect(await askForResend(stand.store.postgres, { delivery: missedByOther, client, by: 'a test' })).toMatchObject({
+    subscription: others[1],
   });
 });

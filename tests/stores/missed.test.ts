@@ -10,7 +10,7 @@ import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { anExhausted, aRouted, LogStand } from './log-stand.ts';
+import { aDelivered, anExhausted, aRouted, LogStand } from './log-stand.ts';
 import { sentByHand } from './sent-by-hand.ts';
 
 const MINUTE_MS = 60_000;
@@ -293,6 +293,7 @@ describe('a replay of nothing says why', () => {
     await stand.rows('truncate delivery_log.chunks');
     const other = await stand.subscribe(client.account, 'order.updated');
     await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: other, at });
+    await stand.log([aDelivered({ at })], { ...client, subscription: other, at });
     const { explanation } = await counted();
     expect(explanation).toContain('Failed deliveries of order.created in that time: 1 (no longer kept: 1)');
     expect(explanation).toContain(`Failed deliveries of order.updated in that time: 1 (subscription ${other})`);

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
@@ -98,9 +98,14 @@ test('a virtual host that is not named is the first one', () => {
 describe('PolicyCheck', () => {
   test('names a harmful policy until it is gone, also while it cannot look', async () => {
     api.rows = { policies: [EXPIRES], queues: [QUEUE] };
+    const logged = jest.spyOn(log, 'error');
     await using check = new PolicyCheck({ managementUrl, address, log, clock: systemClock, everyMs: 5 });
     await until('it is named', () => check.waitingFor().length === 1);
     expect(check.waitingFor()).toEqual([expect.stringMatching(/^policy "all": expires=60000 for 1 of ours/)]);
+    const [todo] = check.waitingFor();
+    const lookedAt = api.asked.length;
+    await until('it has looked again', () => api.asked.length > lookedAt + 8);
+    expect(logged.mock.calls).toEqual([[{ todo }, 'policy.harmful']]);
     api.status = 500;
     const asked = api.asked.length;
     await until('it has failed to read them', () => api.asked.length > asked + 2);
