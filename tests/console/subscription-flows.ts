@@ -65,6 +65,7 @@ export function subscriptionFlows(): void {
       await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
       const off = page.locator('.feed-line').filter({ hasText: 'subscription.switched_off' });
       await off.getByText('exhausted').waitFor();
+      await page.locator('li[data-index="0"][aria-posinset="1"]').waitFor();
       await untilReads(() => off.getByRole('link').getAttribute('href'), expect.stringContaining('#/deliveries/'));
     });
 

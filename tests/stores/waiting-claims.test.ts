@@ -54,6 +54,16 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       expect(await at(mine).claim(ALL)).toEqual([]);
     });
 
+    test('stands while rows that are due are moved to its room', async () => {
+      const [to, from] = [await aRoom(), await aRoom()];
+      await at(mine).put([aRow(from, 'b')]);
+      await at(other).claim(named(to.room));
+      const { account } = to;
+      await at(mine).move({ from: from.room, subscription: from.subscription, to: to.room, account, except: [] });
+      expect(await takeFrom(at(other), to.room)).toHaveLength(2);
+      expect(await at(mine).claim(named(to.room))).toEqual([]);
+    });
+
     test('goes on as long as it is renewed in time; a renewal that comes too late finds nothing', async () => {
       const { room } = await aRoom();
       await at(mine).claim(ALL);
