@@ -94,7 +94,10 @@ export function signingIn(): void {
     await revokeToken(stack.postgres, token);
     for (const each of [page, tab]) {
       await each.getByRole('link', { name: 'Subscriptions' }).click();
-      await each.getByRole('alert').filter({ hasText: /was revoked\.$/ }).waitFor();
+      await each
+        .getByRole('alert')
+        .filter({ hasText: /was revoked\.$/ })
+        .waitFor();
     }
     await untilTrouble(/401/);
     const { token: next } = await stack.clientOf(account, 'carrier');

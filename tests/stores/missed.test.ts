@@ -294,8 +294,15 @@ describe('a replay of nothing says why', () => {
     const other = await stand.subscribe(client.account, 'order.updated');
     await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: other, at });
     await stand.log([aDelivered({ at })], { ...client, subscription: other, at });
+    const least = await stand.subscribe(client.account, 'order.assigned');
+    for (const failing of [other, least])
+      await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: failing, at });
     const { explanation } = await counted();
     expect(explanation).toContain('Failed deliveries of order.created in that time: 1 (no longer kept: 1)');
-    expect(explanation).toContain(`Failed deliveries of order.updated in that time: 1 (subscription ${other})`);
+    // Where most failed, first.
+    expect(explanation).toContain(
+      `Failed deliveries of order.updated in that time: 2 (subscription ${other}). ` +
+        `Failed deliveries of order.assigned in that time: 1 (subscription ${least})`,
+    );
   });
 });

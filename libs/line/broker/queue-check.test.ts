@@ -49,6 +49,9 @@ describe('a service that publishes to queues', () => {
     const body = Buffer.from('x');
     await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
     await broker.declare('waybell.test.missing');
+    await clock.runFor(4_900);
+    await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
+    expect(connection.waitingFor()).toHaveLength(2);
     await until('it has looked again', async () => {
       await clock.runFor(5_000);
       return connection.waitingFor().join() === lacking('waybell.test.lacking');

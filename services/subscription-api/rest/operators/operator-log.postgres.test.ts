@@ -291,6 +291,19 @@ describe('an account', () => {
     expect((await ask(path)).body.objects).toEqual([...first.objects, ...second.objects]);
   });
 
+  test('has those of the next page after the last one of this page', async () => {
+    const { guid, token: own } = await signUp(api, { interface: 'carrier' });
+    for (const action of ['order.created', 'order.updated', 'order.assigned']) {
+      const body = { callback_url: 'https://hooks.test/c', actions: [action] };
+      await api.ask('PUT', '/v1/subscriptions', { token: own, body });
+    }
+    const path = `accounts/${guid}/subscriptions?limit=2`;
+    const { body: first } = await ask(path);
+    const { body: second } = await ask(`${path}&cursor=${first.next}`);
+    const told = [...first.objects, ...second.objects].map(({ action }: { action: string }) => action);
+    expect([told, second.next]).toEqual([['order.assigned', 'order.updated', 'order.created'], null]);
+  });
+
   test('that a rule switched off is told so, with the rule and since when it fails', async () => {
     const { guid, token: own } = await signUp(api, { interface: 'shipper' });
     await api.ask('POST', subscribe, { token: own, body: { callback_url: 'https://hooks.test/b' } });
