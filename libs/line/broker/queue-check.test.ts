@@ -50,7 +50,8 @@ describe('a service that publishes to queues', () => {
     await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
     await broker.declare('waybell.test.missing');
     await clock.runFor(4_900);
-    await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
+    for (let round = 0; round < 10; round += 1)
+      await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
     expect(connection.waitingFor()).toHaveLength(2);
     await until('it has looked again', async () => {
       await clock.runFor(5_000);
