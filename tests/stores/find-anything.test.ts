@@ -38,6 +38,20 @@ describe('why', () => {
     expect(told.accounts.get(us.account)?.name).toBe('Acme Haulage');
   });
 
+  test('tells of events and deliveries whose guids begin alike each once, as it stands last, and the last one first', async () => {
+    const us = await carrierWith();
+    const beginning = randomUUID().slice(0, 8);
+    const [older, newer] = ['1', '2'].map((digit) => `${beginning}${randomUUID().slice(8, -1)}${digit}`);
+    const record = (event = '', at = START, action = 'order.created') =>
+      aRouted({ event, at, action, receivers: [us.account], deliveries: [us] });
+    await stand.write([record(newer, START + 2), record(older, START + 1, 'order.updated'), record(older, START)]);
+    const found = (await findAnything(stand.store.postgres, beginning)).filter(({ kind }) => kind === 'event');
+    expect(found).toMatchObject([
+      { event: newer, at: START + 2 },
+      { event: older, at: START + 1, action: 'order.updated' },
+    ]);
+  });
+
   test('finds what an event is about by any of its names, however it is spelled', async () => {
     const event = randomUUID();
     const keys = [

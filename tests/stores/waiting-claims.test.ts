@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CLAIM_MS, type Claim, type ClaimedRoom, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import {
+  CLAIM_MS,
+  type Claim,
+  type ClaimedRoom,
+  type WaitingRow,
+  type WaitingStore,
+} from '@waybell/line/waiting-room/waiting-store';
 import { ALL, aPlace, aPublicationRow, aRow, hex, STANDS, takeFrom, type WaitingStand } from './waiting-stand.ts';
 
 const HOUR_MS = 3_600_000;
@@ -62,6 +68,17 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       await at(mine).move({ from: from.room, subscription: from.subscription, to: to.room, account, except: [] });
       expect(await takeFrom(at(other), to.room)).toHaveLength(2);
       expect(await at(mine).claim(named(to.room))).toEqual([]);
+    });
+
+    test('is had of a room as soon as the first of its rows is due, in whichever order they came', async () => {
+      for (const order of [(rows: WaitingRow[]) => rows, (rows: WaitingRow[]) => rows.toReversed()]) {
+        const place = aPlace();
+        await at(mine).put(
+          order([aRow(place, 'late', { afterMs: HOUR_MS }), aRow(place, 'first', { afterMs: 1_000 })]),
+        );
+        await stand.later(1_000);
+        expect(roomsOf(await at(mine).claim(ALL))).toEqual([place.room]);
+      }
     });
 
     test('goes on as long as it is renewed in time; a renewal that comes too late finds nothing', async () => {

@@ -124,6 +124,18 @@ describe('a subscription that an operator stops', () => {
     expect([next === guid, stopped.reason]).toEqual([false, reason]);
   });
 
+  test('is listed with the others, the last one that was stopped first', async () => {
+    const stopped: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { guid } = await aCarrier();
+      await ask('POST', `subscriptions/${guid}/stop`, { reason });
+      stopped.unshift(guid);
+    }
+    const { subscriptions } = (await ask('GET', 'stops')).body;
+    const guids = subscriptions.map((each: { guid: string }) => each.guid);
+    expect(guids.filter((guid: string) => stopped.includes(guid))).toEqual(stopped);
+  });
+
   test('takes no test', async () => {
     const { guid, token } = await aCarrier();
     await ask('POST', `subscriptions/${guid}/stop`, { reason });
