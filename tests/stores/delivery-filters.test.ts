@@ -118,6 +118,15 @@ describe('GET /v1/deliveries', () => {
     }
   });
 
+  test('dates one that was given up by the first record that made it', async () => {
+    const us = await aCarrier();
+    const given = { ...us, event: randomUUID() };
+    await stand.log([anExhausted({ at: START + 2_001 })], { ...given, at: START + 2_000 });
+    await stand.log([], { ...given, at: START + 1_000 });
+    const { body } = await find(us.token, 'status=exhausted');
+    expect(body.objects).toMatchObject([{ at: new Date(START + 1_000).toISOString() }]);
+  });
+
   test.each([
     ['status', 'status=exhausted,delievered', /one of: waiting, .*"delievered" is not/],
     ['status', 'status=', /must be one of: waiting, .*"" is not/],

@@ -73,6 +73,7 @@ describe.each(STANDS)('rooms %s', (_, start) => {
     test('is had of a room as soon as the first of its rows is due, in whichever order they came', async () => {
       for (const order of [(rows: WaitingRow[]) => rows, (rows: WaitingRow[]) => rows.toReversed()]) {
         const place = aPlace();
+        await at(mine).put([aRow(place, 'last', { afterMs: 2 * HOUR_MS })]);
         await at(mine).put(
           order([aRow(place, 'late', { afterMs: HOUR_MS }), aRow(place, 'first', { afterMs: 1_000 })]),
         );
