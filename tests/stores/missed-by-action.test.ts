@@ -228,19 +228,16 @@ describe('a replay of all actions', () => {
 test('an action is replayed, and sent again, for its own subscription, not for those whose names begin like it', async () => {
   const { guid } = await createAccount(stand.store.postgres, { interface: 'shipper' });
   client = { account: guid, client: 'default', interface: 'shipper' };
-  const others = [await subscribed('order.picked_up.ignored'), await subscribed('order.picked_up_bol')];
+  await subscribed('order.picked_up.ignored');
+  const other = await subscribed('order.picked_up_bol');
   const own = await subscribed('order.picked_up');
-  const [, missedByOther = ''] = [
-    await cameTo(own, 'order.picked_up', anExhausted()),
-    await cameTo(others[1] ?? '', 'order.picked_up_bol', anExhausted({ body: '{}' })),
-  ];
-  expect(await countReplay(stand.store.postgres, all('order.picked_up'), client)).toMatchObject({ total: 1 });
-  expect(await countReplay(stand.store.postgres, all('order.picked'), client)).toMatchObject({ total: 0 });
-  const delivery = await cameTo(own, 'order.picked_up', anExhausted({ body: '{}' }));
-  expect(await askForResend(stand.store.postgres, { delivery, client, by: 'a test' })).toMatchObject({
-    subscription: own,
-  });
-  expect(await askForResend(stand.store.postgres, { delivery: missedByOther, client, by: 'a test' })).toMatchObject({
-    subscription: others[1],
-  });
+  await cameTo(own, 'order.picked_up', anExhausted());
+  const ofOther = await cameTo(other, 'order.picked_up_bol', anExhausted({ body: '{}' }));
+  const { postgres } = stand.store;
+  expect(await countReplay(postgres, all('order.picked_up'), client)).toMatchObject({ total: 1 });
+  expect(await countReplay(postgres, all('order.picked'), client)).toMatchObject({ total: 0 });
+  const ofOwn = await cameTo(own, 'order.picked_up', anExhausted({ body: '{}' }));
+  const resend = (delivery: string) => askForResend(postgres, { delivery, client, by: 'a test' });
+  expect(await resend(ofOwn)).toMatchObject({ subscription: own });
+  expect(await resend(ofOther)).toMatchObject({ subscription: other });
 });
