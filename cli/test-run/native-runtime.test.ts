@@ -15,7 +15,7 @@ const { jest, test: known } = await import('@jest/globals');
 console.log(JSON.stringify({ isOne: paths.map((_, place) => first[place] === next[place]), mocks: Object.keys(jest), known }));
 `;
 
-test('a worker runs a module of the product once, and one of tests anew for each test file', () => {
+test('a worker runs a module of the product once, and one of tests for each test file', () => {
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', TWO_FILES], {
     cwd: repository,
     encoding: 'utf8',

@@ -2,7 +2,7 @@ const LAST_PORT = 65_535;
 
 /** Ports of servers that are no web servers and might misunderstand a request. */
 export const DENIED_PORTS = [
-  // Those that the Fetch standard blocks, which include mail, name, file, directory and remote login services.
+  // The Fetch standard blocks these, which include mail, name, file, directory and remote login services.
   '1,7,9,11,13,15,17,19-23,25,37,42,43,53,69,77,79,87,95,101-104,109-111,113,115,117,119,123,135,137,139,143,161,179',
   '389,427,465,512-515,526,530-532,540,548,554,556,563,587,601,636,989,990,993,995,1719,1720,1723,2049,3659,4045,4190',
   '5060,5061,6000,6566,6665-6669,6679,6697,10080',

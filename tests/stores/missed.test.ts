@@ -299,7 +299,7 @@ describe('a replay of nothing says why', () => {
       await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: failing, at });
     const { explanation } = await counted();
     expect(explanation).toContain('Failed deliveries of order.created in that time: 1 (no longer kept: 1)');
-    // Where most failed, first.
+    // The action of which most failed stands first.
     expect(explanation).toContain(
       `Failed deliveries of order.updated in that time: 2 (subscription ${other}). ` +
         `Failed deliveries of order.assigned in that time: 1 (subscription ${least})`,
