@@ -31,6 +31,7 @@ export class ImportGraph {
   readonly #imported = new Map<string, string[]>();
   readonly #edges = new Map<string, Edge[]>();
   #functions: ReadonlyMap<string, string> | undefined;
+  #folders: ReadonlyMap<string, string[]> | undefined;
   readonly #matches = new Map<string, string[]>();
 
   /** The files are those that git knows of or would add, asked for when they are needed, where none are given. */
@@ -153,11 +154,8 @@ export class ImportGraph {
         const [start = ''] = /^[^*{]*/.exec(pattern) ?? [];
         const matching = this.#all.filter((file) => file.startsWith(start) && matchesGlob(file, pattern));
         found = matching.length > MOST_MATCHED ? [] : matching;
-      } else {
-        const isFolder = pattern.includes('/') && existsSync(join(this.#root, pattern));
-        found = isFolder ? this.#all.filter((file) => file === pattern || file.startsWith(`${pattern}/`)) : [];
-        if (!isFolder && this.#all.includes(pattern)) found = [pattern];
-      }
+      } else if (this.#all.includes(pattern)) found = [pattern];
+      else found = pattern.includes('/') ? ((this.#folders ??= foldersOf(this.#all)).get(pattern) ?? []) : [];
       this.#matches.set(pattern, found);
     }
     return found;
@@ -172,6 +170,18 @@ function filesOf(root: string): string[] {
     maxBuffer: 2 ** 26,
   });
   return listed.split('\0').filter((path) => path !== '');
+}
+
+/** Each folder, and all files below it. */
+function foldersOf(files: readonly string[]): Map<string, string[]> {
+  const folders = new Map<string, string[]>();
+  for (const file of files)
+    for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
+      const below = folders.get(folder) ?? [];
+      below.push(file);
+      folders.set(folder, below);
+    }
+  return folders;
 }
 
 const isCode = (path: string): boolean => /\.(?:ts|tsx|js|mjs)$/.test(path);

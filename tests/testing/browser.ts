@@ -106,7 +106,7 @@ async function launch(home: string): Promise<BrowserServer> {
     throw new Error(`this test needs a browser: ./waybell test finds one, or name it in ${CHROMIUM}`);
   return chromium.launchServer({
     executablePath,
-    // Whoever has no graphics card draws by GPU at the cost of a core.
+    // Without a graphics card, what it would draw is drawn by the CPU, at the cost of a core.
     args: ['--disable-gpu', '--disable-gpu-rasterization', '--disable-gpu-compositing', '--in-process-gpu'],
     // Nothing of it gets among the files of who runs the tests.
     env: { ...process.env, HOME: home, TMPDIR: home },
