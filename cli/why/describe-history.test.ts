@@ -226,7 +226,7 @@ const REASONS: Record<ReasonKind | 'cause', Record<string, [meaning: string, rem
     response_timeout: ['No complete status and headers', 'as soon as the request is stored'],
     reset: ['The connection ended', 'crashes, limits and idle timeouts'],
     invalid_response: ['not a response of HTTP/1.1', 'Check that the port speaks HTTP/1.1'],
-    redirect: ['status is 3xx', 'the final URL'],
+    redirect: ['status is 3xx', 'once they have taken a request'],
     http_4xx: ['status is 4xx', 'path, token, size, rate'],
     http_5xx: ['status is 5xx', 'for the error'],
     http_other: ['600 or more', 'with a 2xx status'],

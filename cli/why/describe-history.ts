@@ -112,12 +112,13 @@ function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivat
 
 /** Named is its subscription where that is not the one that the delivery goes to now. */
 function describeAttempt(attempt: AttemptEntry, current: string): string[] {
-  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, waited, answer, brokenRule, subscription } = attempt;
+  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, waited, answer, subscription } = attempt;
+  const came = attempt.brokenRule ?? attempt.error ?? (attempt.location && `to ${attempt.location}`);
   const other = subscription === current ? '' : `  to subscription ${subscription}`;
   if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}${other}`];
   const facts = [
     httpStatus === undefined ? undefined : String(httpStatus),
-    brokenRule === undefined ? why?.reason : `${why?.reason}: ${brokenRule}`,
+    came === undefined ? why?.reason : `${why?.reason}: ${came}`,
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,
     ip === undefined ? undefined : `(${ip})`,

@@ -151,6 +151,8 @@ export const tables = {
       reason: optional('text', ({ record }): string | undefined => whyOf(record)),
       retryAt: optional('moment', ({ record }) => (record.kind === 'failed' ? record.retryAt : undefined)),
       brokenRule: optional('text', answered('brokenRule')),
+      error: optional('text', answered('error')),
+      location: optional('text', answered('location')),
       httpStatus: optional('smallint', answered('status')),
       durationMs: optional('int', answered('durationMs')),
       url: optional('text', answered('url')),
@@ -173,7 +175,7 @@ export const tables = {
       attempts_on_the_way: `(subscription, at) where ${DELIVERED_OR_RETRIED}`,
       attempts_by_time: 'using brin (at) with (autosummarize = on)',
     },
-    quoting: ['answer'],
+    quoting: ['answer', 'location'],
   }),
 
   /** Bodies published and sent, of many events and attempts together. Kept for a shorter time than the rows, for privacy. */

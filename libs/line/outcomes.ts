@@ -116,6 +116,10 @@ export type Answer = {
   body?: string;
   /** Describes the rule of HTTP that the response broke; only with `invalid_response`. */
   brokenRule?: string;
+  /** What OpenSSL or the system said of a request without a status: its code, with its words where they say more. */
+  error?: string;
+  /** Where a redirect leads, absolute, without user, fragment and query values. */
+  location?: string;
 };
 
 /** A 2xx status in time. `beganAt` is the start of the first attempt. */

@@ -1,6 +1,9 @@
 /** Explains a reason and its remedy, in a sentence or two each. */
 export type ReasonMeaning = { meaning: string; remedy: string };
 
+const ANSWER_ITSELF =
+  'Some receivers redirect once they have taken a request: look whether it arrived. Answer with a 2xx status; where the receiver cannot, put a relay before it that does.';
+
 /** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
 export const failureReasons = {
   credentials_unavailable: {
@@ -39,12 +42,13 @@ export const failureReasons = {
     remedy: 'Renew the certificate and reload the receiver.',
   },
   tls_untrusted: {
-    meaning: 'The certificate does not lead to a known authority: self-signed, a private authority, or a missing link.',
+    meaning:
+      'The certificate was not accepted: it does not lead to a known authority (self-signed, a private authority, a missing link), is for another purpose, or is signed too weakly. The attempt says which.',
     remedy: 'Use a certificate of a public authority and send the intermediate certificates with it.',
   },
   tls_failed: {
     meaning:
-      'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a client certificate asked for by TLS 1.2, where that cannot be told apart.',
+      'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a client certificate asked for by TLS 1.2, where that cannot be told apart. The attempt says what OpenSSL said.',
     remedy:
       'Offer TLS 1.2 or newer and HTTP/1.1 on that port. If it asks for a client certificate, add one to the credentials for the host.',
   },
@@ -74,13 +78,13 @@ export const failureReasons = {
     remedy: 'Check that the port speaks HTTP/1.1, and what adds to the headers on the way.',
   },
   redirect: {
-    meaning: 'The status is 3xx; redirects are never followed.',
-    remedy: 'Subscribe with the final URL.',
+    meaning: 'The status is 3xx; redirects are never followed. The attempt says where it leads.',
+    remedy: ANSWER_ITSELF,
   },
   http_4xx: {
     meaning: 'The status is 4xx: the receiver refused the request.',
     remedy:
-      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or the credentials for the host.",
+      "Look at its answer, and in the receiver's log, for what it refused: path, token, size, rate, or the credentials for the host, a client certificate included.",
   },
   http_5xx: {
     meaning: 'The status is 5xx: the receiver, or a proxy before it, failed.',
@@ -91,7 +95,7 @@ export const failureReasons = {
     remedy: 'Answer with a 2xx status.',
   },
   unknown: {
-    meaning: 'None of the others: no known behaviour of a receiver causes this.',
+    meaning: 'None of the others. The attempt says what the system said.',
     remedy: "Report it with the delivery's guid: the operator has to look at it.",
   },
 } as const satisfies Record<string, ReasonMeaning>;
@@ -234,6 +238,46 @@ export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeani
   suppressed: suppressionReasons,
   rejected: ownFaults,
 };
+
+/** Remedies of TLS by OpenSSL's code, or by its words for certificates that it finds no code for. */
+const TLS_REMEDIES: readonly [RegExp, string][] = [
+  [
+    /TOO_(?:SMALL|WEAK)|INSUFFICIENT_SECURITY|too (?:small|weak)/i,
+    'Too weak: use keys of 2,048 bits (RSA, DH) or 256 bits (elliptic curves) at least, and SHA-256 in the certificate and all of its chain.',
+  ],
+  [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|FALLBACK/, 'Offer TLS 1.2 or newer on that port.'],
+  [
+    /WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH|RECORD_LAYER/,
+    'What answers there does not speak TLS: let the port serve https, or subscribe with the port that does.',
+  ],
+  [
+    /LEGACY_RENEGOTIATION/,
+    'Update the TLS of the receiver, or of what stands before it: it lacks secure renegotiation (RFC 5746).',
+  ],
+  [
+    /HANDSHAKE_FAILURE|NO_SHARED_CIPHER|NO_CIPHER/,
+    'Offer a common cipher, such as ECDHE with AES-GCM, by TLS 1.2 or newer. If the receiver asks for a client certificate, add one to the credentials for the host.',
+  ],
+  [/UNRECOGNIZED_NAME/, 'Let the receiver serve the host of the callback URL: it does not know that name (SNI).'],
+  [/NO_APPLICATION_PROTOCOL/, 'Offer HTTP/1.1 on that port (ALPN).'],
+];
+
+type FailedFacts = { reason: string | null; error: string | null; url: string | null; location: string | null };
+
+/** Returns the remedy that fits what came in a failed attempt, where the reason alone does not tell it. */
+export function closerRemedy({ reason, error, url, location }: FailedFacts): string | undefined {
+  if (reason === 'redirect' && location !== null) {
+    return isSamePlace(URL.parse(url ?? ''), URL.parse(location)) ? 'Subscribe with the final URL.' : ANSWER_ITSELF;
+  }
+  if (error === null || !reason?.startsWith('tls_')) return undefined;
+  return TLS_REMEDIES.find(([pattern]) => pattern.test(error))?.[1];
+}
+
+/** The same host and path, but for https or a slash at the end. */
+function isSamePlace(one: URL | null, other: URL | null): boolean {
+  const placeOf = (url: URL | null) => url && `${url.hostname}${url.pathname.replace(/\/$/, '')}`;
+  return placeOf(one) === placeOf(other);
+}
 
 export type ReasonKind = 'failed' | 'dropped' | 'suppressed' | 'rejected';
 

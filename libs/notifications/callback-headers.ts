@@ -11,23 +11,26 @@ export type CallbackRequest = Signed & {
 };
 
 export type CallbackHeaders = Record<string, string> & {
-  'x-service-verification-token': string;
+  'X-Service-Verification-Token': string;
   'webhook-signature'?: string;
   traceparent?: string;
 };
 
-/** Returns the headers of a callback, for the deliverer and the test helper alike. */
+/**
+ * Returns the headers of a callback, for the deliverer and the test helper alike: spelled as both specifications and Standard Webhooks
+ * write them, as some gateways look for.
+ */
 export function callbackHeaders(request: CallbackRequest): CallbackHeaders {
   const { id, timestampS, verificationToken, signingSecrets, attempt, isTest } = request;
   const headers: CallbackHeaders = {
-    'content-type': 'application/json; charset=utf-8',
-    'accept-encoding': 'identity',
-    'x-service-verification-token': verificationToken,
-    'x-webhook-attempt': String(attempt),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Accept-Encoding': 'identity',
+    'X-Service-Verification-Token': verificationToken,
+    'X-Webhook-Attempt': String(attempt),
     'webhook-id': id,
     'webhook-timestamp': String(timestampS),
   };
-  if (isTest) headers['x-webhook-test'] = 'true';
+  if (isTest) headers['X-Webhook-Test'] = 'true';
   if (signingSecrets.length > 0) headers['webhook-signature'] = signatures(signingSecrets, request);
   return headers;
 }

@@ -41,7 +41,7 @@ export function signedRequest<I extends Interface, A extends string>(
   const { secret = [], token = '', at = new Date(), id = randomUUID(), attempt = 1, isTest = false } = options;
   const ownId = options.interface === 'carrier' ? { guid: id } : {};
   const body = stringify({ ...exampleOf(options), ...ownId, ...(options.change as ExactObject | undefined) });
-  const headers = callbackHeaders({
+  const sent = callbackHeaders({
     id,
     timestampS: Math.floor(at.getTime() / 1_000),
     body: Buffer.from(body),
@@ -50,6 +50,8 @@ export function signedRequest<I extends Interface, A extends string>(
     attempt,
     isTest,
   });
+  // A handler that is given them without a request finds them as Node's servers name them.
+  const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]));
   return { headers, body, to: (url) => new Request(url, { method: 'POST', headers, body }) };
 }
 

@@ -8,7 +8,7 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
 import { AccessTokens } from './credentials/access-tokens.ts';
-import { fetchToken } from './credentials/fetch-token.ts';
+import { fetchingTokens } from './credentials/fetch-token.ts';
 import { renewingRefused } from './credentials/renew-refused.ts';
 import { sharedTokensIn } from './credentials/shared-tokens.ts';
 import { watchFetches } from './credentials/watch-fetches.ts';
@@ -114,6 +114,6 @@ export function openDeliverer(service: Service<Config>): Deliverer {
 
 function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenUrl: CallTokenUrl): AccessTokens {
   const clock = systemClock;
-  const fetch = watchFetches((need) => fetchToken(need, callTokenUrl), { metrics, log, clock });
+  const fetch = watchFetches(fetchingTokens(callTokenUrl), { metrics, log, clock });
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
 }

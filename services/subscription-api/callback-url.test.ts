@@ -46,6 +46,16 @@ describe('readCallbackUrl', () => {
     ['https://hooks。example。com/', 'https://hooks.example.com/'],
     ['https://bücher.example/ä?ö', 'https://xn--bcher-kva.example/%C3%A4?%C3%B6'],
     ['https://0x5d.12105486/', 'https://93.184.183.14/'],
+    // Servers refuse what RFC 3986 has no place for, which the URL standard leaves as it is.
+    ['https://hooks.example.com/[x]/a|b{c}^`', 'https://hooks.example.com/%5Bx%5D/a%7Cb%7Bc%7D%5E%60'],
+    [
+      'https://hooks.example.com/?filter[type]=a|b^`{c}"<>',
+      'https://hooks.example.com/?filter%5Btype%5D=a%7Cb%5E%60%7Bc%7D%22%3C%3E',
+    ],
+    [
+      "https://hooks.example.com/a%2Fb;v=1,2/~(x)!*?q='%c3%a4'&r=@:/?+",
+      'https://hooks.example.com/a%2Fb;v=1,2/~(x)!*?q=%27%c3%a4%27&r=@:/?+',
+    ],
     // Certificates and servers know no dot at the end of a name.
     ['https://hooks.example.com./a', 'https://hooks.example.com/a'],
     ['https://hooks.example.com..:443/', 'https://hooks.example.com/'],
@@ -86,6 +96,8 @@ describe('readCallbackUrl', () => {
     ['https:///user:pass@hooks.example.com/', 'not an absolute'],
     ['https://user%3Apass@hooks.example.com/', 'user name'],
     ['https://:@hooks.example.com/', 'user name'],
+    ['https://hooks.example.com/?p=100%', '% that begins no escape, at character 33: write it as %25'],
+    ['https://hooks.example.com/%zz', 'at character 27'],
     ['https://gone.example.com/', 'does not exist'],
     [`https://hooks.example.com/${'ä'.repeat(400)}`, 'longer than 2048'],
     ['https://127。0。0。1/', 'public addresses only'],

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
 import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { lonePercentIn, parseStrictUrl } from '@waybell/runtime/strict-url';
 import { isAnswer } from '@waybell/runtime/names/name-servers';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
@@ -23,13 +24,13 @@ const LENGTH_LIMIT = 2_048;
 const PUBLIC_ONLY = 'callbacks go to public addresses only';
 
 /**
- * Reads a `callback_url`, as the URL standard does: what is stored, shown and sent to is one and the same.
+ * Reads a `callback_url`, as the URL standard does, encoded as RFC 3986 wants it: what is stored, shown and sent to is one and the same.
  * It must be an absolute https URL without user info and fragment, and neither its port nor its host may be, or resolve
  * only to, what callbacks never go to. Where no name server says which addresses its name has it is taken, unless the name can
  * only be one inside a network: the address is checked again at every connection.
  */
 export async function readCallbackUrl(text: string, rules: CallbackRules): Promise<CallbackUrl> {
-  const url = URL.parse(text);
+  const url = parseStrictUrl(text);
   if (url?.hostname.endsWith('.')) dropRootDot(url);
   const fault = findFault(text, url, rules) ?? (url && (await findHostFault(url.hostname, rules)));
   return url === null || fault !== null ? { fault: fault ?? 'is no URL' } : { url: url.href };
@@ -107,6 +108,8 @@ function findFault(text: string, url: URL | null, rules: TextRules): string | nu
     return 'contains a user name or password: remove it';
   if (withoutRootDot(url.hostname) === '') return 'names no host';
   if (text.includes('#')) return 'contains a fragment: remove it';
+  const lone = lonePercentIn(text);
+  if (lone !== undefined) return `has a % that begins no escape, at character ${lone}: write it as %25`;
   return findPortFault(url, rules);
 }
 

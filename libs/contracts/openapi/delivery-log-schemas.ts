@@ -46,6 +46,14 @@ export const attemptProperties = {
     type: 'string',
     description: 'With `invalid_response`: why what came is no response of HTTP, in words.',
   },
+  error: {
+    type: 'string',
+    description: 'Where no status came: what OpenSSL or the system said, such as `ERR_SSL_DH_KEY_TOO_SMALL`.',
+  },
+  location: {
+    type: 'string',
+    description: 'With `redirect`: where it leads; values in the query are `***`.',
+  },
 };
 
 const keys = {

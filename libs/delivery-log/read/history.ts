@@ -1,5 +1,12 @@
 import { isGuid } from '@waybell/events/guid';
-import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
+import {
+  closerRemedy,
+  isOwnFault,
+  meaningOf,
+  noSubscriptionCauses,
+  unattempted,
+  type ReasonKind,
+} from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ToldListeners } from '../listener-client.ts';
@@ -228,7 +235,7 @@ const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exh
 /** Makes an entry of an attempt's row, with the meaning of its reason. */
 export function attemptEntry(row: AttemptRow): AttemptEntry {
   const { attempt, at, kind, subscription, reason, delivery: _, event: __, ...known } = row;
-  const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
+  const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason, row) };
   return { attempt, at, kind, subscription, ...withoutNulls({ ...known, ...reasoned }) };
 }
 
@@ -237,6 +244,8 @@ function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value != null)) as WithoutNulls<T>;
 }
 
-function why<R extends string>(kind: ReasonKind, reason: R): { reason: R } & Why {
-  return { reason, ...meaningOf(kind, reason) };
+function why<R extends string>(kind: ReasonKind, reason: R, attempt?: AttemptRow): { reason: R } & Why {
+  const meaning = meaningOf(kind, reason);
+  const remedy = attempt === undefined ? undefined : closerRemedy(attempt);
+  return { reason, ...meaning, ...(remedy && { remedy }) };
 }

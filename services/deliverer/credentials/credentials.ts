@@ -55,7 +55,7 @@ function prepared(guid: string, { headers = {}, basic, oauth2, certificate }: Re
   const sent = { ...headers };
   if (basic !== undefined) {
     const pair = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
-    sent['authorization'] = `Basic ${pair}`;
+    sent['Authorization'] = `Basic ${pair}`;
   }
   const secrets = Object.values(sent).flatMap(secretsOfHeader);
   // Not sent to the receiver, which may be its own authorization server.

@@ -10,7 +10,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
 import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
-import { fetchToken } from './fetch-token.ts';
+import { fetchingTokens } from './fetch-token.ts';
 
 const LONG_MS = 60_000;
 const SECRET = 'of: hush+of/us&more%';
@@ -43,8 +43,9 @@ function fetching(what: Partial<EndpointOptions> = {}) {
       ...what,
     }),
   );
+  const fetch = fetchingTokens(callTokenUrl);
   return (tokenUrl: string, how: Partial<ClientCredentials> = {}) =>
-    fetchToken({ guid: '', callbackUrl: '', oauth2: { ...CREDENTIALS, ...how, tokenUrl } }, callTokenUrl);
+    fetch({ guid: '', callbackUrl: '', oauth2: { ...CREDENTIALS, ...how, tokenUrl } });
 }
 
 type Asked = { headers: IncomingHttpHeaders; body: string };
@@ -102,10 +103,11 @@ describe('a token', () => {
     const certificate = { guid: 'one', chain: 'of certificates', key: 'of them' };
     const need = { guid: 'one', callbackUrl: 'https://hooks.example:8443/hook', certificate };
     const shown: unknown[] = [];
-    await fetchToken({ ...need, oauth2: { ...CREDENTIALS, tokenUrl: url } }, async (request) => {
+    const fetch = fetchingTokens(async (request) => {
       shown.push(request.certificate);
       return { result: { isDelivered: false, reason: 'dns', durationMs: 0 }, body: '' };
     });
+    await fetch({ ...need, oauth2: { ...CREDENTIALS, tokenUrl: url } });
     expect(shown).toEqual([isShown ? certificate : undefined]);
   });
 
@@ -115,10 +117,57 @@ describe('a token', () => {
     ['with its life as a text', { ...bearer, expires_in: '90' }, TOKEN, 90_000],
     ['with no life, for some minutes', bearer, TOKEN, 300_000],
     ['with an absurd life, for a day', { ...bearer, expires_in: 1e300 }, TOKEN, 86_400_000],
+    ...[0, -1, 'soon', '2026-12-01T00:00:00Z', null, {}].map<[string, object, string, number]>((life) => [
+      `with a life that is none (${JSON.stringify(life)}), for some minutes`,
+      { ...bearer, expires_in: life },
+      TOKEN,
+      300_000,
+    ]),
+    ...[undefined, null, '', 'BEARER', 'BearerToken', 'Bearer Token', ' bearer '].map<[string, object, string, number]>(
+      (type) => [`with the type ${JSON.stringify(type)}`, { access_token: TOKEN, token_type: type }, TOKEN, 300_000],
+    ),
+    ['with a blank after it', { access_token: `${TOKEN}\n` }, TOKEN, 300_000],
+    [
+      'beside members that are not used, whatever they are',
+      { ...bearer, refresh_token: null, scope: null, id_token: null, error: null, extra: { a: 1 }, issued_at: 'x' },
+      TOKEN,
+      300_000,
+    ],
     ['of 20 KB', { ...bearer, access_token: long, expires_in: 1 }, long, 1_000],
   ])('is taken %s', async (_, body, token, lifeMs) => {
     const { url } = await saying(body, 200, { 'content-type': 'text/html' });
     expect(await fetching()(url)).toEqual({ kind: 'issued', token, lifeMs });
+  });
+
+  test('is taken after a byte order mark', async () => {
+    const { url } = await saying(`\ufeff${JSON.stringify(bearer)}`);
+    expect(await fetching()(url)).toMatchObject({ kind: 'issued', token: TOKEN });
+  });
+
+  test.each([
+    [401, ''],
+    [400, '{"error":"invalid_client"}'],
+  ])('is asked for once more, with the pair as written, where the server answers %s %s', async (status, body) => {
+    const plain = `${CREDENTIALS.clientId}:${SECRET}`;
+    const { url, asked } = await aTokenUrl((response, { headers }) => {
+      const isKnown = atob(headers.authorization?.slice('Basic '.length) ?? '') === plain;
+      response.writeHead(isKnown ? 200 : status).end(isKnown ? JSON.stringify(bearer) : body);
+    });
+    const fetch = fetching();
+    expect(await fetch(url)).toMatchObject({ kind: 'issued', token: TOKEN });
+    expect(asked).toHaveLength(2);
+    // It is remembered.
+    expect(await fetch(url)).toMatchObject({ kind: 'issued', token: TOKEN });
+    expect(asked).toHaveLength(3);
+    expect(await fetch(url, { clientSecret: 'other' })).toMatchObject({ kind: 'refused' });
+  });
+
+  test('is asked for once where both forms of the pair are the same', async () => {
+    const { url, asked } = await saying('{"error":"invalid_client"}', 401);
+    const fetched = await fetching()(url, { clientId: '3f6b1c2e-8b5e', clientSecret: 's-e_c.r' });
+    expect(asked).toHaveLength(1);
+    expect(atob(asked[0]?.headers.authorization?.slice('Basic '.length) ?? '')).toBe('3f6b1c2e-8b5e:s-e_c.r');
+    expect(JSON.stringify(fetched)).toContain(String.raw`in the body: \"secret_in\": \"body\"`);
   });
 
   test('is taken with another status of success', async () => {
@@ -138,12 +187,11 @@ describe('an answer without a token that can be used', () => {
     ['a token of another type', unusable({ access_token: 7 }), 'access_token'],
     ['a token that breaks the header', unusable({ access_token: `${TOKEN}\r\nX-Own: 1` }), 'access_token'],
     ['a token with what no header has', unusable({ access_token: `${TOKEN}\u20ac` }), 'access_token'],
-    ['no type', `{"access_token":"${TOKEN}"}`, 'token_type'],
-    ['a type of before', unusable({ token_type: 'mac' }), 'token_type'],
-    ['a type that needs a proof', unusable({ token_type: 'DPoP' }), 'token_type'],
-    ['a life that is over', unusable({ expires_in: 0 }), 'expires_in'],
-    ['a negative life', unusable({ expires_in: -1 }), 'expires_in'],
-    ['a life in words', unusable({ expires_in: 'soon' }), 'expires_in'],
+    ['a blank token', unusable({ access_token: ' ' }), 'access_token'],
+    ['an error beside a status of success', '{"error":"unauthorized_client"}', 'unauthorized_client'],
+    ['a type of before', unusable({ token_type: 'mac' }), String.raw`\"token_type\" is \"mac\"`],
+    ['a type that needs a proof', unusable({ token_type: 'DPoP' }), 'DPoP'],
+    ['a type that is no text', unusable({ token_type: 7 }), String.raw`\"token_type\" is 7`],
     ['a body that is too large', unusable({ more: 'x'.repeat(100_000) }), 'JSON'],
     ['a body that is compressed though that was not asked for', gzipSync(unusable({})).toString('latin1'), 'JSON'],
   ])('says what is wrong with it, and nothing of it: %s', async (_, body, why) => {

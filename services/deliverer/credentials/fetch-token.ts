@@ -1,14 +1,7 @@
-import {
-  allowInsecureRequests,
-  clientCredentialsGrantRequest,
-  ClientSecretBasic,
-  ClientSecretPost,
-  customFetch,
-  processClientCredentialsResponse,
-} from 'oauth4webapi';
+import { LRUCache } from 'lru-cache';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
 import type { AttemptResult } from '../request/attempt.ts';
-import type { CallTokenUrl, TokenUrlAnswer } from '../request/call-token-url.ts';
+import type { CallTokenUrl, TokenUrlAnswer, TokenUrlRequest } from '../request/call-token-url.ts';
 import type { Credentials } from './credentials.ts';
 import { tokenFailure } from './token-failure.ts';
 
@@ -31,46 +24,71 @@ export type FetchedToken =
   | { kind: 'issued'; token: string; lifeMs: number }
   | { kind: 'refused' | 'unusable' | 'unanswered'; failure: AttemptResult };
 
-/** Assumed life of a token that does not state its own. */
+/** Assumed life of a token that does not state its own, or not as a number of seconds. */
 const ASSUMED_LIFE_MS = 300_000;
 const LONGEST_LIFE_MS = 86_400_000;
 /** Others would break the header that it goes into. */
 const SENDABLE = /^[\x21-\x7e]+$/;
+/** Some servers leave the type out, or write the name of the scheme as they know it. */
+const BEARER = /^(bearer([ _-]?token)?)?$/i;
+const MOST_KNOWN = 10_000;
+
+/** The form of a client's id and secret. `encoded`: as RFC 6749, 2.3.1, has it; `as written`: as of servers that decode nothing. */
+type SecretForm = 'body' | 'encoded' | 'as written';
 
 /**
- * Asks for an access token by client credentials (RFC 6749, 4.4), for requests with Bearer (RFC 6750). Takes any 2xx with the JSON of a
- * token, whatever its content type. Rejects with `Unavailable` if there is no way out.
+ * Returns what asks for access tokens by client credentials (RFC 6749, 4.4), for requests with Bearer (RFC 6750). Needs of any 2xx an
+ * `access_token` that a header can have, whatever else is there. Where the server does not know the client by Basic, asks once more with
+ * the pair in the other form, and remembers which it takes. Rejects with `Unavailable` if there is no way out.
  */
-export async function fetchToken(need: TokenNeed, callTokenUrl: CallTokenUrl): Promise<FetchedToken> {
-  const { oauth2 } = need;
-  const { tokenUrl, clientId, clientSecret, scope, audience, secretIn } = oauth2;
-  const server = { issuer: tokenUrl, token_endpoint: tokenUrl };
-  const client = { client_id: clientId };
-  const authentication = secretIn === 'header' ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
-  const parameters = { ...(scope !== undefined && { scope }), ...(audience !== undefined && { audience }) };
-  const came: { answer?: TokenUrlAnswer } = {};
-  const response = await clientCredentialsGrantRequest(server, client, authentication, parameters, {
-    // Storing the credentials refuses http unless it is permitted.
-    [allowInsecureRequests]: true,
-    [customFetch]: async (url, { headers, body }) => {
-      const secrets = secretsOf(oauth2, headers);
-      came.answer = await callTokenUrl({ url, headers, body: body.toString(), secrets, ...certificateFor(need) });
-      return new Response(came.answer.body, AS_JSON);
-    },
-  });
-  const { answer } = came;
-  if (answer === undefined) throw new Error('the token URL was not called');
-  if (!answer.result.isDelivered) {
-    return { kind: answer.result.status === undefined ? 'unanswered' : 'refused', failure: tokenFailure(answer) };
-  }
-  try {
-    return issued(await processClientCredentialsResponse(server, client, response));
-  } catch (error) {
-    return { kind: 'unusable', failure: tokenFailure(answer, error instanceof Error ? error.message : '') };
-  }
+export function fetchingTokens(callTokenUrl: CallTokenUrl): (need: TokenNeed) => Promise<FetchedToken> {
+  const taken = new LRUCache<string, SecretForm>({ max: MOST_KNOWN });
+
+  return async (need) => {
+    const forms = formsOf(need.oauth2, taken.get(need.guid));
+    for (const [place, form] of forms.entries()) {
+      const answer = await callTokenUrl(requestFor(need, form));
+      if (answer.result.isDelivered) {
+        if (form !== forms[0]) taken.set(need.guid, form);
+        return readAnswer(answer);
+      }
+      const isLast = place === forms.length - 1;
+      if (isLast || !isUnknownClient(answer)) return refusedBy(answer, need.oauth2);
+    }
+    throw new Error('a secret has at least one form');
+  };
 }
 
-const AS_JSON = { status: 200, headers: { 'content-type': 'application/json' } };
+function formsOf({ secretIn, clientId, clientSecret }: ClientCredentials, taken: SecretForm | undefined): SecretForm[] {
+  if (secretIn === 'body') return ['body'];
+  if (encoded(clientId) === clientId && encoded(clientSecret) === clientSecret) return ['encoded'];
+  return taken === 'as written' ? ['as written', 'encoded'] : ['encoded', 'as written'];
+}
+
+const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice('='.length);
+
+function requestFor(need: TokenNeed, form: SecretForm): TokenUrlRequest {
+  const { tokenUrl: url, clientId, clientSecret, scope, audience } = need.oauth2;
+  const body = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scope !== undefined) body.set('scope', scope);
+  if (audience !== undefined) body.set('audience', audience);
+  const headers: Record<string, string> = {
+    Accept: 'application/json',
+    'Content-Type': 'application/x-www-form-urlencoded;charset=UTF-8',
+  };
+  // Some servers decode everything but the blanks.
+  const secrets = [clientSecret, clientSecret.replaceAll(' ', '+')];
+  if (form === 'body') {
+    body.set('client_id', clientId);
+    body.set('client_secret', clientSecret);
+  } else {
+    const [id, secret] = form === 'encoded' ? [encoded(clientId), encoded(clientSecret)] : [clientId, clientSecret];
+    const pair = Buffer.from(`${id}:${secret}`).toString('base64');
+    headers['Authorization'] = `Basic ${pair}`;
+    secrets.push(pair.replaceAll('=', ''));
+  }
+  return { url, headers, body: body.toString(), secrets, ...certificateFor(need) };
+}
 
 /** Returns the certificate only for connections to the host and port of the callbacks. */
 function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: TokenNeed): Pick<TokenNeed, 'certificate'> {
@@ -78,21 +96,60 @@ function certificateFor({ oauth2: { tokenUrl }, callbackUrl, certificate }: Toke
   return certificate !== undefined && isThere ? { certificate } : {};
 }
 
-/**
- * Returns the secrets as they are sent: Basic encodes the pair as RFC 6749, 2.3.1, says, and some servers decode everything but
- * the blanks.
- */
-function secretsOf({ clientSecret }: ClientCredentials, { authorization = '' }: Record<string, string>): string[] {
-  return [clientSecret, clientSecret.replaceAll(' ', '+'), authorization.slice('Basic '.length).replaceAll('=', '')];
+/** Whether the server says that the client, or its secret, is not right (RFC 6749, 5.2). */
+function isUnknownClient({ result: { status }, body }: TokenUrlAnswer): boolean {
+  return status === 401 || (status === 400 && body.includes('invalid_client'));
 }
 
-type Issued = { access_token: string; token_type: string; expires_in?: number | undefined };
-
-/** Throws an error with the fault of the token, without its value. */
-function issued({ access_token: token, token_type: type, expires_in: lifeS }: Issued): FetchedToken {
-  if (type !== 'bearer') throw new Error('"token_type" must be "Bearer"');
-  if (!SENDABLE.test(token)) throw new Error('"access_token" has characters that no header has');
-  if (lifeS === 0) throw new Error('"expires_in" is 0');
-  const lifeMs = lifeS === undefined ? ASSUMED_LIFE_MS : Math.min(lifeS * 1_000, LONGEST_LIFE_MS);
-  return { kind: 'issued', token, lifeMs };
+function refusedBy(answer: TokenUrlAnswer, { secretIn }: ClientCredentials): FetchedToken {
+  const other = secretIn === 'body' ? 'header' : 'body';
+  const hint = `. If id and secret are right, the server may want them in the ${other}: "secret_in": "${other}"`;
+  return {
+    kind: answer.result.status === undefined ? 'unanswered' : 'refused',
+    failure: tokenFailure(answer, isUnknownClient(answer) ? { hint } : {}),
+  };
 }
+
+function readAnswer(answer: TokenUrlAnswer): FetchedToken {
+  const read = readToken(answer.body);
+  if (!('fault' in read)) return { kind: 'issued', ...read };
+  // Here secrets are masked.
+  const error = read.isTokenMissing ? parsed(answer.result.body ?? '')?.['error'] : undefined;
+  const broken = typeof error === 'string' ? `${read.fault}, and "error" is ${quoted(error)}` : read.fault;
+  return { kind: 'unusable', failure: tokenFailure(answer, { broken }) };
+}
+
+type ReadToken = { token: string; lifeMs: number } | { fault: string; isTokenMissing?: true };
+
+/** Reads what is needed of an answer (RFC 6749, 5.1) and looks at nothing else; null is absent. The fault has no part of the token. */
+function readToken(body: string): ReadToken {
+  const answer = parsed(body);
+  if (answer === undefined) return { fault: 'it is no object of JSON' };
+  const { access_token: token, token_type: type, expires_in: life } = answer;
+  if (typeof token !== 'string' || token.trim() === '')
+    return { fault: '"access_token" is no text, or an empty one', isTokenMissing: true };
+  if (!SENDABLE.test(token.trim())) return { fault: '"access_token" has characters that no header has' };
+  if (!BEARER.test(String(type ?? '').trim()))
+    return { fault: `"token_type" is ${quoted(type)}: callbacks can show Bearer tokens only` };
+  return { token: token.trim(), lifeMs: readLifeMs(life) };
+}
+
+function readLifeMs(life: unknown): number {
+  const isNumber = typeof life === 'number' || (typeof life === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(life));
+  const lifeMs = isNumber ? Number(life) * 1_000 : Number.NaN;
+  return lifeMs > 0 ? Math.min(lifeMs, LONGEST_LIFE_MS) : ASSUMED_LIFE_MS;
+}
+
+/** Undefined for all but an object. */
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const read: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    // An object has members by their names.
+    return typeof read === 'object' && read !== null && !Array.isArray(read) ? { ...read } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const LONGEST_QUOTE = 100;
+const quoted = (value: unknown): string => JSON.stringify(value).slice(0, LONGEST_QUOTE);

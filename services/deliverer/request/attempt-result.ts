@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import type { AxiosResponse } from 'axios';
 import type { Answer } from '@waybell/line/outcomes';
+import type { FailureReason } from '@waybell/line/reasons';
 import type { CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { shownUrl } from '@waybell/notifications/shown-url';
 import type { Clock } from '@waybell/runtime/clock';
@@ -12,7 +13,9 @@ import { isOwnFault } from '../egress/own-fault.ts';
 import type { OwnRoutes } from '../egress/own-routes.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Connection } from './connection.ts';
-import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { errorTextOf, isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { textOfPage } from './excerpt.ts';
+import type { RequestLimits } from './exchange.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { maskedHead } from './masked-head.ts';
@@ -26,6 +29,7 @@ export type RequestMade = {
   headers: Partial<CallbackHeaders>;
   credentials?: Pick<Credentials, 'secrets'> | undefined;
   accessToken?: string | undefined;
+  limits: Pick<RequestLimits, 'keptBytes'>;
   trace: Trace;
 };
 
@@ -37,14 +41,15 @@ export function resultOf(
   sent: RequestMade,
   { routes, clock, now }: Observing,
 ): AttemptResult | Error {
-  const { connection, restHeaders } = sent.trace;
+  const { connection, restHeaders, location } = sent.trace;
   try {
     if (connection?.ip !== undefined) routes.reached(connection.ip);
     const result: AttemptResult = judge(status);
     noteTimes(result, sent.trace, clock.now());
     if (sent.url !== null) result.url = shownUrl(sent.url);
+    if (location !== undefined) result.location = masked(shownLocation(location, sent.url), secretsIn(sent));
     if (restHeaders !== undefined) result.tooMuch = readTooMuch(restHeaders, now());
-    if (data !== '') result.body = masked(data, secretsIn(sent));
+    if (data !== '') result.body = masked(textOfPage(data).slice(0, sent.limits.keptBytes), secretsIn(sent));
     return result;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
@@ -56,17 +61,34 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
   if (error instanceof Unavailable) throw error;
   if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
   const { url, trace } = sent;
-  const result: AttemptResult = { isDelivered: false, reason: reasonOfError(error), durationMs: 0 };
+  const result: AttemptResult = { isDelivered: false, reason: reasonOf(error, trace.connection), durationMs: 0 };
   noteTimes(result, trace, observing.clock.now());
   const isRefusal = result.reason === 'tls_certificate_required' && isOfReceiver(trace.connection);
   const lostAt = isRefusal ? undefined : await whereLost(error, trace, observing.routes);
+  const said = errorTextOf(error);
   return {
     ...result,
+    ...(said !== undefined && { error: said }),
     ...(url !== null && { url: shownUrl(url) }),
     ...(lostAt && { lostAt }),
     ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(sent))) }),
     ...brokenRuleIn(error),
   };
+}
+
+/** While TLS is agreed on, an error that is not known is one of TLS. */
+function reasonOf(error: unknown, connection: Connection | undefined): FailureReason {
+  const reason = reasonOfError(error);
+  if (reason !== 'unknown') return reason;
+  if (connection?.isUntrusted) return 'tls_untrusted';
+  return connection?.isSecuring ? 'tls_failed' : reason;
+}
+
+const LONGEST_LOCATION = 2_048;
+
+function shownLocation(location: string, base: URL | null): string {
+  const url = URL.parse(location, base?.href);
+  return (url === null ? location : shownUrl(url)).slice(0, LONGEST_LOCATION);
 }
 
 function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
@@ -98,7 +120,7 @@ export function judge(status: number): AttemptResult {
 
 /** Secrets that a receiver was sent and may send back. People who read records must not see them. */
 function secretsIn({ headers, url, credentials, accessToken = '' }: RequestMade): string[] {
-  const { 'x-service-verification-token': token = '', 'webhook-signature': signature = '' } = headers;
+  const { 'X-Service-Verification-Token': token = '', 'webhook-signature': signature = '' } = headers;
   // A receiver may show a signature without its version.
   const secrets = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   secrets.push(token, accessToken);

@@ -106,7 +106,7 @@ afterAll(() => {
 });
 
 describe('callEndpoint sends', () => {
-  test('these headers and no others', async () => {
+  test('these headers, spelled so, and no others', async () => {
     let seen: string[] = [];
     const server = await serve(
       httpServer((request, response) => {
@@ -118,16 +118,16 @@ describe('callEndpoint sends', () => {
       delivery: { attempt: 3, body: Buffer.from('{}') },
       now: () => 1_795_219_200_999,
     });
-    const pairs = seen.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), seen[index + 1]]] : []));
+    const pairs = seen.flatMap((name, index) => (index % 2 === 0 ? [[name, seen[index + 1]]] : []));
     expect(Object.fromEntries(pairs)).toEqual({
       host: `localhost:${server.port}`,
       connection: 'keep-alive',
-      'content-type': 'application/json; charset=utf-8',
+      'Content-Type': 'application/json; charset=utf-8',
       'content-length': '2',
-      'accept-encoding': 'identity',
-      'user-agent': 'Waybell/1.2.3',
-      'x-service-verification-token': 'token-1',
-      'x-webhook-attempt': '3',
+      'Accept-Encoding': 'identity',
+      'User-Agent': 'Waybell/1.2.3',
+      'X-Service-Verification-Token': 'token-1',
+      'X-Webhook-Attempt': '3',
       'webhook-id': aDelivery().guid,
       'webhook-timestamp': '1795219200',
     });
@@ -282,10 +282,11 @@ describe('callEndpoint answers', () => {
     const server = await serve(
       httpServer((_, response) => {
         requests += 1;
-        response.writeHead(status, { location: '/elsewhere' }).end();
+        response.writeHead(status, { location: '/elsewhere?key=of-theirs#part' }).end();
       }),
     );
-    expect(await call(server.url)).toMatchObject({ isDelivered: false, status, reason: 'redirect' });
+    const location = `${server.url}/elsewhere?key=***`;
+    expect(await call(server.url)).toMatchObject({ isDelivered: false, status, reason: 'redirect', location });
     expect(requests).toBe(1);
   });
 

@@ -16,6 +16,7 @@ import { dispatchByAxios } from './dispatch-by-axios.ts';
 import { reaching } from './reach.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
+import { parseStrictUrl } from '@waybell/runtime/strict-url';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { safeConnector } from './safe-address.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
@@ -101,11 +102,11 @@ export function openEndpoints(options: EndpointOptions): OpenedEndpoints {
     const { delivery, callbackUrl, credentials, accessToken } = request;
     observe.requested(delivery.interface);
     const headers = requestHeaders(request, now);
-    headers['user-agent'] = options.userAgent;
-    if (accessToken !== undefined) headers['authorization'] = `Bearer ${accessToken}`;
+    headers['User-Agent'] = options.userAgent;
+    if (accessToken !== undefined) headers['Authorization'] = `Bearer ${accessToken}`;
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const sent: RequestMade & RequestTerms = {
-      url: URL.parse(callbackUrl),
+      url: parseStrictUrl(callbackUrl),
       headers: credentials === undefined ? headers : Object.assign(headers, credentials.headers),
       body: delivery.body,
       limits: limitsFor[delivery.interface],

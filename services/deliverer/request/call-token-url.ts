@@ -1,4 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
+import { parseStrictUrl } from '@waybell/runtime/strict-url';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { AttemptResult } from './attempt.ts';
 import { failureOf, resultOf, type Observing, type RequestMade } from './attempt-result.ts';
@@ -33,8 +34,8 @@ const LIMITS = { responseMs: 10_000, bodyMs: 2_000, bodyBytes: 64 * 1024, keptBy
 export function callingTokenUrls({ pools, observing, userAgent, clock }: CallTokenUrlOptions): CallTokenUrl {
   return async ({ url, headers, body, secrets, certificate }) => {
     const sent: RequestMade & RequestTerms = {
-      url: URL.parse(url),
-      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+      url: parseStrictUrl(url),
+      headers: { ...headers, 'Accept-Encoding': 'identity', 'User-Agent': userAgent },
       body: Buffer.from(body),
       limits: LIMITS,
       trace: newTrace(clock.now()),

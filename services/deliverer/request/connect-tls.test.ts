@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -123,6 +124,34 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
     expect(said).toEqual(['a.receivers.example', `a.receivers.example:${port}`, 'a.receivers.example']);
   },
 );
+
+const weakly = { ciphers: 'ALL:@SECLEVEL=0' };
+const weakPair = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+
+test.each<[string, tls.TlsOptions, string]>([
+  [
+    'a key that is too small',
+    { ...authority.issue({ name: '*.receivers.example', pair: weakPair }), ...weakly },
+    'too weak',
+  ],
+  ['another purpose', authority.issue({ name: '*.receivers.example', purpose: 'clientAuth' }), 'INVALID_PURPOSE: '],
+  ['an authority that nobody knows', anAuthority('Other').issue({ name: '*.receivers.example' }), 'UNABLE_TO_'],
+])('a certificate with %s is not trusted, and what OpenSSL said of it is kept', async (_, options, said) => {
+  const { port } = await serve(tlsServer(options, (__, response) => response.end()));
+  const failed = await caller().call('a', port);
+  expect(failed).toMatchObject({ reason: 'tls_untrusted', error: expect.stringContaining(said) });
+});
+
+test.each([
+  [70, 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
+  [80, 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR'],
+  [112, 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME'],
+])('the alert %d of a receiver is kept by its name', async (alert, error) => {
+  const { port } = await serve(
+    tcpServer((socket) => socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, alert])))),
+  );
+  expect(await caller().call('a', port)).toMatchObject({ reason: 'tls_failed', error });
+});
 
 test('a connection to a receiver that speaks no TLS version since 1.2 is not made', async () => {
   const { port } = await closingServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });

@@ -70,15 +70,18 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
       const name = withoutRootDot(hostname);
       // SNI has no dot at the end (RFC 6066, 3).
       const servername = name === hostname ? {} : { servername: name };
+      connection.isSecuring = true;
       // undici returns the socket, which its types do not say.
       const securing: unknown = secure({ ...target, ...servername, httpSocket: wire }, (...made) => {
         const [failure, socket] = made;
         if (failure !== null) {
           // The session may be what the server failed at.
           sessions.delete(key);
+          connection.isUntrusted = securing instanceof TLSSocket && securing.authorizationError != null;
           connection.hasShownItself = securing instanceof TLSSocket && securing.getPeerX509Certificate() !== undefined;
         } else if (socket instanceof TLSSocket) {
           connection.securedAt = connection.clock.now();
+          connection.isSecuring = false;
           connected(socket.isSessionReused() ? 'resumed' : 'full');
           if (identity !== undefined) connection.forgetSession = () => sessions.delete(key);
           destroyAtAlert(socket, connection);

@@ -17,6 +17,10 @@ export type Connection = {
   securedAt?: number;
   /** Makes the next connection do a whole handshake. Present if it authenticates with a certificate. */
   forgetSession?: () => void;
+  /** TLS has begun, and is not agreed on yet. */
+  isSecuring?: boolean;
+  /** The receiver's certificate was not accepted. */
+  isUntrusted?: boolean;
   /** Whether the receiver had shown a certificate, not checked yet, when the handshake failed. */
   hasShownItself?: boolean;
   /** The socket beneath TLS, and how many bytes had come over it when the last request began. */

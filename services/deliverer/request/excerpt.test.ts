@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excerpt } from './excerpt.ts';
+import { excerpt, textOfPage } from './excerpt.ts';
 
 test.each([
   ['nothing', [], ''],
@@ -12,4 +12,18 @@ test.each([
   const shown = excerpt(chunks);
   expect(shown).toBe(text);
   expect(shown.isWellFormed()).toBe(true);
+});
+
+test.each([
+  ['text', 'not a <b>page</b>', 'not a <b>page</b>'],
+  [
+    'a page of Tomcat',
+    '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title><style type="text/css">body {font-family:Tahoma,Arial}</style></head><body><h1>HTTP Status 400</h1><hr class="line" /><p><b>Message</b> Invalid character found in the request target [&#47;hook &amp; more]</p></body></html>',
+    'HTTP Status 400 – Bad Request HTTP Status 400 Message Invalid character found in the request target [&#47;hook & more]',
+  ],
+  ['a page that is cut in its style sheet', '<html><title>No</title><style>body {', 'No'],
+  ['a page that is cut in a comment', '\ufeff\n<HTML><body>No<!-- more', 'No'],
+  ['a page without text', '<html><script>go()</script></html>', '<html><script>go()</script></html>'],
+])('of %s people are shown the text', (_, body, text) => {
+  expect(textOfPage(body)).toBe(text);
 });

@@ -5,7 +5,7 @@ import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { ClientCertificate } from './client-certificate.ts';
 import { beginRequest, type Connection } from './connection.ts';
 import { NO_HEADERS } from './dispatch-by-axios.ts';
-import { excerpt } from './excerpt.ts';
+import { beginsPage, excerpt } from './excerpt.ts';
 import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
@@ -91,6 +91,9 @@ const NO_CONNECTION = (): undefined => undefined;
 /** Some servers send this over an idle connection before they close it (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408;
 
+/** A page is read further than is kept, to get behind its style sheets. */
+const PAGE_BYTES = 16 * 1024;
+
 const limitBody = (exchange: HttpExchange): void => exchange.limitBody();
 
 /** One request and its response. undici calls it for events, a timer for their absence. */
@@ -108,10 +111,12 @@ class HttpExchange implements ConnectionObserver {
   #isHandedOver = false;
   #status = 0;
   #bytesRead = 0;
+  #keptBytes: number;
   readonly #kept: Buffer[] = [];
 
   constructor({ limits, trace, clock, certificate }: RequestTerms, sending: RequestSending) {
     this.#limits = limits;
+    this.#keptBytes = limits.keptBytes;
     this.#trace = trace;
     this.#clock = clock;
     this.certificate = certificate;
@@ -164,6 +169,8 @@ class HttpExchange implements ConnectionObserver {
     if (this.certificate !== undefined && status >= 400) this.#connection()?.forgetSession?.();
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
+    const { location } = headers;
+    this.#trace.location = typeof location === 'string' ? location : undefined;
     this.#trace.firstByteAt = this.#clock.now();
     // Most bodies have come with the status.
     process.nextTick(limitBody, this);
@@ -176,7 +183,8 @@ class HttpExchange implements ConnectionObserver {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const missing = this.#limits.keptBytes - this.#bytesRead;
+    if (this.#bytesRead === 0 && beginsPage(chunk)) this.#keptBytes = Math.max(this.#keptBytes, PAGE_BYTES);
+    const missing = this.#keptBytes - this.#bytesRead;
     if (missing > 0) this.#kept.push(chunk.length > missing ? chunk.subarray(0, missing) : chunk);
     this.#bytesRead += chunk.length;
     if (this.#bytesRead > this.#limits.bodyBytes) this.#letGo();

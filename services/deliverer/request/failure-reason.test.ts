@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { errorTextOf, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 
 const anError = (what: object, cause?: unknown) => Object.assign(new Error('text that is not read', { cause }), what);
 
@@ -43,6 +43,25 @@ describe('reasonOfError', () => {
 
   test.each([undefined, null, 'text', {}])('reads %p, which is no error, as unknown', (thrown) => {
     expect(reasonOfError(thrown)).toBe('unknown');
+  });
+});
+
+describe('errorTextOf', () => {
+  test.each([
+    ['ECONNREFUSED', undefined, 'ECONNREFUSED'],
+    ['ERR_SSL_DH_KEY_TOO_SMALL', undefined, 'ERR_SSL_DH_KEY_TOO_SMALL'],
+    ['UNSPECIFIED', undefined, 'UNSPECIFIED: text that is not read'],
+    ['UNRESOLVED_HOST', { code: 'ESERVFAIL' }, 'ESERVFAIL'],
+    ['UNUSABLE_CERTIFICATE', { code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH' }, 'ERR_OSSL_X509_KEY_VALUES_MISMATCH'],
+    ['RESPONSE_TIMEOUT', undefined, undefined],
+    ['BLOCKED_ADDRESS', undefined, undefined],
+  ])('shows code %s, caused by %j, as %s', (code, cause, text) => {
+    expect(errorTextOf(anError({ code }, cause && anError(cause)))).toBe(text);
+  });
+
+  test('shows the words on one line, and not more than some', () => {
+    const error = Object.assign(new Error(`a\r\n\0b ${'x'.repeat(1_000)}`), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(errorTextOf(error)).toMatch(/^ERR_TLS_CERT_ALTNAME_INVALID: a b x{1,200}$/);
   });
 });
 

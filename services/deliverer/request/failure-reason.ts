@@ -74,6 +74,27 @@ export const isAlert = (error: Error): boolean => /^ERR_SSL_.*_ALERT_/.test(code
 export const mayAskForCertificate = (error: Error): boolean =>
   ABOUT_CERTIFICATE.test(codeOf(error)) || HANDSHAKE_FAILURE.test(codeOf(error));
 
+/** Codes of our own limits and checks: the reason says all of it. */
+const OWN_CODE = /^(?:\w+_TIMEOUT|BLOCKED_ADDRESS|INVALID_RESPONSE)$/;
+const LONGEST_TEXT = 200;
+
+/**
+ * What OpenSSL or the system said: the code of the innermost cause, with its words where the code says little. Undefined without
+ * one. Receivers choose some of the words: those of names in a certificate.
+ */
+export function errorTextOf(error: unknown): string | undefined {
+  const said = withCauses(error).findLast((each) => codeOf(each) !== '');
+  const code = codeOf(said);
+  if (said === undefined || OWN_CODE.test(code)) return undefined;
+  const text = /^(?:E[A-Z]+\d*|ERR_SSL_.*|ERR_OSSL_.*|TUNNEL_REFUSED|NAME_SERVERS_AWAY)$/.test(code)
+    ? code
+    : `${code}: ${said.message}`;
+  return text
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, LONGEST_TEXT)
+    .toWellFormed();
+}
+
 /** The reason of an error, or of the first of its causes that has a known code. */
 export function reasonOfError(error: unknown): FailureReason {
   for (const each of withCauses(error)) {

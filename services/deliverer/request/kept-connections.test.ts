@@ -103,7 +103,7 @@ describe('a request over a connection that was kept', () => {
     expect(await callTwice(caller(server.url))).toMatchObject({ isDelivered: true, status: 200 });
     expect(seen.map(({ over }) => over)).toEqual([1, 1, 2]);
     expect(seen[2]?.text).toBe(seen[1]?.text);
-    expect(seen[2]?.text).toContain('x-webhook-attempt: 3\r\n');
+    expect(seen[2]?.text).toContain('X-Webhook-Attempt: 3\r\n');
   });
 
   test.each([

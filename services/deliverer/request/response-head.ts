@@ -58,7 +58,8 @@ export function readHead(text: string, keptS: number): ResponseHead | BrokenRule
   const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
   const again = fields['retry-after'] === undefined ? '' : `${passedOn(fields, 'retry-after')}${dateIn(text)}`;
   const keptFor = isShorter(fields['keep-alive'], keptS) ? passedOn(fields, 'keep-alive') : '';
-  const passed = `${frame.line}${keptFor}${again}`;
+  const location = status < 300 || status >= 400 ? '' : locationIn(text);
+  const passed = `${frame.line}${keptFor}${again}${location}`;
   return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
 }
 
@@ -146,11 +147,20 @@ function dateIn(text: string): string {
   return date === undefined ? '' : headerLine('date', date);
 }
 
+const LOCATION = /\nlocation[ \t]*:([^\r\n]*)/i;
+const LONGEST_LOCATION = 2_048;
+
+/** Where a redirect leads, for people to see. */
+function locationIn(text: string): string {
+  const location = LOCATION.exec(text)?.[1]?.trim() ?? '';
+  return location === '' ? '' : headerLine('location', location, LONGEST_LOCATION);
+}
+
 function passedOn(fields: Fields, name: keyof Fields): string {
   const value = fields[name];
   return value === undefined ? '' : headerLine(name, value);
 }
 
-function headerLine(name: string, value: string): string {
-  return `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}\r\n`;
+function headerLine(name: string, value: string, longest = LONGEST_VALUE): string {
+  return `${name}: ${value.slice(0, longest).replaceAll(CONTROL, ' ')}\r\n`;
 }

@@ -11,13 +11,16 @@ export type Trace = {
   connection?: Connection | undefined;
   /** Present for 429 and 503. */
   restHeaders?: RestHeaders | undefined;
+  /** Present for redirects that say where they lead. */
+  location?: string | undefined;
   /** The beginning of an invalid or incomplete response. */
   held?: string;
 };
 
 /** Has all members from the start, for later notes. */
 export function newTrace(startedAt: number): Trace {
-  return { startedAt, isUnderWay: false, firstByteAt: undefined, connection: undefined, restHeaders: undefined };
+  const none = undefined;
+  return { startedAt, isUnderWay: false, firstByteAt: none, connection: none, restHeaders: none, location: none };
 }
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;

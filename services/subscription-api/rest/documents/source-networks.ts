@@ -45,7 +45,7 @@ export function sourceNetworks(terms: CallbackTerms, interfaces: readonly Interf
     least_tls: LEAST_TLS.replace('TLSv', ''),
     largest_body_bytes: largestNotification(terms.eventBytes),
     follows_redirects: false,
-    headers: [...Object.keys(sent), 'user-agent'].toSorted(),
+    headers: [...Object.keys(sent), 'User-Agent'].toSorted(),
     signature: {
       standard: 'https://www.standardwebhooks.com',
       version: sent['webhook-signature']?.split(',')[0] ?? '',

@@ -44,7 +44,19 @@ type ToldProps = { attempt: Attempt; longestMs: number; isLast: boolean };
 
 /** Why the last one failed, its delivery says. */
 function Told({ attempt, longestMs, isLast }: ToldProps) {
-  const { reason, meaning, remedy, broken_rule: rule, waited, url, ip, answer, attempt: number } = attempt;
+  const {
+    reason,
+    meaning,
+    remedy,
+    broken_rule: rule,
+    error,
+    location,
+    waited,
+    url,
+    ip,
+    answer,
+    attempt: number,
+  } = attempt;
   return (
     <div className="stack">
       {reason !== undefined && !isLast && (
@@ -53,6 +65,16 @@ function Told({ attempt, longestMs, isLast }: ToldProps) {
         </p>
       )}
       {rule !== undefined && <p>What came: {rule}.</p>}
+      {error !== undefined && (
+        <p>
+          Error: <Foreign text={error} />
+        </p>
+      )}
+      {location !== undefined && (
+        <p>
+          Redirects to <Foreign text={location} />
+        </p>
+      )}
       {waited !== undefined && <p className="small">It had waited before: {waited}</p>}
       {!isLast && <CredentialsLink attempt={attempt} />}
       <AttemptTiming attempt={attempt} longestMs={longestMs} />
