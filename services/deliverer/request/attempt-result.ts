@@ -61,6 +61,8 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
   if (error instanceof Unavailable) throw error;
   if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
   const { url, trace } = sent;
+  // Another address of its host may be well.
+  trace.connection?.avoid?.();
   const result: AttemptResult = { isDelivered: false, reason: reasonOf(error, trace.connection), durationMs: 0 };
   noteTimes(result, trace, observing.clock.now());
   const isRefusal = result.reason === 'tls_certificate_required' && isOfReceiver(trace.connection);

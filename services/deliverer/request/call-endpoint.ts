@@ -90,7 +90,7 @@ export function openEndpoints(options: EndpointOptions): OpenedEndpoints {
   const searches = allowsAny(options.networks);
   const { resolveHost = systemNames({ clock, searches }).resolveHost, resolveAfresh = resolveHost } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
-  const connecting = { ...options, deniedPorts, tunnel, connected: observe.connected };
+  const connecting = { ...options, deniedPorts, tunnel, clock, connected: observe.connected };
   const connector = safeConnector({ ...connecting, resolveHost });
   const observing = { routes: watchOwnRoutes(), clock, now };
   const pools = openPools(connector, { clock, keepAliveMs: options.keepAliveMs });

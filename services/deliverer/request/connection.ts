@@ -12,6 +12,8 @@ export type Connection = {
   readonly identity?: Identity;
   /** The address that it is connected to, that is being tried, or that is blocked. */
   ip?: string;
+  /** Has the address go last among those of its host, for a while. Present if there are several. */
+  avoid?: () => void;
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
@@ -34,15 +36,6 @@ export type Connection = {
 /** The address to connect to, with the connection in which to note what becomes known. */
 export type ConnectTarget = buildConnector.Options & { connection: Connection };
 export type Connector = (target: ConnectTarget, done: buildConnector.Callback) => void;
-
-/** Notes address and times while a socket connects. */
-export function noteConnecting(socket: Socket, connection: Connection): void {
-  const { clock } = connection;
-  socket.once('lookup', () => (connection.resolvedAt = clock.now()));
-  // Several addresses are tried one after the other: the last is the one that answered.
-  socket.on('connectionAttempt', (ip) => (connection.ip = ip));
-  socket.once('connect', () => (connection.connectedAt = clock.now()));
-}
 
 /** Counts bytes and reads responses from now on for the request that begins. */
 export function beginRequest(connection: Connection): void {

@@ -1,15 +1,15 @@
-import type { LookupAddress } from 'node:dns';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, Pool } from 'undici';
+import type { OpenAddress } from './connect-to-any.ts';
 
-/** Opens connections to addresses through a proxy, by CONNECT. */
-export type Tunnel = AsyncDisposable & {
-  /** Throws Unavailable if the proxy cannot be used, TunnelRefused if it does not reach the address. */
-  open(to: LookupAddress, port: number, signal: AbortSignal): Promise<Socket>;
-};
+/**
+ * Opens connections to addresses through a proxy, by CONNECT. `open` rejects with Unavailable if the proxy cannot be used, with
+ * TunnelRefused if it does not reach the address.
+ */
+export type Tunnel = AsyncDisposable & { open: OpenAddress };
 
 /** The proxy cannot, or will not, connect to that address. */
 export class TunnelRefused extends Error {
