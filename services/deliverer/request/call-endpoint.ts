@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
-import { ANSWER_LIMIT_BYTES } from '@waybell/runtime/callback-terms';
+import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import type { AttemptRequest, OnAttempted } from './attempt.ts';
@@ -142,7 +142,7 @@ function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; k
   return openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
-    connect: boundingReading(rewritingHeads(connect, keptS), RESPONSE_BYTES),
+    connect: boundingReading(rewritingHeads(connect, { keptS, longestMs: LONGEST_CONNECTION_MS }), RESPONSE_BYTES),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     keepAliveTimeoutThreshold: CLOSED_BEFORE_MS,

@@ -1,4 +1,5 @@
 import {
+  closing,
   MOST_HEADER_BYTES,
   NO_STATUS_LINE,
   readHead,
@@ -25,10 +26,12 @@ export class HeadReader {
   // A receiver's head stays the same until its Date shows the next second; reading it again would cost four times as much.
   #last: { text: string; head: ResponseHead | BrokenRule } = { text: '', head: NO_STATUS_LINE };
   readonly #keptS: number;
+  readonly #isOld: () => boolean;
 
-  /** `keptS`: a keep-alive timeout of this many seconds or more has no effect. */
-  constructor(keptS = Infinity) {
+  /** `keptS`: a keep-alive timeout of this many seconds or more has no effect. `isOld`: whether this response is to be the last. */
+  constructor(keptS = Infinity, isOld = () => false) {
     this.#keptS = keptS;
+    this.#isOld = isOld;
   }
 
   /** A request begins: the next bytes are the head of its response. */
@@ -73,8 +76,9 @@ export class HeadReader {
       const bodyBytes = this.#text.length;
       this.#isAwaited = false;
       this.#text = '';
-      const passed = Buffer.allocUnsafe(head.rewritten.length + bodyBytes);
-      chunk.copy(passed, passed.write(head.rewritten, 'latin1'), chunk.length - bodyBytes);
+      const rewritten = this.#isOld() ? closing(head.rewritten) : head.rewritten;
+      const passed = Buffer.allocUnsafe(rewritten.length + bodyBytes);
+      chunk.copy(passed, passed.write(rewritten, 'latin1'), chunk.length - bodyBytes);
       return passed;
     }
   }

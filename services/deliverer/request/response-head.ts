@@ -60,8 +60,15 @@ export function readHead(text: string, keptS: number): ResponseHead | BrokenRule
   const keptFor = isShorter(fields['keep-alive'], keptS) ? passedOn(fields, 'keep-alive') : '';
   const location = status < 300 || status >= 400 ? '' : locationIn(text);
   const passed = `${frame.line}${keptFor}${again}${location}`;
-  return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
+  const rewritten = `HTTP/1.1 ${status} \r\n${passed}\r\n`;
+  return { status, rewritten: isKept ? rewritten : closing(rewritten) };
 }
+
+const CLOSE = 'connection: close\r\n\r\n';
+
+/** The head of a response after which its connection is closed. */
+export const closing = (rewritten: string): string =>
+  rewritten.endsWith(CLOSE) ? rewritten : `${rewritten.slice(0, -'\r\n'.length)}${CLOSE}`;
 
 function readFields(text: string): Fields | BrokenRule {
   const fields: Fields = {};

@@ -1,4 +1,4 @@
-import { ANSWER_LIMIT_BYTES } from '@waybell/runtime/callback-terms';
+import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { AUTHENTICATION, type SourceNetworks } from './source-networks.ts';
 
@@ -41,6 +41,10 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
       `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come from the same addresses.`,
     ],
     ['Time limits', limitsOf(told)],
+    [
+      'Connections',
+      `are kept while requests follow one another, for ${LONGEST_CONNECTION_MS / 1_000}s at most: then a name that leads elsewhere is followed.`,
+    ],
     ['Answers', `2xx: it was taken. Of the body ${ANSWER_LIMIT_BYTES / 2 ** 10} KiB are read at most.`],
     [
       'Never done',
