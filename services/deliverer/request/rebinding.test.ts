@@ -72,15 +72,13 @@ describe('a name that changes its answer', () => {
     addresses = [ALLOWED];
     expect(await called.call()).toMatchObject({ ip: ALLOWED });
     addresses = [movedTo];
-    const led: unknown[] = [];
     for (let second = 0; second <= 63; second += 1) {
       await clock.runFor(1_000);
-      led.push((await called.call()).ip);
+      await called.call();
     }
-    expect(led[40]).toBe(ALLOWED);
-    // If asked again at once, undici opens a second connection, because the first is still busy with its last request.
+    // Over each of the connections, if there are two: undici opens one while the first is still busy with its last request.
+    for (let each = 0; each < 4; each += 1) expect(await called.call()).toMatchObject(result);
     expect(kept.connections()).toBeLessThanOrEqual(4);
-    expect(await called.call()).toMatchObject(result);
   });
 
   test('never leads where callbacks do not go, however often it does', async () => {
