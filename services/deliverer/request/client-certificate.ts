@@ -22,10 +22,12 @@ export class UnusableCertificate extends Error {
   }
 }
 
-/** Reads certificate and key. Throws UnusableCertificate. */
-export function identityOf({ guid, chain, key }: ClientCertificate): Identity {
+/** Reads certificate and key. `maxVersion`: of TLS; the newest, unless given. Throws UnusableCertificate. */
+export function identityOf({ guid, chain, key }: ClientCertificate, maxVersion?: 'TLSv1.2'): Identity {
+  const versions = { minVersion: LEAST_TLS, ...(maxVersion && { maxVersion }) } as const;
   try {
-    return { guid, secureContext: createSecureContext({ minVersion: LEAST_TLS, cert: chain, key }) };
+    // Sessions of one version cannot be resumed by another.
+    return { guid: guid + (maxVersion ?? ''), secureContext: createSecureContext({ ...versions, cert: chain, key }) };
   } catch (error) {
     throw new UnusableCertificate(error);
   }

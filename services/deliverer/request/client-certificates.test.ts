@@ -196,6 +196,58 @@ describe.each(versions)('a certificate of a client (%s)', (version) => {
   });
 });
 
+describe('a receiver that wants the certificate after the handshake, which Node.js cannot show by TLS 1.3', () => {
+  const byVersion = async (refuse: (response: ServerResponse) => unknown, options: Receiving = {}) => {
+    const versionsSeen: (string | null)[] = [];
+    const answer: Receiving['answer'] = (response) => {
+      const socket = response.socket as TLSSocket;
+      versionsSeen.push(socket.getProtocol());
+      if (socket.getProtocol() === 'TLSv1.2') response.end();
+      else refuse(response);
+    };
+    const receiving = await receiver({ requestCert: false, answer, ...options });
+    return { ...receiving, versionsSeen };
+  };
+
+  test.each<[string, (response: ServerResponse) => unknown]>([
+    ['403', (response) => response.writeHead(403).end('no')],
+    ['403 with a body without an end', (response) => response.writeHead(403).write('x'.repeat(100_000))],
+    ['401', (response) => response.writeHead(401).end()],
+    ['a reset', (response) => response.destroy()],
+  ])('and answers %s is sent the request again by TLS 1.2, and all others from then on', async (_, refuse) => {
+    const { url, versionsSeen } = await byVersion(refuse);
+    const { call } = caller(url, { body: Buffer.from('{}') });
+    const one = certified('one');
+    expect(await call(one)).toMatchObject({ isDelivered: true, status: 200 });
+    expect(await call(one)).toMatchObject({ isDelivered: true });
+    expect(versionsSeen).toEqual(['TLSv1.3', 'TLSv1.2', 'TLSv1.2']);
+    // Without a certificate there is nothing to show.
+    expect(await call(plain)).toMatchObject({ isDelivered: false });
+    expect(versionsSeen.slice(3)).toEqual(['TLSv1.3']);
+  });
+
+  test('and refuses that too is heard', async () => {
+    const { url, seen } = await receiver({
+      requestCert: false,
+      answer: (response) => response.writeHead(403).end('no'),
+    });
+    expect(await caller(url).call(certified('one'))).toMatchObject({ status: 403, reason: 'http_4xx', body: 'no' });
+    expect(seen).toHaveLength(2);
+  });
+
+  test('and speaks no TLS 1.2 is heard', async () => {
+    const { url, seen } = await byVersion((response) => response.writeHead(403).end('no'), { minVersion: 'TLSv1.3' });
+    expect(await caller(url).call(certified('one'))).toMatchObject({ status: 403, reason: 'http_4xx', body: 'no' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('but asked for it before is not sent it again', async () => {
+    const { url, seen } = await receiver({ answer: (response) => response.writeHead(403).end() });
+    expect(await caller(url).call(certified('one'))).toMatchObject({ status: 403 });
+    expect(seen).toHaveLength(1);
+  });
+});
+
 test('whatever clients send in whatever order, the receiver sees the certificate of each', async () => {
   const known = [plain, certified('one'), certified('two'), certified('three')];
   const { url, seen } = await receiver({ rejectUnauthorized: false, closesEach: 4 });

@@ -83,7 +83,12 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
           connection.securedAt = connection.clock.now();
           connection.isSecuring = false;
           connected(socket.isSessionReused() ? 'resumed' : 'full');
-          if (identity !== undefined) connection.forgetSession = () => sessions.delete(key);
+          if (identity !== undefined) {
+            connection.forgetSession = () => sessions.delete(key);
+            // Whoever asks for a certificate says by which algorithms it may be signed.
+            const isAsked = socket.isSessionReused() || socket.getSharedSigalgs().length > 0;
+            connection.mayAskLater = socket.getProtocol() === 'TLSv1.3' && !isAsked;
+          }
           destroyAtAlert(socket, connection);
           keepSessions(socket, (next) => sessions.set(key, next));
         }

@@ -17,6 +17,8 @@ export type Connection = {
   resolvedAt?: number;
   connectedAt?: number;
   securedAt?: number;
+  /** The receiver may ask for the certificate after the handshake, as TLS 1.3 allows: Node.js cannot show it then. */
+  mayAskLater?: boolean;
   /** Makes the next connection do a whole handshake. Present if it authenticates with a certificate. */
   forgetSession?: () => void;
   /** TLS has begun, and is not agreed on yet. */

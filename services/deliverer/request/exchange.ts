@@ -6,6 +6,7 @@ import type { ClientCertificate } from './client-certificate.ts';
 import { beginRequest, type Connection } from './connection.ts';
 import { NO_HEADERS } from './dispatch-by-axios.ts';
 import { beginsPage, excerpt } from './excerpt.ts';
+import { reasonOfError } from './failure-reason.ts';
 import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
@@ -91,6 +92,9 @@ const NO_CONNECTION = (): undefined => undefined;
 /** Some servers send this over an idle connection before they close it (RFC 9110, 15.5.9). */
 const REQUEST_TIMEOUT = 408;
 
+/** As Apache and Tomcat answer where they want a certificate, and could not ask for it. */
+const REFUSALS = new Set([401, 403]);
+
 /** A page is read further than is kept, to get behind its style sheets. */
 const PAGE_BYTES = 16 * 1024;
 
@@ -112,7 +116,10 @@ class HttpExchange implements ConnectionObserver {
   #status = 0;
   #bytesRead = 0;
   #keptBytes: number;
-  readonly #kept: Buffer[] = [];
+  #kept: Buffer[] = [];
+  /** How the request ended by TLS 1.3, after which it was sent again by TLS 1.2; and what undici may still tell of it. */
+  #refusal: { error: Error | undefined; status: number; data: string } | undefined;
+  #left: Dispatcher.DispatchController | undefined;
 
   constructor({ limits, trace, clock, certificate }: RequestTerms, sending: RequestSending) {
     this.#limits = limits;
@@ -182,7 +189,8 @@ class HttpExchange implements ConnectionObserver {
     this.#timer = this.#clock.after(this.#limits.bodyMs, () => this.#letGo());
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (controller === this.#left) return;
     if (this.#bytesRead === 0 && beginsPage(chunk)) this.#keptBytes = Math.max(this.#keptBytes, PAGE_BYTES);
     const missing = this.#keptBytes - this.#bytesRead;
     if (missing > 0) this.#kept.push(chunk.length > missing ? chunk.subarray(0, missing) : chunk);
@@ -194,7 +202,8 @@ class HttpExchange implements ConnectionObserver {
     this.#end(undefined);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    if (controller !== undefined && controller === this.#left) return;
     // Once there is a status, nothing that happens to the body changes it.
     if (this.#isOver || this.#status !== 0) return this.#end(undefined);
     if (this.#isOverKept() && (error instanceof ConnectionWasIdle || !this.#hasResponseBegun())) this.#sendAgain(error);
@@ -213,7 +222,7 @@ class HttpExchange implements ConnectionObserver {
     return this.#begunOver === connection && connection?.head?.hasBegun !== false;
   }
 
-  #sendAgain(error: Error): void {
+  #sendAgain(error: Error, over: 'a new connection' | 'TLS 1.2' = 'a new connection'): void {
     this.#controller = undefined;
     this.#isHandedOver = false;
     this.#trace.isUnderWay = false;
@@ -222,7 +231,7 @@ class HttpExchange implements ConnectionObserver {
     this.#timer = this.#untilHandedOver();
     const { requests, request } = this.#sending;
     try {
-      requests.dispatch(request, this, 'a new connection');
+      requests.dispatch(request, this, over);
     } catch {
       // Requests have been cut.
       this.#end(error);
@@ -230,8 +239,27 @@ class HttpExchange implements ConnectionObserver {
   }
 
   #letGo(): void {
+    const controller = this.#controller;
     this.#end(undefined);
-    this.#controller?.abort(new Error('enough of the body was read'));
+    controller?.abort(new Error('enough of the body was read'));
+  }
+
+  /**
+   * Whether the receiver may have wanted the certificate after the handshake, which Node.js cannot show then: it answers 401 or 403, or
+   * resets the connection. By TLS 1.2 it can be asked for.
+   */
+  #mayBeAskedBefore(error: Error | undefined): boolean {
+    if (this.#refusal !== undefined || this.#connection()?.mayAskLater !== true) return false;
+    return error === undefined ? REFUSALS.has(this.#status) : reasonOfError(error) === 'reset';
+  }
+
+  #sendByOlderTls(error: Error | undefined): void {
+    this.#refusal = { error, status: this.#status, data: excerpt(this.#kept) };
+    this.#left = this.#controller;
+    this.#status = 0;
+    this.#bytesRead = 0;
+    this.#kept = [];
+    this.#sendAgain(error ?? new Error('it cannot be sent again'), 'TLS 1.2');
   }
 
   #timeIsUp(): void {
@@ -249,6 +277,7 @@ class HttpExchange implements ConnectionObserver {
 
   #end(error: Error | undefined): void {
     if (this.#isOver) return;
+    if (this.#mayBeAskedBefore(error)) return this.#sendByOlderTls(error);
     this.#isOver = true;
     this.#timer[Symbol.dispose]();
     const connection = this.#connection();
@@ -257,6 +286,9 @@ class HttpExchange implements ConnectionObserver {
       const { held } = connection.head ?? {};
       if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
     }
-    this.#sending.ended(error, this.#status, excerpt(this.#kept));
+    const { ended } = this.#sending;
+    if (error !== undefined && this.#refusal !== undefined)
+      ended(this.#refusal.error, this.#refusal.status, this.#refusal.data);
+    else ended(error, this.#status, excerpt(this.#kept));
   }
 }

@@ -20,10 +20,16 @@ export type OriginPoolsOptions = ClientOptions & {
   maxOrigins: number;
 };
 
-/** Throws UnusableCertificate. Sends a request over an idle connection or a new one; `over`: over a new one that no other request uses. */
+/**
+ * Throws UnusableCertificate. Sends a request over an idle connection or a new one. `over`: over a new one that no other request uses;
+ * or by TLS 1.2, as all requests of its origin and certificate from then on, for an hour.
+ */
 export type RequestDispatcher = {
-  dispatch: (request: Dispatcher.DispatchOptions, handler: ConnectionObserver, over?: 'a new connection') => boolean;
+  dispatch: (request: Dispatcher.DispatchOptions, handler: ConnectionObserver, over?: NewWay) => boolean;
 };
+type NewWay = 'a new connection' | 'TLS 1.2';
+
+const OLDER_TLS_MS = 3_600_000;
 
 /** A pool of connections per origin, and per origin and certificate. Disposing cuts requests under way. */
 export type OriginPools = RequestDispatcher & AsyncDisposable & { size: () => number };
@@ -39,6 +45,8 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     // Requests under way are finished.
     dispose: (pool) => void pool.close().then(() => open.delete(pool)),
   });
+
+  const olderTls = new LRUCache<string, true>({ max: maxOrigins, ttl: OLDER_TLS_MS });
 
   function openPool(key: string, origin: string, made: ClientOptions): OriginPool {
     const pool = new OriginPool(origin, made);
@@ -62,8 +70,10 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     return pool;
   }
 
-  const optionsFor = (certificate: ClientCertificate | undefined): ClientOptions =>
-    certificate === undefined ? options : { ...options, identity: identityOf(certificate) };
+  function optionsFor(key: string, certificate: ClientCertificate | undefined): ClientOptions {
+    if (certificate === undefined) return options;
+    return { ...options, identity: identityOf(certificate, olderTls.has(key) ? 'TLSv1.2' : undefined) };
+  }
 
   function dispatchAlone(
     made: ClientOptions,
@@ -84,11 +94,15 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
       const origin = String(request.origin);
       const { certificate } = handler;
       const key = certificate === undefined ? origin : `${certificate.guid} ${origin}`;
+      if (over === 'TLS 1.2' && !olderTls.has(key)) {
+        olderTls.set(key, true);
+        current.delete(key);
+      }
       const pool = current.get(key);
       if (over === 'a new connection') {
-        return dispatchAlone(pool?.options ?? optionsFor(certificate), request, handler);
+        return dispatchAlone(pool?.options ?? optionsFor(key, certificate), request, handler);
       }
-      return (pool ?? openPool(key, origin, optionsFor(certificate))).dispatch(request, handler);
+      return (pool ?? openPool(key, origin, optionsFor(key, certificate))).dispatch(request, handler);
     },
     size: () => current.size,
     async [Symbol.asyncDispose]() {
