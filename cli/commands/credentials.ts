@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { TokenCheckResult } from '@waybell/notifications/receiver-credentials';
 import { asClient } from '../as-client.ts';
 import { clientApi, type ApiCommandOptions } from '../client-api.ts';
 import { describeCredentials, describeInFull, type CredentialsAnswer } from '../credentials/describe-credentials.ts';
@@ -78,6 +79,10 @@ async function put(host: string, options: ApiCommandOptions & CredentialFiles): 
   const body = readCredentials(options);
   const answer = await clientApi(options, process.env).ask('PUT', pathOf(host), body);
   print(describeCredentials(answer as CredentialsAnswer, Date.now()));
+  const { token } = answer as { token?: TokenCheckResult | null };
+  if (token?.status === 'issued') report('the token URL gave a token');
+  if (token?.status === 'not_tried') report('nobody could ask the token URL now: test a subscription to its host');
+  if (token?.status === 'failed') report(`they are stored, but there is no token. ${token.detail}`);
 }
 
 async function remove(host: string, options: ApiCommandOptions): Promise<void> {

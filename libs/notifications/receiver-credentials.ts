@@ -21,6 +21,20 @@ export type ClientCredentials = {
   secretIn: 'header' | 'body';
 };
 
+/**
+ * How the API has a deliverer fetch a token for credentials that were just put in: it publishes a `TokenCheck` to the channel of Redis;
+ * the deliverer that sets the key first fetches one, and sets it to the result, as JSON.
+ */
+export const TOKEN_CHECKS = 'waybell:token-checks';
+export const tokenCheckKey = (guid: string): string => `waybell:token-check:${guid}`;
+/** For longer than a token is waited for. */
+export const TOKEN_CHECK_MS = 20_000;
+
+/** `guid`: of the credentials. */
+export type TokenCheck = { guid: string; callbackUrl: string };
+/** `detail`: what came instead of a token, for people. */
+export type TokenCheckResult = { status: 'issued' } | { status: 'failed'; detail: string } | { status: 'not_tried' };
+
 export const writeCredentials = (credentials: ReceiverCredentials): string => JSON.stringify(credentials);
 
 /** Trusts its input: only `writeCredentials` encrypts. */

@@ -8,6 +8,7 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
 import { AccessTokens } from './credentials/access-tokens.ts';
+import { answerTokenChecks } from './credentials/answer-token-checks.ts';
 import { fetchingTokens } from './credentials/fetch-token.ts';
 import { renewingRefused } from './credentials/renew-refused.ts';
 import { sharedTokensIn } from './credentials/shared-tokens.ts';
@@ -73,6 +74,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const egress = closing.use(new Egress({ ...asking, clock, log }));
   watchEgress(egress, metrics);
   const tokens = openTokens(service, judgeTokenUrl({ ...requests, egress, clock }));
+  closing.use(answerTokenChecks({ ...service, keyRing: config.keyRing, tokens }));
   const missingKeys = new MissingKeys({ log, clock });
   readiness.watch(() => missingKeys.waitingFor());
 

@@ -40,12 +40,15 @@ export type HostCredentials = { host: string; shown: ShownCredentials; changedAt
 
 export type NewCredentials = { host: string; credentials: ReceiverCredentials; shown: ShownCredentials };
 
+/** `guid`: that of the row from now on. */
+export type PutCredentials = { isNew: boolean; guid: string; put: HostCredentials };
+
 export type CredentialsStore = {
   /** Lists a client's credentials, by host. */
   list(client: CredentialsClient): Promise<HostCredentials[]>;
   find(client: CredentialsClient, host: string): Promise<HostCredentials | undefined>;
   /** Puts them in the place of those that the client has for the host; undefined where it has none, and for as many others as it may. */
-  put(owner: CredentialsOwner, given: NewCredentials): Promise<{ isNew: boolean; put: HostCredentials } | undefined>;
+  put(owner: CredentialsOwner, given: NewCredentials): Promise<PutCredentials | undefined>;
   /** False where there were none. */
   remove(owner: CredentialsOwner, host: string): Promise<boolean>;
 };
@@ -96,10 +99,11 @@ export function keepCredentials({ database, keyRing }: { database: Database; key
         if ((rows[0]?.hosts ?? 0) >= MOST_HOSTS) return undefined;
         // The end of an unchanged certificate is announced once.
         const endingTold = removed[0]?.ending_told ?? null;
-        await postgres.query(INSERT, [...client, endingTold, ...rowOf(given, keyRing)]);
+        const guid = randomUUID();
+        await postgres.query(INSERT, [...client, endingTold, ...rowOf(given, { guid, keyRing })]);
         const [put] = await findIn(postgres, owner, given.host);
         if (put === undefined) throw new Error('credentials that were just put in have gone');
-        return { isNew: removed.length === 0, put };
+        return { isNew: removed.length === 0, guid, put };
       }),
     remove: (owner, host) =>
       database.change(owner.actor, async (postgres) => {
@@ -111,8 +115,10 @@ export function keepCredentials({ database, keyRing }: { database: Database; key
 }
 
 /** From the host on. With each change the guid is another: what is known of one stays true. */
-function rowOf({ host, credentials, shown }: NewCredentials, keyRing: KeyRing): unknown[] {
-  const guid = randomUUID();
+function rowOf(
+  { host, credentials, shown }: NewCredentials,
+  { guid, keyRing }: { guid: string; keyRing: KeyRing },
+): unknown[] {
   const { sealed, keyId } = keyRing.seal(writeCredentials(credentials), guid);
   const endsAt = shown.certificate?.not_after ?? null;
   return [host, guid, Object.keys(shown), JSON.stringify(shown), sealed, keyId, endsAt];

@@ -41,19 +41,43 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+type Serving = AsyncDisposable & { port: number };
+
 /** OpenSSL's own server, which ends the handshake by the alert that fits: Node.js and nginx do not. */
-async function serve(version: string): Promise<AsyncDisposable & { port: number }> {
-  const port = await freePort({ taken: new Set() });
+function openssl(version: string): Promise<Serving> {
   const asked = ['-Verify', '2', '-verify_return_error', '-CAfile', 'clients.pem', '-crl_check', '-CRL', 'revoked.pem'];
+  const args = ['s_server', '-cert', 'receiver.pem', `-${version}`, '-www', ...asked, '-accept'];
+  return serve('openssl', (port) => [...args, `127.0.0.1:${port}`]);
+}
+
+/** Apache, which asks for a certificate where a path wants one: by TLS 1.3 after the handshake. */
+async function apache(protocol: string): Promise<Serving> {
+  const modules = ['mpm_event', 'authz_core', 'authn_core', 'ssl', 'socache_shmcb', 'alias'];
+  const lines = (port: number) => [
+    `ServerRoot ${folder}\nPidFile ${folder}/apache.pid\nErrorLog ${folder}/apache.log\nDocumentRoot ${folder}`,
+    ...modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`),
+    ...(process.getuid?.() === 0 ? ['User www-data\nGroup www-data'] : []),
+    `Listen 127.0.0.1:${port}\nServerName localhost\nSSLEngine on\nSSLProtocol ${protocol}`,
+    `SSLCertificateFile ${folder}/receiver.pem\nSSLCACertificateFile ${folder}/clients.pem`,
+    '<Location /hook>\nSSLVerifyClient require\nRedirect 204 /hook\n</Location>',
+  ];
+  return serve('apache2', async (port) => {
+    await writeFile(join(folder, 'apache.conf'), `${lines(port).join('\n')}\n`);
+    return ['-D', 'FOREGROUND', '-f', join(folder, 'apache.conf')];
+  });
+}
+
+async function serve(name: string, argsFor: (port: number) => string[] | Promise<string[]>): Promise<Serving> {
+  const port = await freePort({ taken: new Set() });
   const process = new SupervisedProcess(
     {
-      name: 'openssl',
+      name,
       role: 'server',
-      command: await binary(),
-      args: ['s_server', '-accept', `127.0.0.1:${port}`, '-cert', 'receiver.pem', `-${version}`, '-www', ...asked],
+      command: await binary(name),
+      args: await argsFor(port),
       env: {},
       cwd: folder,
-      logFile: join(folder, 'openssl.log'),
+      logFile: join(folder, `${name}.log`),
       address: `127.0.0.1:${port}`,
       waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
       readyMs: STARTING_LIMIT_MS,
@@ -65,7 +89,7 @@ async function serve(version: string): Promise<AsyncDisposable & { port: number 
   return { port, [Symbol.asyncDispose]: () => process.stop() };
 }
 
-async function attempt(port: number, certificate: Certificate | undefined) {
+async function attempt(port: number, certificate: Certificate | undefined, path = '/') {
   await using endpoints = openEndpoints({
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),
@@ -76,7 +100,7 @@ async function attempt(port: number, certificate: Certificate | undefined) {
   const shown = certificate && { certificate: { guid: 'g', chain: certificate.cert, key: certificate.key } };
   return await attempting(endpoints.callEndpoint)({
     delivery: aDelivery(),
-    callbackUrl: `https://localhost:${port}/`,
+    callbackUrl: `https://localhost:${port}${path}`,
     verificationToken: '',
     signingSecrets: [],
     credentials: { guid: 'g', headers: {}, secrets: [], ...shown },
@@ -85,7 +109,7 @@ async function attempt(port: number, certificate: Certificate | undefined) {
 
 describe.each(['tls1_2', 'tls1_3'])('OpenSSL by %s', (version) => {
   test.each(refused)('refuses %s by an alert, which is read as its reason', async (_, certificate) => {
-    await using server = await serve(version);
+    await using server = await openssl(version);
     const result = await attempt(server.port, certificate);
     const isTold = version === 'tls1_3' || certificate !== undefined;
     const how = isTold
@@ -95,10 +119,25 @@ describe.each(['tls1_2', 'tls1_3'])('OpenSSL by %s', (version) => {
   });
 });
 
-async function binary(): Promise<string> {
-  const find = () => firstExecutable('openssl', foldersOnPath());
+describe('Apache, which wants a certificate for a path alone', () => {
+  const certificate = clients.issue({ name: 'one' });
+
+  test.each(['all', 'TLSv1.2'])('is shown one, whatever TLS it speaks: %s', async (protocol) => {
+    await using server = await apache(protocol);
+    expect(await attempt(server.port, certificate, '/hook')).toMatchObject({ isDelivered: true, status: 204 });
+  });
+
+  test('says why it refuses who has none', async () => {
+    await using server = await apache('all');
+    const refusal = await attempt(server.port, undefined, '/hook');
+    expect(refusal).toMatchObject({ status: 403, body: expect.stringMatching(/^403 Forbidden.*Post-Handshake/) });
+  });
+});
+
+async function binary(name: string): Promise<string> {
+  const find = () => firstExecutable(name, [...foldersOnPath(), '/usr/sbin']);
   const report = (line: string) => process.stderr.write(`${line}\n`);
-  const found = find() ?? ((await installPackages(['openssl'], report)) ? find() : undefined);
-  if (found === undefined) throw new Error('this test needs openssl, and cannot install it');
+  const found = find() ?? ((await installPackages([name], report)) ? find() : undefined);
+  if (found === undefined) throw new Error(`this test needs ${name}, and cannot install it`);
   return found;
 }

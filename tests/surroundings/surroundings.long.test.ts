@@ -10,6 +10,7 @@ import { nameServers } from './name-servers.ts';
 import { oddAnswers } from './odd-answers.ts';
 import { oddEncodings } from './odd-encodings.ts';
 import { platformVariables } from './platform-variables.ts';
+import { severalAddresses } from './several-addresses.ts';
 import { searchLists } from './search-lists.ts';
 import { tokenClaims } from './token-claims.ts';
 import { translatedAddresses } from './translated-addresses.ts';
@@ -22,6 +23,7 @@ closingConnections();
 oddAnswers();
 dottedHosts();
 oddEncodings();
+severalAddresses();
 faultsOfAll();
 idle.look();
 

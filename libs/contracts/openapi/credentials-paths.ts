@@ -173,7 +173,7 @@ function putCredentials(interfaces: readonly Interface[], one: JsonNode): JsonNo
     operationId: 'putCredentials',
     summary: 'Put in what callbacks to a host authenticate with',
     description:
-      "All of the client's callbacks to the host and port, from the next attempt on, those that wait included. What was there before is gone, kinds that are left out too: there is no way to change a part, so that a token that was stolen cannot point a secret elsewhere. It is encrypted, never shown again, and masked in the delivery log. A client has credentials for at most 100 hosts.",
+      "All of the client's callbacks to the host and port, from the next attempt on, those that wait included. What was there before is gone, kinds that are left out too: there is no way to change a part, so that a token that was stolen cannot point a secret elsewhere. It is encrypted, never shown again, and masked in the delivery log. With `oauth2` it answers once the token URL has, which takes 10 seconds at most, and says what came; the credentials are stored whatever that is. A client has credentials for at most 100 hosts.",
     security: write,
     requestBody: { required: true, content: jsonOf(credentialsRequest) },
     responses: {
@@ -214,6 +214,16 @@ export const credentialsSchemas: Record<string, JsonNode> = {
           fingerprint: { ...text, description: 'SHA-256.' },
         }),
       ),
+      token: {
+        ...orNull(
+          object(['status'], {
+            status: { enum: ['issued', 'failed', 'not_tried'] },
+            detail: { ...text, description: 'Only with `failed`: what the token URL answered.' },
+          }),
+        ),
+        description:
+          'Only in the answer to a PUT: with `oauth2`, whether the token URL gave a token, asked once. `not_tried`: nobody could ask.',
+      },
       changed_at: moment,
       subscriptions: {
         type: 'integer',

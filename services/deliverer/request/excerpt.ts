@@ -1,12 +1,13 @@
 import { StringDecoder } from 'node:string_decoder';
 
-const HTML = /^[\ufeff\s]*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b/i;
+const HTML =
+  /^[\ufeff\s]*(?:<\?xml[^>]*>\s*)?<(?:!--|(?:!doctype html|html|head|body|title|meta|style|center|div|p|h[1-6])\b)/i;
 /** Each matches to the end where its own end is missing: in linear time. */
 const UNSHOWN = /<!--[^]*?(?:-->|$)|<(style|script|template|svg)\b[^]*?(?:<\/\1\s*>|$)/gi;
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** Whether these bytes are the beginning of a page, of which more is needed than is kept: it begins with style sheets. */
-export const beginsPage = (bytes: Buffer): boolean => HTML.test(bytes.toString('latin1', 0, 256));
+export const beginsPage = (bytes: Buffer): boolean => HTML.test(bytes.toString('utf8', 0, 256));
 
 /** The text of a page, without its tags and style sheets, on one line; any other text as it is. */
 export function textOfPage(text: string): string {

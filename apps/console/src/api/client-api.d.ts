@@ -180,7 +180,7 @@ export interface paths {
         get: operations["getCredentials"];
         /**
          * Put in what callbacks to a host authenticate with
-         * @description All of the client's callbacks to the host and port, from the next attempt on, those that wait included. What was there before is gone, kinds that are left out too: there is no way to change a part, so that a token that was stolen cannot point a secret elsewhere. It is encrypted, never shown again, and masked in the delivery log. A client has credentials for at most 100 hosts.
+         * @description All of the client's callbacks to the host and port, from the next attempt on, those that wait included. What was there before is gone, kinds that are left out too: there is no way to change a part, so that a token that was stolen cannot point a secret elsewhere. It is encrypted, never shown again, and masked in the delivery log. With `oauth2` it answers once the token URL has, which takes 10 seconds at most, and says what came; the credentials are stored whatever that is. A client has credentials for at most 100 hosts.
          */
         put: operations["putCredentials"];
         post?: never;
@@ -893,6 +893,8 @@ export interface components {
             dns_ms?: number;
             /** @description From its start until the receiver had answered, or it was given up. */
             duration_ms?: number;
+            /** @description Where no status came: what OpenSSL or the system said, such as `ERR_SSL_DH_KEY_TOO_SMALL`. */
+            error?: string;
             /** @description From the start of the attempt until the status line. */
             first_byte_ms?: number;
             /** @description What the receiver answered. */
@@ -904,6 +906,8 @@ export interface components {
              * @enum {unknown}
              */
             kind: "delivered" | "failed" | "exhausted" | "dropped";
+            /** @description With `redirect`: where it leads; values in the query are `***`. */
+            location?: string;
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
@@ -999,6 +1003,13 @@ export interface components {
             } | null;
             /** @description How many of the client's current subscriptions have their callbacks go there. */
             subscriptions: number;
+            /** @description Only in the answer to a PUT: with `oauth2`, whether the token URL gave a token, asked once. `not_tried`: nobody could ask. */
+            token?: {
+                /** @description Only with `failed`: what the token URL answered. */
+                detail?: string;
+                /** @enum {unknown} */
+                status: "issued" | "failed" | "not_tried";
+            } | null;
         };
         Delivery: {
             action: string;

@@ -1014,6 +1014,8 @@ export interface components {
                 dns_ms?: number;
                 /** @description From its start until the receiver had answered, or it was given up. */
                 duration_ms?: number;
+                /** @description Where no status came: what OpenSSL or the system said, such as `ERR_SSL_DH_KEY_TOO_SMALL`. */
+                error?: string;
                 /** @description From the start of the attempt until the status line. */
                 first_byte_ms?: number;
                 /** @description What the receiver answered. */
@@ -1025,6 +1027,8 @@ export interface components {
                  * @enum {unknown}
                  */
                 kind: "delivered" | "failed" | "exhausted" | "dropped";
+                /** @description With `redirect`: where it leads; values in the query are `***`. */
+                location?: string;
                 /** @description What the reason says, for people. */
                 meaning?: string;
                 /**

@@ -1,4 +1,5 @@
 import { Router, type Request } from 'express';
+import type { Redis } from '@waybell/runtime/redis';
 import { findHostRefusal, readCallbackHost } from '../../callback-url.ts';
 import { MOST_HOSTS, type HostCredentials } from '../../receiver-credentials.ts';
 import type { Scope } from '../../tokens.ts';
@@ -8,12 +9,14 @@ import { readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
+import { checkToken } from './check-token.ts';
 import { readCredentialsRequest } from './credentials-request.ts';
 
 type OfHost = { host: string };
 
 /** Credentials of a client's callbacks at a host, the same on either interface. No answer has a secret. */
-export function credentialsRoutes({ authenticate, credentials, callbackRules: rules }: RouteOptions): Router {
+export function credentialsRoutes(options: RouteOptions & { redis: Redis }): Router {
+  const { authenticate, credentials, callbackRules: rules, redis } = options;
   const router = Router({ caseSensitive: true });
 
   async function admit(request: Request<OfHost>, scope: Scope) {
@@ -46,7 +49,9 @@ export function credentialsRoutes({ authenticate, credentials, callbackRules: ru
       const given = await readCredentialsRequest(body, { rules, nowMs: Date.now() });
       const done = await credentials.put(caller, { host, ...given });
       if (done === undefined) throw new Problem('too-many-credentials', TOO_MANY);
-      answerObject(caller, response.status(done.isNew ? 201 : 200), view(done.put));
+      const needsToken = given.credentials.oauth2 !== undefined;
+      const token = needsToken ? await checkToken(redis, { guid: done.guid, callbackUrl: `https://${host}/` }) : null;
+      answerObject(caller, response.status(done.isNew ? 201 : 200), { ...view(done.put), token });
     },
 
     async delete(request, response) {

@@ -31,7 +31,7 @@ export function PutDialog({ host: given, current, close }: PutProps) {
   const host = hostOf(typed);
   const put = useCredentialsChange(
     () => told(ask.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: writtenIn(form.current) })),
-    `Credentials for ${host} saved.`,
+    (saved) => `Credentials for ${host} saved${toldOf(saved.token)}`,
     close,
   );
   const choose = (next: readonly CredentialsKind[]) => {
@@ -57,4 +57,9 @@ export function PutDialog({ host: given, current, close }: PutProps) {
       </form>
     </Dialog>
   );
+}
+
+function toldOf(token: Credentials['token']): string {
+  if (token?.status === 'issued') return ', and the token URL gave a token.';
+  return token?.status === 'failed' ? `, but there is no token. ${token.detail ?? ''}` : '.';
 }

@@ -13,7 +13,7 @@ export function RemoveDialog({ credentials, close }: { credentials: Credentials;
   const { ask } = useSignedIn();
   const remove = useCredentialsChange(
     () => told(ask.client.DELETE('/v1/credentials/{host}', { params: { path: { host } } })),
-    `Credentials for ${host} removed.`,
+    () => `Credentials for ${host} removed.`,
     close,
   );
   return (
