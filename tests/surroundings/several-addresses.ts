@@ -84,12 +84,16 @@ export function severalAddresses(): void {
       await until('it is called', () => seen.length === 1);
       moveTo(host, to);
       // A connection of a minute is followed by one to the new address.
-      await until('it is called at the other address', async () => {
-        const count = seen.length;
-        await carrier.hear();
-        await until('it is called', () => seen.length > count);
-        return seen.at(-1) === to;
-      });
+      await until(
+        'it is called at the other address',
+        async () => {
+          const count = seen.length;
+          await carrier.hear();
+          await until('it is called', () => seen.length > count);
+          return seen.at(-1) === to;
+        },
+        () => seen.length,
+      );
       await carrier.hear();
       await carrier.hear();
       await until('it is called there alone', () => seen.slice(-2).every((address) => address === to));
