@@ -81,7 +81,7 @@ export function accessTokens(): void {
       const put = await client.call('PUT', '/v1/credentials/receiver.example', { oauth2 });
       const { detail, ...rest } = told as { detail?: RegExp; status: string };
       const token = { ...rest, ...(detail && { detail: expect.stringMatching(detail) }) };
-      expect(put).toMatchObject({ status: 201, body: { object: { host: 'receiver.example', token } } });
+      expect(put).toMatchObject({ status: 201, body: { data: { object: { host: 'receiver.example', token } } } });
       expect(issuer.asked).toEqual([asked]);
       const shown = await client.call('GET', '/v1/credentials/receiver.example');
       expect(JSON.stringify(shown.body)).not.toContain('"token":');

@@ -215,14 +215,12 @@ export const credentialsSchemas: Record<string, JsonNode> = {
         }),
       ),
       token: {
-        ...orNull(
-          object(['status'], {
-            status: { enum: ['issued', 'failed', 'not_tried'] },
-            detail: { ...text, description: 'Only with `failed`: what the token URL answered.' },
-          }),
-        ),
+        ...object(['status'], {
+          status: { enum: ['issued', 'failed', 'not_tried'] },
+          detail: { ...text, description: 'Only with `failed`: what the token URL answered.' },
+        }),
         description:
-          'Only in the answer to a PUT: with `oauth2`, whether the token URL gave a token, asked once. `not_tried`: nobody could ask.',
+          'Only in the answer to a PUT of `oauth2`: whether the token URL gave a token, asked once. `not_tried`: nobody could ask.',
       },
       changed_at: moment,
       subscriptions: {

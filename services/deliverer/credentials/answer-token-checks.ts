@@ -1,6 +1,6 @@
 import {
   TOKEN_CHECK_MS,
-  TOKEN_CHECKS,
+  tokenCheckChannel,
   tokenCheckKey,
   type TokenCheck,
   type TokenCheckResult,
@@ -29,10 +29,7 @@ const FIND = `select encode(sealed, 'base64') as sealed, key_id from waybell.cre
 export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: TokenChecksOptions): Disposable {
   const opened = new OpenedCredentials(keyRing);
 
-  async function check({ guid, callbackUrl }: TokenCheck): Promise<TokenCheckResult> {
-    const { rows } = await postgres.query<SealedRow>(FIND, [guid]);
-    const [row] = rows;
-    if (row === undefined) return { status: 'not_tried' };
+  async function check({ guid, callbackUrl }: TokenCheck, row: SealedRow): Promise<TokenCheckResult> {
     const need = tokenNeedOf({
       callbackUrl,
       credentials: opened.open(guid, { sealed: row.sealed, keyId: row.key_id }),
@@ -41,9 +38,12 @@ export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: Tok
   }
 
   async function answer(asked: TokenCheck): Promise<void> {
+    const { rows } = await postgres.query<SealedRow>(FIND, [asked.guid]);
+    const [row] = rows;
+    if (row === undefined) return;
     const key = tokenCheckKey(asked.guid);
     if ((await redis.set(key, '', 'PX', TOKEN_CHECK_MS, 'NX')) === null) return;
-    const result = await check(asked).catch((error: unknown): TokenCheckResult => {
+    const result = await check(asked, row).catch((error: unknown): TokenCheckResult => {
       log.warn({ reason: String(error) }, 'token.not-checked');
       return { status: 'not_tried' };
     });
@@ -53,9 +53,13 @@ export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: Tok
   // A connection that hears does nothing else. While it is away the other one says so.
   const hearing = redis.duplicate();
   hearing.on('error', () => undefined);
-  hearing.on('ready', () => void hearing.subscribe(TOKEN_CHECKS).catch(() => undefined));
+  hearing.on('ready', () => void hearing.subscribe(tokenCheckChannel(redis)).catch(() => undefined));
   // Only the API publishes here.
-  hearing.on('message', (_, text) => void answer(JSON.parse(text) as TokenCheck).catch(() => undefined));
+  hearing.on('message', (_, text) => {
+    answer(JSON.parse(text) as TokenCheck).catch((error: unknown) =>
+      log.warn({ reason: String(error) }, 'token.not-checked'),
+    );
+  });
   return { [Symbol.dispose]: () => hearing.disconnect() };
 }
 

@@ -1003,13 +1003,13 @@ export interface components {
             } | null;
             /** @description How many of the client's current subscriptions have their callbacks go there. */
             subscriptions: number;
-            /** @description Only in the answer to a PUT: with `oauth2`, whether the token URL gave a token, asked once. `not_tried`: nobody could ask. */
+            /** @description Only in the answer to a PUT of `oauth2`: whether the token URL gave a token, asked once. `not_tried`: nobody could ask. */
             token?: {
                 /** @description Only with `failed`: what the token URL answered. */
                 detail?: string;
                 /** @enum {unknown} */
                 status: "issued" | "failed" | "not_tried";
-            } | null;
+            };
         };
         Delivery: {
             action: string;

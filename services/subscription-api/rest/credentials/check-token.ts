@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   TOKEN_CHECK_MS,
-  TOKEN_CHECKS,
+  tokenCheckChannel,
   tokenCheckKey,
   type TokenCheck,
   type TokenCheckResult,
@@ -17,7 +17,7 @@ const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
  */
 export async function checkToken(redis: Redis, check: TokenCheck): Promise<TokenCheckResult> {
   try {
-    const heardBy = await redis.publish(TOKEN_CHECKS, JSON.stringify(check));
+    const heardBy = await redis.publish(tokenCheckChannel(redis), JSON.stringify(check));
     for (let left = heardBy > 0 ? TOKEN_CHECK_MS / LOOK_MS : 0; left > 0; left -= 1) {
       const result = await redis.get(tokenCheckKey(check.guid));
       // Only deliverers write it.

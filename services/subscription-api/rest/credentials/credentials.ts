@@ -50,8 +50,9 @@ export function credentialsRoutes(options: RouteOptions & { redis: Redis }): Rou
       const done = await credentials.put(caller, { host, ...given });
       if (done === undefined) throw new Problem('too-many-credentials', TOO_MANY);
       const needsToken = given.credentials.oauth2 !== undefined;
-      const token = needsToken ? await checkToken(redis, { guid: done.guid, callbackUrl: `https://${host}/` }) : null;
-      answerObject(caller, response.status(done.isNew ? 201 : 200), { ...view(done.put), token });
+      const check = { guid: done.guid, callbackUrl: `https://${host}/` };
+      const token = needsToken ? { token: await checkToken(redis, check) } : {};
+      answerObject(caller, response.status(done.isNew ? 201 : 200), { ...view(done.put), ...token });
     },
 
     async delete(request, response) {
