@@ -5,6 +5,7 @@ import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@waybell/runtime/clock';
 import { until } from '@waybell/runtime/testing/until';
 import { authority, carrierAt, expectOn, moveTo, publicAddress } from './stand.ts';
 
@@ -42,7 +43,9 @@ const isConnected = (socket: Socket): boolean => !socket.connecting && !socket.d
 export function severalAddresses(): void {
   describe('a receiver', () => {
     const servers: Server[] = [];
-    afterAll(() => void servers.forEach((server) => server.closeAllConnections()));
+    afterAll(() => {
+      for (const server of servers) server.close();
+    });
 
     async function listening(server: Server, host: string, port: number): Promise<void> {
       servers.push(server);
@@ -57,7 +60,7 @@ export function severalAddresses(): void {
       await using stack = new AsyncDisposableStack();
       for (const each of dead) stack.use(await deadAt(each, PORT_OF_SLOW + count));
       const slowly: RequestListener = (request, response) => {
-        request.resume().on('end', () => setTimeout(() => response.end(), SLOW_MS));
+        request.resume().on('end', () => systemClock.after(SLOW_MS, () => response.end()));
       };
       await listening(createPlain(slowly), alive ?? '', PORT_OF_SLOW + count);
       moveTo(host, ...dead, alive ?? '');

@@ -125,11 +125,12 @@ type ReadToken = { token: string; lifeMs: number } | { fault: string; isTokenMis
 function readToken(body: string): ReadToken {
   const answer = parsed(body);
   if (answer === undefined) return { fault: 'it is no object of JSON' };
-  const { access_token: token, token_type: type, expires_in: life } = answer;
+  const { access_token: token, expires_in: life } = answer;
+  const type = answer['token_type'] ?? '';
   if (typeof token !== 'string' || token.trim() === '')
     return { fault: '"access_token" is no text, or an empty one', isTokenMissing: true };
   if (!SENDABLE.test(token.trim())) return { fault: '"access_token" has characters that no header has' };
-  if (!BEARER.test(String(type ?? '').trim()))
+  if (typeof type !== 'string' || !BEARER.test(type.trim()))
     return { fault: `"token_type" is ${quoted(type)}: callbacks can show Bearer tokens only` };
   return { token: token.trim(), lifeMs: readLifeMs(life) };
 }
