@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
@@ -32,6 +32,8 @@ let folder: string;
 beforeAll(async () => {
   tls.setDefaultCACertificates([...authorities, authority.cert]);
   folder = await mkdtemp(join(tmpdir(), 'waybell-openssl-'));
+  // Apache looks into it by another user.
+  await chmod(folder, 0o755);
   const { cert, key } = authority.issue({ name: 'localhost' });
   const files = { 'receiver.pem': cert + key, 'clients.pem': clients.cert, 'revoked.pem': clients.revoke(revoked) };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
