@@ -13,7 +13,7 @@ import { nothingLeftBehind } from './left-behind.ts';
 import { until } from '@waybell/runtime/testing/until';
 
 const NAMES = ['rabbitmq', 'rabbitmq-2', 'rabbitmq-3'];
-/** Of each node, beside those of every broker. */
+/** Settings of each node, beside those of every broker. */
 export const CLUSTER_SETTINGS = [
   'cluster_partition_handling = pause_minority',
   'queue_leader_locator = balanced',

@@ -53,7 +53,7 @@ const LIMIT = Number.parseInt(BROKER_SETTINGS['disk_free_limit.absolute'], 10) *
 
 /**
  * Puts the broker's data on a small disk, which something else fills while the broker works: first below its limit, then to the
- * last byte. Afterwards the disk is larger, and the broker starts anew. Needs the right to mount.
+ * last byte. Afterwards the disk is larger, and the broker starts again. Needs the right to mount.
  */
 async function fullDisk({ stack, scale }: Stage): Promise<string[]> {
   const broker = stack.stack.servers.process('rabbitmq');
