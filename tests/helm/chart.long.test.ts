@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { everyPlace, everyValue, withValue } from './every-value.ts';
+import { everyPlace, everyValue, OWN_VALUES, withValue } from './every-value.ts';
 import { asGolden, readGolden, RENDER, sealOf, writeGolden } from './golden.ts';
 import { BUILDING_LIMIT_MS, CHART, helm, readObjects, render } from './helm.ts';
 import { REFUSED, VALUES } from './values.ts';
@@ -67,7 +67,6 @@ const UNREAD: Record<string, string> = {
 };
 
 describe('a value of the chart', () => {
-  const own = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
   const everything = parse(VALUES.everything);
   const scaling = { minReplicas: 2, maxReplicas: 3, waiting: 9, queues: 'q' };
   // They have no value, and their members are not taken alone.
@@ -82,7 +81,10 @@ describe('a value of the chart', () => {
   ] as const)
     bare = withValue(bare, [...path], value);
   const bases = [scaled, bare].map((base) => ({ base, before: undefined as Promise<string> | undefined }));
-  const values = everyValue(withDefaults(own, scaled)).map((value) => ({ ...value, name: value.path.join('.') }));
+  const values = everyValue(withDefaults(OWN_VALUES, scaled)).map((value) => ({
+    ...value,
+    name: value.path.join('.'),
+  }));
 
   test.each(values)('$name does something', async ({ name, path, changed }) => {
     const refusals: unknown[] = [];

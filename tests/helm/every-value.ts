@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { CHART } from './helm.ts';
 
 // A schema of the chart, as its generator writes it.
@@ -18,6 +19,7 @@ type ValueSchema = {
 };
 
 const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
+export const OWN_VALUES = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
 
 /** The schema with the members of what it refers to. A member `true` is of that. */
 function resolved(one: ValueSchema): ValueSchema {
@@ -95,8 +97,9 @@ function* valuesBelow(given: ValueSchema, path: string[], now: unknown): Generat
     return;
   }
   if (one.maxProperties === 1) {
-    // Helm removes what is null: one of them takes the place of the other.
-    const none = Object.fromEntries(Object.keys(properties).map((name) => [name, null]));
+    // Helm removes what is null of the chart's own: one of them takes the place of the other.
+    const own = path.reduce<unknown>((value, name) => Object(value)[name], OWN_VALUES);
+    const none = Object.fromEntries(Object.keys(Object(own)).map((name) => [name, null]));
     for (const [name, member] of Object.entries(properties))
       if (member !== true) yield { path, changed: { ...none, [name]: another(member, at(name)) } };
     return;
