@@ -68,7 +68,7 @@ describe('compareTrust', () => {
 
   test('says so where the other is no Node', async () => {
     const nodes: [string, string] = [terms.nodes[0], '/none/node'];
-    await expect(compareTrust([], { ...terms, nodes })).rejects.toThrow('/none/node cannot be run');
+    await expect(compareTrust([], { ...terms, nodes })).rejects.toThrow('/none/node is no Node that can say it');
     await expect(compareTrust([], { ...terms, nodes: [nodes[0], '/bin/true'] })).rejects.toThrow(
       '/bin/true is no Node',
     );

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
@@ -31,7 +30,7 @@ export function rootsCommand(): Command {
     .action(roots);
 }
 
-/** A host that callbacks go to by https, and the accounts that send them there. `host` is as certificates name it. */
+/** A host that callbacks go to by https, as certificates name it, and the accounts that send them there. */
 type SecureReceiver = { host: string; port: number; accounts: string[] };
 
 /** A Node's view of a receiver: where a chain ends that it trusts, else why it does not. `isAway`: it could not be connected. */
@@ -41,62 +40,41 @@ type NodeSays = { version: string; roots: string[]; trusting: Trusting[] };
 type ComparedRoots = { receiver: SecureReceiver; kind: 'good' | 'hit' | 'bad already' | 'not known'; says: string };
 
 async function roots({ against }: { against: string }): Promise<void> {
-  const { networks, deniedPorts } = callbackConfig(readEnvironment(callbackSettings, process.env));
+  const terms = {
+    nodes: [process.execPath, against],
+    ...callbackConfig(readEnvironment(callbackSettings, process.env)),
+  };
   await withDatabase(process.env, async (postgres) => {
-    const receivers = await secureReceivers(postgres);
-    const { changes, compared } = await compareTrust(receivers, {
-      nodes: [process.execPath, against],
-      networks,
-      deniedPorts,
-    });
+    const { changes, compared } = await compareTrust(await secureReceivers(postgres), terms);
     print(...changes);
     const nameOf = await namesOf(
       postgres,
-      receivers.flatMap(({ accounts }) => accounts),
+      compared.flatMap(({ receiver }) => receiver.accounts),
     );
-    for (const { receiver, kind, says } of compared) {
-      if (kind === 'good') continue;
+    for (const { receiver, kind, says } of compared.filter((each) => each.kind !== 'good'))
       for (const account of receiver.accounts)
         print(`${kind}: ${accountCalled(account, nameOf)}  ${receiver.host}:${receiver.port}  ${says}`);
-    }
-    const count = (kind: ComparedRoots['kind']) => compared.filter((each) => each.kind === kind).length;
-    report(
-      `${counted(compared.length, 'receiver')}: ${count('hit')} would be hit, of ${count('not known')} it is not known`,
-    );
-    if (count('hit') > 0) process.exitCode = 1;
-    else if (count('not known') > 0) process.exitCode = 2;
+    const [hit, unknown] = ['hit', 'not known'].map((kind) => compared.filter((each) => each.kind === kind).length);
+    report(`${counted(compared.length, 'receiver')}: ${hit} would be hit, of ${unknown} it is not known`);
+    if (hit || unknown) process.exitCode = hit ? 1 : 2;
   });
 }
 
 async function secureReceivers(postgres: Queryable): Promise<SecureReceiver[]> {
   const { rows } = await postgres.query<{ account: string; url: string }>(
-    `select distinct account_guid as account, split_part(callback_url, '?', 1) as url from waybell.subscriptions
-     where ended_at is null and callback_url like 'https:%' order by 2, 1`,
+    `select distinct account_guid as account, substring(callback_url from '^https://[^/?]*') as url
+     from waybell.subscriptions where ended_at is null and callback_url like 'https:%' order by 2, 1`,
   );
-  const receivers = new Map<string, SecureReceiver>();
-  for (const { account, url } of rows) {
+  return [...Map.groupBy(rows, ({ url }) => url)].map(([url, those]) => {
     const { hostname, port } = new URL(url);
-    const receiver = {
-      host: withoutRootDot(hostname.replaceAll(/[[\]]/g, '')),
-      port: Number(port || 443),
-      accounts: [],
-    };
-    const { accounts } = getOrInsert(receivers, `${receiver.host} ${receiver.port}`, receiver);
-    if (!accounts.includes(account)) accounts.push(account);
-  }
-  return [...receivers.values()];
-}
-
-function getOrInsert<K, V>(map: Map<K, V>, key: K, value: V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  map.set(key, value);
-  return value;
+    const host = withoutRootDot(hostname.replaceAll(/[[\]]/g, ''));
+    return { host, port: Number(port || 443), accounts: those.map(({ account }) => account) };
+  });
 }
 
 type RootTerms = {
   /** This Node, and the other. */
-  nodes: [string, string];
+  nodes: string[];
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
 };
@@ -104,21 +82,9 @@ type RootTerms = {
 /** Has both Nodes meet each receiver, at an address that callbacks may reach, and says how the other differs. */
 export async function compareTrust(receivers: readonly SecureReceiver[], { nodes, ...terms }: RootTerms) {
   const places = await Promise.all(receivers.map((receiver) => placeOfReceiver(receiver, terms)));
-  const reached = receivers.flatMap(({ host, port }, index) => {
-    const place = places[index];
-    return place === undefined || 'why' in place ? [] : [{ host, port, address: place.address }];
-  });
   // In turn: together they could be more than a receiver takes.
-  const here = await askNode(nodes[0], reached);
-  const there = await askNode(nodes[1], reached);
-  let next = 0;
-  const compared = receivers.map((receiver, index): ComparedRoots => {
-    const place = places[index];
-    if (place === undefined || 'why' in place) return { receiver, kind: 'not known', says: place?.why ?? '' };
-    const [now, then] = [here.trusting[next], there.trusting[next]];
-    next += 1;
-    return { receiver, ...compare(now, then) };
-  });
+  const here = await askNode(nodes[0] ?? '', places);
+  const there = await askNode(nodes[1] ?? '', places);
   const only = (one: NodeSays, other: NodeSays) => one.roots.filter((root) => !other.roots.includes(root));
   return {
     changes: [
@@ -126,44 +92,46 @@ export async function compareTrust(receivers: readonly SecureReceiver[], { nodes
       ...only(here, there).map((root) => `  trusted no more: ${root}`),
       ...only(there, here).map((root) => `  trusted from then on: ${root}`),
     ],
-    compared,
+    compared: receivers.map((receiver, index) => compare(receiver, here.trusting[index], there.trusting[index])),
   };
 }
 
-function compare(now: Trusting | undefined, then: Trusting | undefined): Omit<ComparedRoots, 'receiver'> {
-  if (now === undefined || then === undefined) return { kind: 'not known', says: 'that Node says nothing of it' };
-  const root = now.root ?? then.root;
-  const says = `${root === null ? '' : `ends at ${root}: `}${then.refused ?? 'trusted'}`;
-  if (then.refused === null) return { kind: 'good', says };
-  if (now.refused === null) return { kind: 'hit', says };
-  return { kind: now.isAway || then.isAway ? 'not known' : 'bad already', says };
+function compare(receiver: SecureReceiver, now?: Trusting, then?: Trusting): ComparedRoots {
+  const root = now?.root ?? then?.root;
+  const says = `${root ? `ends at ${root}: ` : ''}${then?.refused ?? 'trusted'}`;
+  if (then?.refused === null) return { receiver, kind: 'good', says };
+  if (now?.refused === null) return { receiver, kind: 'hit', says };
+  return { receiver, kind: now?.isAway === false && then?.isAway === false ? 'bad already' : 'not known', says };
 }
+
+type Place = { host: string; port: number; address?: string; why?: string };
 
 async function placeOfReceiver(
   { host, port }: SecureReceiver,
   { networks, deniedPorts }: Omit<RootTerms, 'nodes'>,
-): Promise<{ address: string } | { why: string }> {
+): Promise<Place> {
+  const place = { host, port };
   if (isForbiddenPort({ protocol: 'https:', port: String(port) }, deniedPorts))
-    return { why: 'callbacks are not sent to this port' };
+    return { ...place, why: 'callbacks are not sent to this port' };
   try {
-    const addresses = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host }];
+    const addresses = await lookup(host, { all: true });
     const allowed = addresses.find(({ address }) => !isForbiddenAddress(address, networks));
-    return allowed ?? { why: `is at ${addresses[0]?.address}, where callbacks are not sent` };
+    if (allowed !== undefined) return { ...place, address: allowed.address };
+    return { ...place, why: `is at ${addresses[0]?.address}, where callbacks are not sent` };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    return { ...place, why: String(error) };
   }
 }
 
 /** Run by either Node, so that what it refuses beside unknown roots counts, too. */
 const MEET = `
-  const { connect, getCACertificates = () => tls.rootCertificates } = tls;
-  const limitMs = 10_000;
   const nameOf = (text) => text.replaceAll('\\n', ', ');
-  const meet = ({ host, port, address }) => new Promise((resolve) => {
+  const meet = ({ host, port, address, why }) => new Promise((resolve) => {
+    if (why !== undefined) return resolve({ root: null, refused: why, isAway: true });
     const named = net.isIP(host) ? {} : { servername: host };
-    const socket = connect({ host: address, port, ...named, minVersion: '${LEAST_TLS}' });
+    const socket = tls.connect({ host: address, port, ...named, minVersion: '${LEAST_TLS}' });
     const end = (answer) => { resolve(answer); socket.destroy(); };
-    socket.setTimeout(limitMs, () => end({ root: null, refused: 'no answer in ' + limitMs + ' ms', isAway: true }));
+    socket.setTimeout(10_000, () => end({ root: null, refused: 'no answer in 10 s', isAway: true }));
     socket.on('error', ({ code, message, syscall }) => end({ root: null, refused: code ?? message, isAway: syscall !== undefined }));
     socket.once('secureConnect', () => {
       let last = socket.getPeerX509Certificate();
@@ -171,21 +139,23 @@ const MEET = `
       end({ root: last ? nameOf(last.issuer) : null, refused: null, isAway: false });
     });
   });
-  const receivers = JSON.parse(fs.readFileSync(0, 'utf8'));
-  const trusting = [];
-  while (trusting.length < receivers.length)
-    trusting.push(...(await Promise.all(receivers.slice(trusting.length, trusting.length + 64).map(meet))));
-  const roots = getCACertificates('default').map((pem) => nameOf(new crypto.X509Certificate(pem).subject));
-  console.log(JSON.stringify({ version: process.versions.node, roots, trusting }));`;
+  (async () => {
+    const receivers = JSON.parse(fs.readFileSync(0, 'utf8'));
+    const trusting = [];
+    while (trusting.length < receivers.length)
+      trusting.push(...(await Promise.all(receivers.slice(trusting.length, trusting.length + 64).map(meet))));
+    const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
+    const roots = trusted.map((pem) => nameOf(new crypto.X509Certificate(pem).subject));
+    console.log(JSON.stringify({ version: process.versions.node, roots, trusting }));
+  })();`;
 
-async function askNode(path: string, receivers: object[]): Promise<NodeSays> {
-  const child = execFile(path, ['--eval', `(async () => {${MEET}})()`]);
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) => reject(new Error(`${path} cannot be run: ${error.message}`)));
-  });
-  child.stdin?.on('error', () => undefined).end(JSON.stringify(receivers));
-  if (child.stdout === null) throw new Error(`${path} cannot be run`);
-  // Its shape is that of MEET.
-  const said = json(child.stdout).catch(() => Promise.reject(new Error(`${path} is no Node that can say it`)));
-  return (await Promise.race([said, failed])) as NodeSays;
+async function askNode(path: string, places: readonly Place[]): Promise<NodeSays> {
+  try {
+    const running = promisify(execFile)(path, ['--eval', MEET], { maxBuffer: 2 ** 26 });
+    running.child.stdin?.on('error', () => undefined).end(JSON.stringify(places));
+    // Its shape is that of MEET.
+    return JSON.parse((await running).stdout) as NodeSays;
+  } catch (cause) {
+    throw new Error(`${path} is no Node that can say it`, { cause });
+  }
 }
