@@ -104,12 +104,12 @@ function compare(receiver: SecureReceiver, now?: Trusting, then?: Trusting): Com
   return { receiver, kind: now?.isAway === false && then?.isAway === false ? 'bad already' : 'not known', says };
 }
 
-type Place = { host: string; port: number; address?: string; why?: string };
+type ReceiverPlace = { host: string; port: number; address?: string; why?: string };
 
 async function placeOfReceiver(
   { host, port }: SecureReceiver,
   { networks, deniedPorts }: Omit<RootTerms, 'nodes'>,
-): Promise<Place> {
+): Promise<ReceiverPlace> {
   const place = { host, port };
   if (isForbiddenPort({ protocol: 'https:', port: String(port) }, deniedPorts))
     return { ...place, why: 'callbacks are not sent to this port' };
@@ -149,7 +149,7 @@ const MEET = `
     console.log(JSON.stringify({ version: process.versions.node, roots, trusting }));
   })();`;
 
-async function askNode(path: string, places: readonly Place[]): Promise<NodeSays> {
+async function askNode(path: string, places: readonly ReceiverPlace[]): Promise<NodeSays> {
   try {
     const running = promisify(execFile)(path, ['--eval', MEET], { maxBuffer: 2 ** 26 });
     running.child.stdin?.on('error', () => undefined).end(JSON.stringify(places));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createPublisher } from '@waybell/publisher';
@@ -9,7 +8,7 @@ const TURNS = 100_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const heapBytes = async () => {
-  await sleep(50);
+  await new Promise(setImmediate);
   collect();
   return process.memoryUsage().heapUsed;
 };
