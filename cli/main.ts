@@ -36,6 +36,7 @@ const commands: Record<string, () => Promise<Command>> = {
   check: async () => (await import('./commands/check.ts')).checkCommand(),
   docs: async () => (await import('./commands/docs.ts')).docsCommand(),
   advisories: async () => (await import('./commands/advisories.ts')).advisoriesCommand(),
+  roots: async () => (await import('./commands/roots.ts')).rootsCommand(),
   sbom: async () => (await import('./commands/sbom.ts')).sbomCommand(),
   'release-notes': async () => (await import('./commands/release-notes.ts')).releaseNotesCommand(),
   supervise: async () => (await import('./commands/supervise.ts')).superviseCommand(),

@@ -8,6 +8,8 @@ type Language = {
   fence: string;
   about: string;
   install: string;
+  /** Reads a time of a notification. */
+  time: string;
   publish: { file: string; run: string };
   receive: { file: string; run: string };
 };
@@ -20,6 +22,7 @@ const languages: Language[] = [
     about:
       '[pika](https://pika.readthedocs.io/) and the library of [Standard Webhooks](https://www.standardwebhooks.com/)',
     install: 'python3 -m venv venv && venv/bin/pip install --requirement requirements.txt',
+    time: '`datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z")`',
     publish: { file: 'publish.py', run: 'venv/bin/python publish.py' },
     receive: { file: 'receive.py', run: 'venv/bin/python receive.py 8000' },
   },
@@ -30,6 +33,7 @@ const languages: Language[] = [
     about:
       '[amqp091-go](https://pkg.go.dev/github.com/rabbitmq/amqp091-go) and the library of [Standard Webhooks](https://www.standardwebhooks.com/)',
     install: 'go build -o bin/ ./...',
+    time: '`time.Parse("2006-01-02T15:04:05-0700", text)`',
     publish: { file: 'publish/main.go', run: 'bin/publish' },
     receive: { file: 'receive/main.go', run: 'bin/receive 8000' },
   },
@@ -40,6 +44,7 @@ const languages: Language[] = [
     about:
       "RabbitMQ's [Java client](https://www.rabbitmq.com/client-libraries/java-api-guide) and the library of [Standard Webhooks](https://www.standardwebhooks.com/), on Java 17 or newer",
     install: 'mvn compile dependency:copy-dependencies',
+    time: '`OffsetDateTime.parse(text, DateTimeFormatter.ofPattern("yyyy-MM-dd\'T\'HH:mm:ss[.SSSSSS][.SSS]xx"))`',
     publish: { file: 'src/main/java/Publish.java', run: "java -cp 'target/classes:target/dependency/*' Publish" },
     receive: { file: 'src/main/java/Receive.java', run: "java -cp 'target/classes:target/dependency/*' Receive 8000" },
   },
@@ -50,7 +55,16 @@ export const languagePages: Record<string, () => Promise<string>> = Object.fromE
   languages.map((language) => [`docs/languages/${language.folder}.md`, () => languagePage(language)]),
 );
 
-async function languagePage({ title, folder, fence, about, install, publish, receive }: Language): Promise<string> {
+async function languagePage({
+  title,
+  folder,
+  fence,
+  about,
+  install,
+  time,
+  publish,
+  receive,
+}: Language): Promise<string> {
   const code = async ({ file }: { file: string }) =>
     `\`\`\`${fence}\n${(await readFile(join(repository, 'examples', folder, file), 'utf8')).trimEnd()}\n\`\`\``;
   return `# ${title}
@@ -69,6 +83,8 @@ How to subscribe, and what a receiver has to answer: [carrier](../receiving-carr
 ${await code(receive)}
 
 Answer at once, and work afterwards: a carrier callback has 3 seconds, a shipper callback 60.
+
+Times end in \`+0000\`, without a colon: ${time}.
 
 ## Publish
 

@@ -1,5 +1,6 @@
 """Receives notifications on the port given, and prints each that is genuine and new."""
 import json, os, sys
+from datetime import datetime, timezone
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -21,8 +22,14 @@ def is_genuine(headers, body):
     return False
 
 
+def time_of(text):
+    # fromisoformat takes +0000, without a colon, from Python 3.11 on
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z").astimezone(timezone.utc)
+
+
 def handle(notification):
-    print(notification["action"], notification, flush=True)
+    at = notification.get("occurred_at") or notification["action_date"]  # of carriers; of shippers
+    print(notification["action"], "at", time_of(at).isoformat(), notification, flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):

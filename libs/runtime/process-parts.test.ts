@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
+import { nodeTrouble } from './node-trust.ts';
 import { until } from './testing/until.ts';
 
 const PARTS = new URL('process-parts.ts', import.meta.url).href;
@@ -65,3 +69,55 @@ describe('a process whose constants are changed, as tests do,', () => {
     await once(child, 'exit');
   });
 });
+
+describe('nodeTrouble', () => {
+  test.each(['22.23.5', '24.22.0', '25.9.0', '26.10.0', '26.12.0'])('names Node %s', (version) => {
+    expect(nodeTrouble(version)).toMatch(`node: ${version} `);
+  });
+
+  test.each(['24.22.1', '24.23.0', '26.12.1', '26.13.0', '27.0.0', '27.0.0-nightly'])('trusts Node %s', (version) => {
+    expect(nodeTrouble(version)).toBeNull();
+  });
+
+  test('finds nothing wrong with the Node that runs this', () => {
+    expect(nodeTrouble()).toBeNull();
+  });
+});
+
+const WITH_TRUST = `const { getCACertificates } = await import('node:tls');
+  const count = () => getCACertificates('default').length;
+  const before = count();
+  ${CODE.replace("parts.log.info('working');", "parts.log.info({ before, after: count() }, 'working');")}`;
+
+describe('a process that is given a root whose key is public', () => {
+  test('does not trust it, and says so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'roots-'));
+    const path = join(folder, 'ca.pem');
+    writeFileSync(path, `# a bundle of a machine\r\n${PUBLIC_ROOT.replaceAll('\n', '\r\n')}`);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', WITH_TRUST], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: path },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said: { msg: string; before?: number; after?: number; rootsRemoved?: string[] }[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
+    await until('it works', () => said.some(({ msg }) => msg === 'working'));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    rmSync(folder, { recursive: true });
+    const [started, { before = 0, after = 0 } = {}] = said;
+    expect(started).toMatchObject({ msg: 'process.started', rootsRemoved: ['emSign ECC Root CA - C3'] });
+    expect(before - after).toBe(1);
+  });
+});
+
+const PUBLIC_ROOT = [
+  '-----BEGIN CERTIFICATE-----',
+  'MIICKzCCAbGgAwIBAgIKe3G2gla4EnycqDAKBggqhkjOPQQDAzBaMQswCQYDVQQGEwJVUzETMBEGA1UECxMKZW1TaWduIFBLSTEUMBIGA1UEChMLZU11ZGhy',
+  'YSBJbmMxIDAeBgNVBAMTF2VtU2lnbiBFQ0MgUm9vdCBDQSAtIEMzMB4XDTE4MDIxODE4MzAwMFoXDTQzMDIxODE4MzAwMFowWjELMAkGA1UEBhMCVVMxEzAR',
+  'BgNVBAsTCmVtU2lnbiBQS0kxFDASBgNVBAoTC2VNdWRocmEgSW5jMSAwHgYDVQQDExdlbVNpZ24gRUNDIFJvb3QgQ0EgLSBDMzB2MBAGByqGSM49AgEGBSuB',
+  'BAAiA2IABP2lYa57JhAd6bciMK4G9IGzsUJxlTm801Ljr6/58pc1kjZGDoeVjbk5Wum739D+yAdBPLtVb4OjavtisIGJAnB9SMVK4+kiVCJNk7tCDK93nCOm',
+  'fddhEc5lx/h//vXyqaNCMEAwHQYDVR0OBBYEFPtaSNCAIEDyqOkAB2kZd6fmw/TPMA4GA1UdDwEB/wQEAwIBBjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49',
+  'BAMDA2gAMGUCMQC02C8Cif22TGK6Q04ThHK1rt0c3ta13FaPWEBaLd4gTCKDypOofu4SQMfWh0/434UCMBwUZOR8loMRnLDRWmFLpg9J0wD8ofzkpf9/rdcw',
+  '0Md3f76BB1UwUCAU9Vc4CqgxUQ==',
+  '-----END CERTIFICATE-----',
+].join('\n');

@@ -4,6 +4,7 @@ import { constantsChangedHere, mistypedHere } from './environment.ts';
 import { goneSettings } from './gone-settings.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { nodeTrouble, removePublicRoots } from './node-trust.ts';
 import { watchReadiness } from './readiness-metrics.ts';
 import { serveHealth } from './health.ts';
 import { openMetrics } from './open-metrics.ts';
@@ -41,6 +42,9 @@ export async function startProcess(service: string, settings: ProcessSettings): 
   const metrics = createMetrics(service);
   const readiness = new Readiness(log);
   readiness.watch(() => (shutdown.begun.aborted ? ['shutdown'] : []));
+  const rootsRemoved = removePublicRoots();
+  const trouble = nodeTrouble();
+  if (trouble !== null) readiness.watch(() => [trouble]);
   watchReadiness(() => readiness.waitingFor(), metrics);
   const tracing = await startTracing({ service, settings, log, metrics });
   const health = await serveHealth({
@@ -50,7 +54,7 @@ export async function startProcess(service: string, settings: ProcessSettings): 
     metrics,
     ...(tracing && { openMetrics: () => openMetrics(metrics, { service }) }),
   });
-  log.info({ healthPort: health.port }, 'process.started');
+  log.info({ healthPort: health.port, ...(rootsRemoved.length > 0 && { rootsRemoved }) }, 'process.started');
   // Written now, if NODE_COMPILE_CACHE names a folder: a killed process would never write it.
   flushCompileCache();
   return {

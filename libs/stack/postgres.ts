@@ -12,6 +12,10 @@ import { STARTING_LIMIT_MS, StartFailed } from './supervised-process.ts';
 import { unprivilegedUser, type User } from './unprivileged-user.ts';
 
 const DATABASE = 'waybell';
+/** Connections that docs/operating/sizing.md counts on. */
+export const MAX_CONNECTIONS = 200;
+/** Queries that several processes work on share memory, of which a container has 64 MB by itself. */
+export const SHARED_MEMORY = '256m';
 /** Beyond it the server is asked again. */
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -56,8 +60,7 @@ export function postgresContainer(setup: ContainerSetup): PrivateServer {
     ports: { 5432: portOf(record, 'postgres') },
     data: '/var/lib/postgresql/data',
     env: { POSTGRES_USER: 'waybell', POSTGRES_PASSWORD: record.databasePassword, POSTGRES_DB: DATABASE },
-    // Queries that several processes work on share memory there; usual are 64 MB.
-    options: ['--shm-size=256m'],
+    options: [`--shm-size=${SHARED_MEMORY}`],
     args: ['postgres', ...settings(isThrowaway)],
   });
   return {
@@ -71,7 +74,10 @@ const urlOf = (record: StackRecord): string =>
   `postgres://waybell:${record.databasePassword}@127.0.0.1:${portOf(record, 'postgres')}/${DATABASE}`;
 
 const settings = (isThrowaway: boolean | undefined, place: string[] = []): string[] =>
-  [...place, 'max_connections=200', ...(isThrowaway ? THROWAWAY : [])].flatMap((setting) => ['-c', setting]);
+  [...place, `max_connections=${MAX_CONNECTIONS}`, ...(isThrowaway ? THROWAWAY : [])].flatMap((setting) => [
+    '-c',
+    setting,
+  ]);
 
 const how = (url: string) => ({
   waitsFor: () => waitsForQuery(url),

@@ -22,6 +22,17 @@ const DEAD_LETTER_TIMEOUT = `-rabbit dead_letter_worker_publisher_confirm_timeou
 /** A process reads a message whole before it knows its type: the broker refuses larger ones, and closes the channel. */
 export const MAX_MESSAGE_BYTES = 2 ** 24;
 
+/** A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB. */
+const WRITE_AHEAD_BYTES = 2 ** 26;
+
+/** Settings of every broker, as docs/operating/rabbitmq.md, docker-compose.yml and the chart's notes have them. */
+export const BROKER_SETTINGS = {
+  'raft.wal_max_size_bytes': String(WRITE_AHEAD_BYTES),
+  // Publishers wait below it. The broker still writes what is acknowledged, and needs twice its log for that: with less it loses queues.
+  'disk_free_limit.absolute': '200MB',
+  max_message_size: String(MAX_MESSAGE_BYTES),
+} as const;
+
 /** The name under which the port of the management API is claimed. */
 export const MANAGEMENT = 'rabbitmq-management';
 
@@ -198,11 +209,8 @@ function settingsFiles(settings: RabbitmqSettings): [string, string][] {
     'loopback_users = none',
     // A client that stands still while it connects, on a machine that does, is let in all the same.
     'handshake_timeout = 60000',
-    // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
-    'raft.wal_max_size_bytes = 67108864',
-    `max_message_size = ${MAX_MESSAGE_BYTES}`,
+    ...Object.entries(BROKER_SETTINGS).map(([name, value]) => `${name} = ${value}`),
     'vm_memory_high_watermark.relative = 0.4',
-    'disk_free_limit.absolute = 200MB',
     'log.console = true',
     'log.console.level = info',
     'log.file = false',

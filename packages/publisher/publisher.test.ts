@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { getEventListeners } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { BreakableBroker, smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange } from '@waybell/line/topology';
 import { declareTopology } from '@waybell/line/operating/declare';
@@ -172,5 +173,39 @@ describe('createPublisher', () => {
     await expect(sent).rejects.toMatchObject({ guid: event.guid });
     broker.detour.cut();
     await expect(closed).resolves.toEqual({ unconfirmed: [event.guid] });
+  });
+});
+
+describe('ready, asked at each turn of a loop with one signal', () => {
+  const stays = (signal: AbortSignal) => ({
+    listeners: getEventListeners(signal, 'abort').length,
+    timers: process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length,
+  });
+
+  test('makes nothing that stays, and no composite signal', async () => {
+    const any = jest.spyOn(AbortSignal, 'any');
+    const { signal } = new AbortController();
+    await publisher.ready({ signal });
+    const before = stays(signal);
+    for (let turn = 0; turn < 100_000; turn += 1) await publisher.ready({ signal });
+    expect(stays(signal).listeners).toBe(0);
+    expect(stays(signal).timers).toBeLessThanOrEqual(before.timers + 10);
+    expect(any).not.toHaveBeenCalled();
+    any.mockRestore();
+  });
+
+  test('listens only while it waits, and ends by either signal', async () => {
+    // It has no connection yet.
+    const fresh = await another({});
+    const { signal } = new AbortController();
+    const given = new AbortController();
+    const waiting = Array.from({ length: 100 }, () => fresh.ready({ signal }));
+    const ended = fresh.ready({ signal: given.signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(100);
+    given.abort(new Error('enough'));
+    await expect(ended).rejects.toThrow('enough');
+    await Promise.all(waiting);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(getEventListeners(given.signal, 'abort')).toEqual([]);
   });
 });

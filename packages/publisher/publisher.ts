@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { openPublisher, type BrokerPublisher } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
@@ -87,9 +86,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), warning));
   const resending = new Resending({ line, budget: new Budget(bufferBytes), trouble, userId });
   const closing = new AbortController();
-  // Each call of ready() listens.
-  setMaxListeners(0, closing.signal);
-  const untilWritable = writableOf(line);
+  const untilWritable = writableOf(line, closing.signal);
   const close = async (withinMs: number) => {
     closing.abort(new Error(CLOSED));
     await withTimeout({ clock: systemClock, limitMs: withinMs }, resending.ended());
@@ -110,7 +107,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return { guid: written.guid };
     },
     async ready({ signal } = {}) {
-      await untilWritable(signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
+      await untilWritable(signal);
     },
     trouble: () => (closed === undefined ? (trouble() ?? resending.trouble) : CLOSED),
     figures: () => ({
@@ -125,26 +122,32 @@ export function createPublisher(options: PublisherOptions): Publisher {
 const troubleIn = (state: ReturnType<BrokerPublisher['state']>, warning: string): string =>
   state === 'blocked' ? `the broker takes nothing for now: ${warning}` : warning;
 
-/** Waits until the line is writable, or rejects when the signal is given. */
-function writableOf(line: BrokerPublisher): (signal: AbortSignal) => Promise<void> {
+/**
+ * Waits until the line is writable, or rejects when either signal is given. A caller may ask at each turn of a loop, with one signal
+ * for weeks: nothing is made that stays with it, such as a composite signal, which Node 20 and 22 keep.
+ */
+function writableOf(line: BrokerPublisher, closing: AbortSignal): (signal?: AbortSignal) => Promise<void> {
   const waiting = new Set<() => void>();
-  line.onState((state) => {
-    if (state === 'writable') for (const goOn of waiting) goOn();
-  });
+  const lookAll = () => {
+    for (const look of waiting) look();
+  };
+  line.onState(lookAll);
+  closing.addEventListener('abort', lookAll);
   return async (signal) => {
-    signal.throwIfAborted();
+    closing.throwIfAborted();
+    signal?.throwIfAborted();
     if (line.state() === 'writable') return;
     await new Promise<void>((resolve, reject) => {
-      const end = (isStopped: boolean) => {
-        waiting.delete(goOn);
-        signal.removeEventListener('abort', stop);
-        if (isStopped) reject(signal.reason);
-        else resolve();
+      const look = () => {
+        const given = [closing, signal].find((each) => each?.aborted);
+        if (given === undefined && line.state() !== 'writable') return;
+        waiting.delete(look);
+        signal?.removeEventListener('abort', look);
+        if (given === undefined) resolve();
+        else reject(given.reason);
       };
-      const stop = () => end(true);
-      const goOn = () => end(false);
-      waiting.add(goOn);
-      signal.addEventListener('abort', stop);
+      waiting.add(look);
+      signal?.addEventListener('abort', look);
     });
   };
 }

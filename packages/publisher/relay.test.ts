@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
 import { outboxEvent } from './outbox-event.ts';
@@ -241,5 +241,23 @@ describe('createRelay', () => {
     const { waiting, failed, oldestMs } = await readOutboxFigures(stand.postgres);
     expect({ waiting, failed }).toEqual({ waiting: 2, failed: 0 });
     expect(oldestMs).toBeGreaterThan(0);
+  });
+});
+
+describe('a relay that turns for long', () => {
+  test('makes no composite signal, and leaves no listener at any', async () => {
+    const any = jest.spyOn(AbortSignal, 'any');
+    const added = jest.spyOn(AbortSignal.prototype, 'addEventListener');
+    const removed = jest.spyOn(AbortSignal.prototype, 'removeEventListener');
+    const stays = () => added.mock.calls.length - removed.mock.calls.length;
+    // It never sleeps, and looks every 100 ms at most.
+    const relay = aRelay({ listen: false });
+    await until('it turns', () => added.mock.calls.length > 3);
+    const before = stays();
+    await until('it has turned twenty times', () => added.mock.calls.length > 23);
+    expect(stays()).toBeLessThanOrEqual(before + 4);
+    expect(any).not.toHaveBeenCalled();
+    await relay.close();
+    for (const spy of [any, added, removed]) spy.mockRestore();
   });
 });

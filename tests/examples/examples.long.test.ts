@@ -106,6 +106,8 @@ describe.each(languages)('the example in %s', (language) => {
     await stack.upstream.publishRaw('carrier.order.created', Buffer.from(written), event.guid);
     const line = await receiver.untilPrinted(/order\.created/);
     expect(line).toContain('9007199254740993');
+    const at = /^order\.created at (\S+(?:Z|\+00:00)) /.exec(line)?.[1] ?? 'no time';
+    expect(Date.parse(at)).toBe(Date.parse(event.occurred_at));
 
     const largest = largestEvent(client.account);
     await stack.upstream.publishRaw('carrier.order.created', Buffer.from(largest.text), largest.guid);
@@ -129,6 +131,17 @@ describe.each(languages)('the example in %s', (language) => {
     await receiver.untilPrinted(/^a test/);
     expect(receiver.lines.filter((each) => each.includes('order.created'))).toHaveLength(2);
     expect(receiver.errors).toBe('');
+  });
+
+  test('reads the time of what shippers get', async () => {
+    const client = await stack.client('shipper');
+    const port = await freePort({ taken: new Set() });
+    await client.subscribe('order.paid', `http://127.0.0.1:${port}/`);
+    const [secret = ''] = await client.signingSecrets();
+    await using receiver = await receiving(example, port, secret);
+    const { occurred_at: occurredAt } = await client.hear('order.paid');
+    const line = await receiver.untilPrinted(/order\.paid/);
+    expect(Date.parse(/ at (\S+) /.exec(line)?.[1] ?? 'no time')).toBe(Date.parse(occurredAt));
   });
 
   test('receives what is subscribed while it runs, and goes on through a rotation of the secret', async () => {

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { everyPlace, everyValue, OWN_VALUES, withValue } from './every-value.ts';
 import { asGolden, readGolden, RENDER, sealOf, writeGolden } from './golden.ts';
-import { BUILDING_LIMIT_MS, CHART, helm, render } from './helm.ts';
+import { BUILDING_LIMIT_MS, CHART, helm, readObjects, render } from './helm.ts';
 import { REFUSED, VALUES } from './values.ts';
 
 const IMAGE = ['--set', 'image.repository=example.com/waybell'];
@@ -54,5 +58,93 @@ describe('the chart', () => {
     const long = 'a-release-with-the-longest-name-that-helm-allows-here';
     const names = (await helm(['template', long, CHART, ...IMAGE])).matchAll(/^ {2}name: (.*)$/gm);
     expect([...names].filter(([, name = '']) => name.length > 63)).toEqual([]);
+  });
+});
+
+/** Values that the chart takes and does not read, and why. */
+const UNREAD: Record<string, string> = {
+  global: 'Helm gives it to every chart of an umbrella',
+};
+
+describe('a value of the chart', () => {
+  const everything = parse(VALUES.everything);
+  const scaling = { minReplicas: 2, maxReplicas: 3, waiting: 9, queues: 'q' };
+  // They have no value, and their members are not taken alone.
+  let scaled = everything;
+  for (const service of ['subscription-api', 'deactivator', 'delivery-log', 'location-tracker'])
+    scaled = withValue(scaled, ['services', service, 'autoscaling'], scaling);
+  let bare = everything;
+  for (const [path, value] of [
+    [['autoscaling', 'enabled'], false],
+    [['operators', 'ingress', 'enabled'], false],
+    [['image', 'digest'], ''],
+  ] as const)
+    bare = withValue(bare, [...path], value);
+  const bases = [scaled, bare].map((base) => ({ base, before: undefined as Promise<string> | undefined }));
+  const values = everyValue(withDefaults(OWN_VALUES, scaled)).map((value) => ({
+    ...value,
+    name: value.path.join('.'),
+  }));
+
+  test.each(values)('$name does something', async ({ name, path, changed }) => {
+    const refusals: unknown[] = [];
+    let does = false;
+    for (const each of bases) {
+      if (does) break;
+      each.before ??= render(JSON.stringify(each.base));
+      const given = JSON.stringify(withValue(each.base, path, changed));
+      const after = await render(given).catch((error: unknown) => void refusals.push(error));
+      does = after !== undefined && after !== (await each.before);
+    }
+    expect({ does, refusals: does ? [] : refusals }).toEqual({ does: !(name in UNREAD), refusals: [] });
+  });
+
+  test.each(everyPlace().map((path) => [path.join('.') || 'the top', path] as const))(
+    'of no known name is refused in %s',
+    async (_, path) => {
+      const given = withValue(scaled, [...path, 'nobodyKnowsIt'], 'x');
+      await expect(render(JSON.stringify(given))).rejects.toThrow(/'nobodyKnowsIt'/);
+    },
+  );
+});
+
+/** Helm's own merging of a chart's values with those that are given. */
+function withDefaults(own: unknown, given: unknown): object {
+  const result: Record<string, unknown> = { ...Object(own) };
+  for (const [name, value] of Object.entries(Object(given)))
+    result[name] =
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? withDefaults(result[name], value) : value;
+  return result;
+}
+
+describe('Pods of Jobs', () => {
+  test('have the labels and annotations of all, and their own', async () => {
+    const objects = readObjects(
+      await render(
+        `defaults: { podAnnotations: { a: all, b: all }, podLabels: { c: all } }
+jobs: { migrate: { podAnnotations: { a: own }, podLabels: { d: own } } }`,
+        IMAGE,
+      ),
+    );
+    const podOf = (name: string) =>
+      objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name === name)?.['spec'].template.metadata;
+    expect(podOf('waybell-migrate')).toMatchObject({
+      annotations: { a: 'own', b: 'all' },
+      labels: { c: 'all', d: 'own' },
+    });
+    expect(podOf('waybell-declare')).toMatchObject({ annotations: { a: 'all', b: 'all' }, labels: { c: 'all' } });
+    const testPod = objects.find(({ kind }) => kind === 'Pod')?.metadata;
+    expect(testPod).toMatchObject({ annotations: { a: 'all' }, labels: { c: 'all' } });
+  });
+});
+
+describe('on OpenShift', () => {
+  test('no Pod names a user, a group or a volume group', async () => {
+    const values = 'podSecurityContext: { runAsUser: null, runAsGroup: null, fsGroup: null }';
+    expect(readFileSync(join(CHART, '../../../docs/operating/kubernetes.md'), 'utf8')).toContain(`\`${values}\``);
+    const rendered = await render(values, IMAGE);
+    expect(rendered).toContain('runAsNonRoot: true');
+    expect(rendered.match(/\b(runAsUser|runAsGroup|fsGroup)\b/)).toBeNull();
+    expect((await render('', IMAGE)).match(/\brunAsUser: 1000\b/g)?.length).toBeGreaterThan(7);
   });
 });

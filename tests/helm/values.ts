@@ -124,6 +124,15 @@ export const REFUSED: [values: string, said: string][] = [
     'settingsFrom: [{ configMap: times, keys: { SHUTDOWN_GRACE: grace } }]',
     'terminationGracePeriodSeconds of deactivator: say how many, as SHUTDOWN_GRACE lies in a Secret or ConfigMap',
   ],
+  [
+    'operators: { ingress: { enabled: true, host: a.example } }',
+    'operators.ingress is enabled, and operators.enabled is not',
+  ],
+  [
+    'deliverers: { hot: { actions: ["*"], serviceAccountAnnotations: { a: b } } }',
+    `additional properties 'serviceAccountAnnotations'`,
+  ],
+  ['defaults: { secret: { nam: a } }', `at '/defaults/secret': additional properties 'nam' not allowed`],
   ['ingress: { enabled: true }', 'ingress.host: by which name is it reached?'],
   ['httpRoute: { enabled: true }', 'httpRoute.parentRefs: which Gateway leads here?'],
   ['autoscaling: { enabled: true }', 'autoscaling.prometheus.serverAddress: where is Prometheus?'],

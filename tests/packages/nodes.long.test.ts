@@ -13,7 +13,7 @@ beforeAll(async () => {
   project = await EmptyProject.make();
   const archives = [await pack('publisher', project.folder), await pack('receiver', project.folder)];
   await project.install(...archives, '@types/node');
-  const uses = ['publisher.mts', 'publisher.cts', 'receiver.mts', 'receiver.cts', 'round-trip.mts'];
+  const uses = ['publisher.mts', 'publisher.cts', 'receiver.mts', 'receiver.cts', 'round-trip.mts', 'turns.mts'];
   const faults = await project.compile(...uses.map((file) => join(repository, 'tests/packages/uses', file)));
   if (faults !== '') throw new Error(faults);
 });
@@ -34,6 +34,13 @@ describe.each([20, 22, 24, 26])('on Node %d', (version) => {
     const inModule = await project.run(`${name}.mjs`, node);
     expect(inModule).toMatch(/^used /);
     expect(await project.run(`${name}.cjs`, node)).toBe(inModule);
+  });
+
+  test('nothing stays of a hundred thousand turns of a loop that asks with one signal whether it may publish', async () => {
+    const printed = await project.run('turns.mjs', node, { AMQP_URL: stack.brokerUrl });
+    const [, grew] = /^grew (-?\d+)$/m.exec(printed) ?? [];
+    // Ten bytes for each turn: a composite signal is hundreds.
+    expect(Number(grew)).toBeLessThan(1_000_000);
   });
 
   test('an event that the one publishes comes to the other, to the digit', async () => {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { toolchainComponents } from '@waybell/cli/dependencies/toolchain';
+import { isTrustedNode, LEAST_NODE } from '@waybell/runtime/node-trust';
 import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';
 
@@ -80,6 +81,16 @@ describe('Node and pnpm', () => {
       const fetched = read(path).match(/\bnpm (?:install|ci|i)\b.*/g);
       expect(fetched).toEqual([expect.stringMatching(/^npm install --no-save .*--ignore-scripts/)]);
     }
+  });
+});
+
+describe('a Node that processes would not trust', () => {
+  test('is neither pinned, nor taken from the machine by ./waybell, nor allowed by package.json', () => {
+    const { optionalDependencies } = JSON.parse(read('deploy/toolchain/package.json'));
+    expect(Object.values<string>(optionalDependencies).filter((version) => !isTrustedNode(version))).toEqual([]);
+    expect(read('waybell')).toContain(`\nNODE_LEAST='${LEAST_NODE.join(' ')}'\n`);
+    const [oldLine, newLine] = LEAST_NODE;
+    expect(JSON.parse(read('package.json')).engines).toEqual({ node: `^${oldLine} || >=${newLine}` });
   });
 });
 

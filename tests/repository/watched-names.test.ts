@@ -29,7 +29,7 @@ const ofTheRuntime = new Set(
     .getMetricsAsArray()
     .map(({ name }) => name),
 );
-const ON_ALL = ['service', 'job', 'instance', 'le', 'queue', 'rabbitmq_node'];
+const ON_ALL = ['service', 'job', 'instance', 'le', 'queue', 'rabbitmq_node', 'mountpoint', 'persistentvolumeclaim'];
 /** Series that Prometheus makes of the alerts themselves, and its labels. */
 const OF_ALERTS = ['alertname', 'alertstate', 'cause'];
 
@@ -37,7 +37,7 @@ const isKnown = (metric: string) =>
   ['up', 'ALERTS'].includes(metric) ||
   ofTheRuntime.has(metric) ||
   ours.has(familyOf(metric)) ||
-  (metric.startsWith('rabbitmq_') && page.includes(`\`${metric}\``));
+  (/^(rabbitmq|node|kubelet)_/.test(metric) && page.includes(`\`${metric}\``));
 
 function familyOf(series: string): string {
   return ours.has(series) ? series : series.replace(/_(bucket|sum|count)$/, '');

@@ -13,7 +13,8 @@ import { nothingLeftBehind } from './left-behind.ts';
 import { until } from '@waybell/runtime/testing/until';
 
 const NAMES = ['rabbitmq', 'rabbitmq-2', 'rabbitmq-3'];
-const CONFIGURATION = [
+/** Settings of each node, beside those of every broker. */
+export const CLUSTER_SETTINGS = [
   'cluster_partition_handling = pause_minority',
   'queue_leader_locator = balanced',
   'net_ticktime = 15',
@@ -175,5 +176,5 @@ async function setUp(home: string): Promise<ServerSetup> {
   makeFolders(folder);
   const record = readRecord(folder);
   await claimPorts(folder, record, ['epmd', ...NAMES.flatMap((name) => [name, `${name}-node`])]);
-  return { folder, record, binary: rabbitmq.path, configuration: CONFIGURATION };
+  return { folder, record, binary: rabbitmq.path, configuration: CLUSTER_SETTINGS };
 }

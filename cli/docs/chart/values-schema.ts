@@ -29,7 +29,8 @@ const pod = {
   affinity: map,
   tolerations: list,
   priorityClassName: aText(),
-  serviceAccountAnnotations: texts,
+  podAnnotations: texts,
+  podLabels: texts,
 };
 const image = {
   repository: aText('where the image lies', 1),
@@ -49,9 +50,9 @@ const deployment = {
   strategy: map,
   disruptionBudget: orNull({ ...anObject({ minAvailable: budget, maxUnavailable: budget }), maxProperties: 1 }),
   topologySpreadConstraints: list,
-  podAnnotations: texts,
-  podLabels: texts,
 };
+/** All Pods of a process have one account: a group of deliverers has that of the service. */
+const account = { serviceAccountAnnotations: texts };
 
 /** A schema with all members of a definition and these. */
 const withDeployment = (own: type.Properties) => extended('deployment', deployment, own);
@@ -96,9 +97,9 @@ const services = serviceNames.map((name) => {
     name === 'deliverer'
       ? group
       : { autoscaling: orNull(anObject(byQueues, Object.keys(byQueues))), ...settingsOf(name) };
-  return [name, withDeployment({ ...own, egress: list })];
+  return [name, withDeployment({ ...own, ...account, egress: list })];
 });
-const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...settingsOf(name) })]);
+const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...account, ...settingsOf(name) })]);
 
 /** values.schema.json of the chart: `helm` checks values against it before it contacts the cluster. */
 export function valuesSchema(): SettingSchema {
@@ -106,6 +107,7 @@ export function valuesSchema(): SettingSchema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
     ...anObject({
+      // Helm gives it to every chart of an umbrella.
       global: map,
       image: anObject(image, ['repository']),
       imagePullSecrets: list,
@@ -119,7 +121,8 @@ export function valuesSchema(): SettingSchema {
       defaults: withDeployment({
         settings: named('settings'),
         settingsFrom: references('keys'),
-        secret: map,
+        secret: anObject({ name: aText(), keys: named('keys') }),
+        ...account,
         egress: list,
       }),
       services: anObject(Object.fromEntries(services), serviceNames),

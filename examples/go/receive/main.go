@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -30,8 +31,20 @@ func (r *receiver) isGenuine(header http.Header, body []byte) bool {
 	return false
 }
 
-func handle(notification map[string]any) {
-	fmt.Println(notification["action"], notification)
+// Takes +0000, without a colon, which time.RFC3339 and a time.Time in JSON refuse; a fraction may follow the seconds.
+const timeLayout = "2006-01-02T15:04:05-0700"
+
+func handle(notification map[string]any) error {
+	text, isCarriers := notification["occurred_at"].(string)
+	if !isCarriers {
+		text, _ = notification["action_date"].(string) // of shippers
+	}
+	at, err := time.Parse(timeLayout, text)
+	if err != nil {
+		return err
+	}
+	fmt.Println(notification["action"], "at", at.UTC().Format(time.RFC3339Nano), notification)
+	return nil
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -48,11 +61,15 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		numbers := json.NewDecoder(bytes.NewReader(body))
 		numbers.UseNumber()
 		var notification map[string]any
-		if err := numbers.Decode(&notification); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
+		err := numbers.Decode(&notification)
+		if err == nil {
+			err = handle(notification)
+		}
+		if err != nil {
+			log.Print(err)
+			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		handle(notification)
 		r.seen.Store(id, true) // not before: what fails comes again, and must not count as seen then
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -11,6 +11,8 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,8 +47,13 @@ public class Receive {
     }
   }
 
+  // Takes +0000, without a colon, which Instant.parse and OffsetDateTime.parse refuse by themselves.
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss[.SSSSSS][.SSS]xx");
+
   private static void handle(JsonNode notification) {
-    System.out.println(notification.required("action").asText() + " " + notification);
+    var field = notification.has("occurred_at") ? "occurred_at" : "action_date"; // of carriers; of shippers
+    var at = OffsetDateTime.parse(notification.required(field).asText(), TIME).toInstant();
+    System.out.println(notification.required("action").asText() + " at " + at + " " + notification);
   }
 
   private void receive(HttpExchange exchange) throws IOException {
