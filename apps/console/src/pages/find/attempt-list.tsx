@@ -44,19 +44,8 @@ type ToldProps = { attempt: Attempt; longestMs: number; isLast: boolean };
 
 /** Why the last one failed, its delivery says. */
 function Told({ attempt, longestMs, isLast }: ToldProps) {
-  const {
-    reason,
-    meaning,
-    remedy,
-    broken_rule: rule,
-    error,
-    location,
-    waited,
-    url,
-    ip,
-    answer,
-    attempt: number,
-  } = attempt;
+  const { reason, meaning, remedy, waited, url, ip, answer, attempt: number } = attempt;
+  const came = attempt.broken_rule ?? attempt.error ?? (attempt.location && `Location: ${attempt.location}`);
   return (
     <div className="stack">
       {reason !== undefined && !isLast && (
@@ -64,15 +53,9 @@ function Told({ attempt, longestMs, isLast }: ToldProps) {
           <code>{reason}</code> {meaning} <em>{remedy}</em>
         </p>
       )}
-      {rule !== undefined && <p>What came: {rule}.</p>}
-      {error !== undefined && (
+      {came !== undefined && (
         <p>
-          Error: <Foreign text={error} />
-        </p>
-      )}
-      {location !== undefined && (
-        <p>
-          Redirects to <Foreign text={location} />
+          What came: <Foreign text={came} />
         </p>
       )}
       {waited !== undefined && <p className="small">It had waited before: {waited}</p>}
