@@ -22,7 +22,11 @@ export type SubscriptionRequest = { action: string; callbackUrl: string; auditFi
 /** Members that are left out stay as they are; only `isActive` switches on what is off. */
 export type SubscriptionChange = Partial<Omit<SubscriptionRequest, 'action'>> & { isActive: boolean };
 
-export type ShownSubscription = Subscription & { stop: Stop | null; missed: NotedMissed | null };
+export type ShownSubscription = Subscription & {
+  stop: Stop | null;
+  /** `count`: how many it lacks, where they were counted. */
+  missed: (NotedMissed & { count?: number }) | null;
+};
 
 export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscription: ShownSubscription };
 

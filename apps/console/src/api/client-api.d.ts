@@ -1735,9 +1735,9 @@ export interface components {
             guid: string;
             /** @description False once it was switched off. */
             is_active: boolean;
-            /** @description Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for; and again where the delivery log gets something of that time later. */
+            /** @description Only where it was off and is on again, and lacks something of that time: until a replay of what was `missed` is asked for, and again where the delivery log gets something of that time later. For a minute after that the count may be 0. */
             missed?: {
-                /** @description Only where it was just changed: as many as one replay takes, at most. */
+                /** @description As many as one replay takes, at most. Left out in the answer of `PUT /v1/subscriptions`. */
                 count?: number;
                 /**
                  * Format: date-time

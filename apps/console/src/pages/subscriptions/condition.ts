@@ -10,7 +10,7 @@ export function conditionOf(subscription: Subscription, retrying: number): Subsc
   const { is_active: isActive, stopped, paused_until: pausedUntil, suspension, missed } = subscription;
   if (stopped !== undefined) return 'stopped';
   if (!isActive) return 'switched off';
-  if (missed !== undefined) return 'missed';
+  if (missed !== undefined && missed.count !== 0) return 'missed';
   if (suspension !== undefined) return 'suspended';
   if (pausedUntil !== undefined) return 'paused';
   return retrying > 0 ? 'retrying' : 'active';

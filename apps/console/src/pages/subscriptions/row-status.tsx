@@ -39,7 +39,8 @@ function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscr
       return (
         missed && (
           <Small>
-            off from <Moment at={missed.since} /> to <Moment at={missed.until} />
+            {missed.count !== undefined && `${missed.count.toLocaleString()} `}missed from <Moment at={missed.since} />{' '}
+            to <Moment at={missed.until} />
           </Small>
         )
       );
