@@ -5,7 +5,7 @@ import { furnish, type Furnished } from './furnished.ts';
 import { button, rowOf, to } from './places.ts';
 import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, stack } from './stand.ts';
+import { anAccount, operatorToken, stack } from './stand.ts';
 import { untilGone, untilReads } from './page-checks.ts';
 
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
@@ -46,6 +46,32 @@ export function states(): void {
       expect(left.filter((each) => kept.includes(each))).toEqual([]);
       await untilReads(() => page.getByLabel('Access token').inputValue(), '');
       await untilTrouble(/401/);
+    });
+
+    test('says of a service that stands still since when it does not answer, with what comes of it', async () => {
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      const service = stack.stack.service('deliverer');
+      const row = page.getByRole('table', { name: 'Services' }).getByRole('row').filter({ hasText: 'deliverer' });
+      const banner = page.getByRole('list', { name: 'Needs a person' });
+      const untilTold = (what: string, isTold: () => Promise<boolean>) =>
+        until(what, async () => {
+          await button(page, 'Refresh').click();
+          return isTold();
+        });
+      await service.signal('SIGSTOP');
+      try {
+        await untilTold('it is told', () => banner.getByText(/deliverer does not answer since/).isVisible());
+        await row.getByText('does not answer').waitFor();
+        await untilGone(row.getByText('running'));
+        await untilTold('the cause is told in place of its effect', () =>
+          banner.getByText(/deliverer does not answer since .*: its \d+ queues have no consumer/).isVisible(),
+        );
+        await untilGone(banner.getByText(/queues without a consumer/));
+      } finally {
+        await service.signal('SIGCONT');
+      }
+      await untilTold('it runs', () => page.getByText('Every service runs').isVisible());
+      await row.getByText('running').waitFor();
     });
 
     test('says that it asked too often, and goes on by itself', async () => {

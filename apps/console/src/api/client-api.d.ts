@@ -253,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
+         * @description To the subscription that the client has to its action now; one that is switched off is switched on first. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -1568,6 +1568,11 @@ export interface components {
             attempt: number;
             /** Format: uuid */
             delivery_guid: string;
+            /**
+             * @description Only where the subscription is paused, or stopped by an operator: it waits until that is over.
+             * @enum {unknown}
+             */
+            held?: "paused" | "stopped";
             /**
              * Format: uuid
              * @description To which it goes.

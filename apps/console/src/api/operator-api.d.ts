@@ -1488,18 +1488,28 @@ export interface components {
             processes: number;
             /**
              * Format: date-time
-             * @description When one of them last asked Postgres something: five seconds ago at most. Null also where the API’s user may not see it (`pg_read_all_stats`).
+             * @description When one of them last asked Postgres something: five seconds ago at most, unless all of them hang. Null also where the API’s user may not see it (`pg_read_all_stats`).
              * @example 2026-11-20T09:30:00.123Z
              */
             seen_at: string | null;
             /** @example deliverer */
             service: string;
+            /** @description Those of them that have asked nothing for 15 seconds: they hang, or do not reach it. */
+            silent: number;
+            /**
+             * Format: date-time
+             * @description Since when the first of those has asked nothing; null: none is silent.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            silent_since: string | null;
             /**
              * Format: date-time
              * @description When the oldest of them started; null: none runs.
              * @example 2026-11-20T09:30:00.123Z
              */
             started_at: string | null;
+            /** @description Queues from which it takes and nobody does now, or without a leader; null: RabbitMQ does not say. */
+            unattended: number | null;
         };
         Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
         StoppedHost: {
