@@ -9,7 +9,7 @@ import { anAccount, operatorToken, stack } from './stand.ts';
 import { untilGone, untilReads } from './page-checks.ts';
 
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
-const isTimeline = ({ pathname }: URL) => pathname.startsWith('/v1/timeline/');
+const isTimeline = ({ pathname }: URL) => pathname === '/v1/timeline';
 
 /** The API's answer to too many requests. */
 const tooOften = {

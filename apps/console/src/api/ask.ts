@@ -21,11 +21,17 @@ export type ActedFor = { account: string; client: string };
 const CLIENT_INTERFACE = '/v1/';
 const OPERATOR_INTERFACE = '/v1/admin/';
 
+/** A client's id as a part of a path that no proxy changes. */
+function inPath(client: string): string {
+  if (/^[\w-]+$/.test(client)) return client;
+  return `~${btoa(client).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
 /** The address of a path of either interface: that of the client interface lies below the client, if an operator acts for it. */
 function urlOf(path: string, actingFor: ActedFor | undefined): string {
   if (actingFor === undefined || path.startsWith(OPERATOR_INTERFACE)) return new URL(path.slice(1), root).href;
   const { account, client } = actingFor;
-  const place = `v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}/`;
+  const place = `v1/admin/accounts/${account}/clients/${inPath(client)}/`;
   return new URL(`${place}${path.slice(CLIENT_INTERFACE.length)}`, root).href;
 }
 

@@ -23,6 +23,7 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   ...['subscriptions', 'clients'].map((of) => ({ method: 'GET', path: `${accounts}/${account}/${of}` })),
   ...[
     `why/${account}`,
+    `why?anything=${account}`,
     'deliveries',
     'overview',
     'failing',
@@ -47,6 +48,11 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   { method: 'DELETE', path: `/v1/admin/tokens/${token}`, body: {} },
   { method: 'POST', path: `/v1/admin/rejected/${rejected}/check`, body: anEvent() },
   ...asksOfLine(rejected),
+  // Last: nothing is made for it any more.
+  { method: 'POST', path: `${accounts}/${account}/close`, body: { dry_run: false } },
+  { method: 'POST', path: `${accounts}/${account}/tokens`, body: {} },
+  { method: 'POST', path: `${accounts}/${account}/console-links`, body: {} },
+  { method: 'POST', path: `${accounts}/${account}/open`, body: {} },
 ];
 
 const asksOfLine = (rejected: string): Ask[] => [
@@ -131,8 +137,9 @@ async function provoke({ method, path, body }: Ask, stranger: string): Promise<v
     if (elsewhere !== path) await ask(method, elsewhere, { token, body });
   }
   if (method === 'GET') {
-    await ask(method, `${path}?limit=x`, { token });
-    for (const query of [`?account=${randomUUID()}`, '?as=account'])
+    const next = path.includes('?') ? '&' : '?';
+    await ask(method, `${path}${next}limit=x`, { token });
+    for (const query of [`${next}account=${randomUUID()}`, `${next}as=account`])
       await ask(method, `${path.replace(/[0-9a-f-]{36}/, randomUUID())}${query}`, { token });
   }
   if (body === undefined) return;

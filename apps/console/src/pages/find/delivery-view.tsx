@@ -86,7 +86,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
             Deliveries to this endpoint
           </Link>
         )}
-        <Link to="/timeline/$key" params={{ key: event }}>
+        <Link to="/timeline" search={{ key: event }}>
           Timeline of the event
         </Link>
         <Link to="/subscriptions">Subscriptions</Link>
