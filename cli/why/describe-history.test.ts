@@ -357,6 +357,7 @@ describe('a subscription and its account', () => {
     name: 'acme',
     features: ['insurance', 'escalation'],
     createdAt: NINE,
+    closedAt: null,
   };
 
   test.each<[string, Partial<SubscriptionEntry>]>([
@@ -375,6 +376,10 @@ describe('a subscription and its account', () => {
         ? `  order.created, client c: ${stands}, to https://a.test/ (subscription s)`
         : '  no subscription',
     );
+  });
+
+  test('say of an account since when it is closed', () => {
+    expect(describeAccount({ ...account, closedAt: NINE }, [])[0]).toMatch(/, closed since 2026-11-20 09:00:00\.000$/);
   });
 
   test('say what happened to it, in order, and when it last succeeded', () => {

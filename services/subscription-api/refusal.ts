@@ -5,6 +5,7 @@ export type RefusalReason =
   | 'unknown-client'
   | 'unknown-token'
   | 'account-exists'
+  | 'account-closed'
   | 'not-subscribed'
   | 'not-stopped';
 

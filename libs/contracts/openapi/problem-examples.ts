@@ -21,6 +21,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'body-gone': 'What was sent is no longer kept; ask the platform to publish the event again.',
   'nobody-subscribed': 'This client is not subscribed to the action any more: subscribe first.',
   'nothing-missed': 'The subscription has missed nothing, or another replay has it in hand.',
+  'account-closed': 'The account is closed: an operator opens it again.',
   'switched-off': 'It is switched off: switch it on first, with PATCH and {"is_active": true}.',
   stopped: 'An operator has stopped it since 2026-11-20T09:30:00.123Z: the receiver is being moved.',
   'not-stopped': 'No operator has stopped it.',

@@ -47,6 +47,7 @@ unknown-account | Account not found | Waybell has no account with this guid. | a
 unknown-client | Client not found | The account has no client with this id. | accounts
 invalid-link | Link no longer valid | It was opened before or has expired. Ask for a new one. |
 account-exists | Account exists | Another account has this guid. Choose another one, or leave it empty. |
+account-closed | Account closed | Open it again on its page first. | accounts
 unknown-token | Token not found | It may have been revoked already. |
 nothing-known | Nothing found | Nothing in the log mentions it, or it is older than the log. |
 no-longer-kept | No longer stored | The log does not reach back that far. |

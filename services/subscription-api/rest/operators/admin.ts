@@ -1,12 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import { Router, type Request } from 'express';
-import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
+import {
+  ACCOUNTS_PER_PAGE,
+  closeAccount,
+  createAccount,
+  findAccount,
+  listAccounts,
+  openAccount,
+  updateAccount,
+} from '../../accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
 import { createConsoleLink } from '../../console-links.ts';
-import { readAccountChange, readAccountQuery, readNewAccount, readNewLink, readNewToken } from './admin-requests.ts';
+import {
+  readAccountChange,
+  readAccountQuery,
+  readClosing,
+  readNewAccount,
+  readNewLink,
+  readNewToken,
+} from './admin-requests.ts';
 import { admitOperator } from './admit-operator.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
@@ -54,6 +69,24 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     },
   });
 
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/close'], {
+    async post(request, response) {
+      const run = await admit(request);
+      const account = requireGuid(request, 'unknown-account');
+      const { dry_run: isDry } = readClosing(await readJson(request, response));
+      response.json(await run((postgres) => closeAccount(postgres, { account, isDry })));
+    },
+  });
+
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/open'], {
+    async post(request, response) {
+      const run = await admit(request);
+      const account = requireGuid(request, 'unknown-account');
+      await readNothing(request, response);
+      response.json(await run((postgres) => openAccount(postgres, account)));
+    },
+  });
+
   addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/tokens'], {
     async get(request, response) {
       const run = await admit(request);
@@ -85,8 +118,11 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
       const run = await admit(request);
       const guid = requireGuid(request, 'unknown-token');
       await readNothing(request, response);
-      await run((postgres) => revokeToken(postgres, guid));
-      response.status(204).end();
+      const goingOn = await run((postgres) => revokeToken(postgres, guid));
+      if (goingOn === undefined) return response.status(204).end();
+      const { account, client, subscriptions, ofAccount } = goingOn;
+      const view = { account_guid: account, client_id: client, subscriptions, subscriptions_of_account: ofAccount };
+      response.json(view);
     },
   });
 
