@@ -15,13 +15,13 @@ export type AccountSummary = {
   closed_at: Date | null;
 };
 
-/** What ends with an account: numbers of what there is of it now, or was when it was closed. */
+/** Counts of all that ends with an account: as it is, or as it was when it was closed. */
 export type AccountClosing = {
   account: AccountSummary;
   /** Current ones, and how many deliveries wait for them in the database, up to `MOST_WAITING`. */
   subscriptions: number;
   waiting: number;
-  /** Those that hold. Of links: those that can be opened, and the sign-ins by others. */
+  /** Valid ones; of links those that can be opened, and the sign-ins by others. */
   tokens: number;
   console_links: number;
   /** Hosts that there are credentials for. */
@@ -153,7 +153,7 @@ export async function closeAccount(
   { account, isDry }: { account: string; isDry: boolean },
 ): Promise<AccountClosing> {
   const guid = readGuid(account);
-  // What is under way for it has ended, or waits for this.
+  // All that is under way for it has ended then, or waits for this.
   if (!isDry) await postgres.query('select from waybell.accounts where guid = $1 for update', [guid]);
   await findAccount(postgres, guid);
   const { rows } = await postgres.query<Omit<AccountClosing, 'account'>>(ENDS_WITH, [guid]);

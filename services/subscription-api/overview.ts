@@ -13,7 +13,7 @@ export type RunningService = {
   lastStartedAt: number | null;
   /** When one of its processes last asked Postgres something; null also where this user may not see that. */
   seenAt: number | null;
-  /** Those of its processes that ask nothing any more, and since when the first of them does not. */
+  /** Number of its processes that ask nothing any more, and since when the first of them does not. */
   silent: number;
   silentSince: number | null;
 };

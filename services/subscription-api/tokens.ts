@@ -64,7 +64,7 @@ export const newToken = (): string => TOKEN_PREFIX + randomBytes(32).toString('b
 /** Subscriptions that nobody has an access token for any more, and that go on. JWTs are not known. */
 export type GoingOn = { account: string; client: string; subscriptions: number; ofAccount: number };
 
-/** Of the client and of the account; an account with another token counts as none. */
+/** Counts none of the account while it has another token. */
 const GOING_ON = `
   select $1::uuid as account, $2::text as client, count(*) filter (where s.client_id = $2)::int as subscriptions,
     case when exists (select from waybell.access_tokens where account_guid = $1 and revoked_at is null

@@ -390,9 +390,9 @@ export function changes(): void {
         'the field is empty',
         async () => (await page.getByLabel('Account', { exact: true }).inputValue()) === '',
       );
-      await to(page, `/why/${off}`);
+      await to(page, `/why?text=${off}`);
       await page.getByRole('region', { name: `Subscription ${off}` }).waitFor();
-      await to(page, `/why/${randomUUID().slice(0, 8)}-nothing`);
+      await to(page, `/why?text=${randomUUID().slice(0, 8)}-nothing`);
       await page.getByText('Nothing found for').waitFor();
       await untilTrouble(/404/);
       await untilGone(page.getByRole('region', { name: `Subscription ${off}` }));

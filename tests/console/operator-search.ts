@@ -37,7 +37,7 @@ export function operatorSearch(): void {
       for (const name of ['Twin Forks East', 'Twin Forks West'])
         await createAccount(stack.postgres, { interface: 'carrier', name });
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
-      await to(page, '/why/twin%20forks');
+      await to(page, '/why?text=twin%20forks');
       const matches = page.getByRole('table', { name: 'Matches' });
       await matches.getByRole('row').filter({ hasText: 'Twin Forks East' }).waitFor();
       await matches.getByRole('link', { name: 'Twin Forks West' }).click();

@@ -81,7 +81,7 @@ export function states(): void {
         if ((refused += 1) <= 3) await route.fulfill(tooOften);
         else await route.fallback();
       });
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByText('Too many requests').waitFor();
       await page.getByText(/^Trying again in/).waitFor();
       await button(page, /given up/).waitFor();
@@ -92,7 +92,7 @@ export function states(): void {
     test('says that there is no answer, and goes on by itself once there is', async () => {
       const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
       await page.route(isAsked, async (route) => route.abort('connectionrefused'));
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByText('No connection').waitFor();
       await page.unroute(isAsked);
       await button(page, /given up/).waitFor();
@@ -123,7 +123,7 @@ export function states(): void {
       await page.getByText('No credentials yet.').waitFor();
       await to(page, '/live');
       await page.getByText('Nothing has happened yet.').waitFor();
-      await to(page, '/timeline/4711');
+      await to(page, '/timeline?key=4711');
       await page.getByText('Nothing found').waitFor();
     });
 
@@ -159,7 +159,7 @@ export function states(): void {
       await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).first().waitFor();
       await to(page, '/secrets');
       await button(page, 'Show').first().waitFor();
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).waitFor();
       await untilTrouble(/403/);
     });

@@ -65,13 +65,6 @@ const clientRoutes = [
   // Links of before: what people choose is in no path any more.
   createRoute({
     ...forClients,
-    path: '/find/$text',
-    beforeLoad({ params: { text } }) {
-      throw redirect({ to: '/find', search: { text }, replace: true });
-    },
-  }),
-  createRoute({
-    ...forClients,
     path: '/timeline/$key',
     beforeLoad({ params: { key } }) {
       throw redirect({ to: '/timeline', search: { key }, replace: true });

@@ -70,7 +70,7 @@ const anything = {
   examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
 };
 
-/** What it is in the query. */
+/** The same in the query. */
 export const anythingInQuery: JsonNode = { ...query('anything', 'What is asked about.', anything), required: true };
 
 const whyOperation = (operationId: string, how: string, asked: JsonNode): JsonNode => ({

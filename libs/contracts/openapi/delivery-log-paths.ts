@@ -60,7 +60,7 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
   schema,
 });
 
-/** What a key in a path is in the query. */
+/** The key, in the query. */
 export const keyInQuery: JsonNode = { ...query('key', 'What is asked about.', key), required: true };
 
 /** Why there is a query beside a path. */

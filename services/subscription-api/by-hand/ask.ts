@@ -135,7 +135,7 @@ export type CurrentSubscription = {
   generation: number;
   is_active: boolean;
   action: string;
-  /** Who has its deliveries wait: an operator, or its client. */
+  /** An operator, or its client, has its deliveries wait. */
   held: 'stopped' | 'paused' | null;
 };
 

@@ -109,10 +109,14 @@ async function admit(request: Request<GuidParams>, { authenticate }: Pick<RouteO
   return { caller, guid: requirePathGuid('guid', request.params.guid) };
 }
 
-type Log = SubscriptionRouteOptions['database'];
+type SubscriptionDatabase = SubscriptionRouteOptions['database'];
 
 /** The same with how many each lacks of what it noted as missed. */
-function withCounts(database: Log, caller: Caller, all: readonly ShownSubscription[]): Promise<ShownSubscription[]> {
+function withCounts(
+  database: SubscriptionDatabase,
+  caller: Caller,
+  all: readonly ShownSubscription[],
+): Promise<ShownSubscription[]> {
   return database.askLog(async (postgres) => {
     const counted: ShownSubscription[] = [];
     for (const each of all) {
@@ -129,7 +133,7 @@ function withCounts(database: Log, caller: Caller, all: readonly ShownSubscripti
 
 /** The same, where one that lacks nothing has missed nothing once that time is over: it is settled. */
 async function lacking(
-  database: Log,
+  database: SubscriptionDatabase,
   caller: Caller,
   all: readonly ShownSubscription[],
 ): Promise<readonly ShownSubscription[]> {

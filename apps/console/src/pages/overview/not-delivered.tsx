@@ -33,7 +33,7 @@ const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
 
 type NotDeliveredProps = ReturnType<typeof useUnfinished>;
 
-/** What waits and is tried again, and the last deliveries that did not get through: each leads to what happened to it. */
+/** Deliveries that wait or are tried again, and the last ones that did not get through: each leads to what happened to it. */
 export function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
   const latest = useTold(
     ['deliveries', 'not delivered'],

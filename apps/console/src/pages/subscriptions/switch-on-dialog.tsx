@@ -121,7 +121,7 @@ function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
 
 type SendingFailedProps = {
   error: Error;
-  /** What was to be sent; `*` means any. */
+  /** The action to send; `*` means any. */
   action: string;
   /** Called once the way back was gone. */
   forget: () => void;

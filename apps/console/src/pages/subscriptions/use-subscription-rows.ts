@@ -13,14 +13,14 @@ export type ListedSubscription = {
   buckets: readonly HealthBucket[] | undefined;
   /** Its deliveries whose last attempt failed and that will be tried again, newest first. */
   retrying: readonly Unfinished[];
-  /** Those of which no attempt was made so long after they were made that they do not just pass through, newest first. */
+  /** Its deliveries without an attempt that were made longer ago than one takes to pass through, newest first. */
   waiting: readonly Unfinished[];
 };
 
 const LOOK_EVERY_MS = 15_000;
 /** Limit of the unfinished deliveries that are read: enough to tell which subscriptions fail. */
 export const MOST_UNFINISHED = 200;
-/** What is younger may be on its way. */
+/** A younger delivery may be on its way. */
 const WAITS_AFTER_MS = 15_000;
 
 /** The deliveries that are to be tried again, and those that wait. */

@@ -105,7 +105,7 @@ export function AccountEnd({ account }: { account: Account }) {
   );
 }
 
-/** What ends with an account, for people. */
+/** The page's words for what ends with an account. */
 const ENDS = {
   subscriptions: 'Subscriptions',
   waiting: 'Waiting deliveries, dropped',
