@@ -1,13 +1,6 @@
 import { Command } from 'commander';
-import {
-  closeAccount,
-  createAccount,
-  listAccounts,
-  openAccount,
-  updateAccount,
-  type AccountClosing,
-  type AccountSummary,
-} from '@waybell/subscription-api/accounts';
+import { createAccount, listAccounts, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
+import { closeAccount, openAccount, type AccountClosing } from '@waybell/subscription-api/close-account';
 import { accountCalled } from '../account-called.ts';
 import { findAccountCalled } from '../find-account.ts';
 import { report } from '../report.ts';

@@ -237,6 +237,7 @@ const REASONS: Record<ReasonKind | 'cause', Record<string, [meaning: string, rem
   dropped: {
     unsubscribed: ['had been ended', 'Subscribe again;'],
     gone: ['had answered 410', 'with a URL that exists'],
+    closed: ['had been closed', 'opens it again'],
     deactivated: ['had been switched off', 'switch the subscription on'],
     feature_off: ['feature that the action needs', 'Have the feature switched on'],
     forgotten: ['An operator deleted', 'nothing left to send'],

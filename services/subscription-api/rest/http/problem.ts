@@ -3,8 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { isBusy } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ErrorRequestHandler, Response } from 'express';
-import { isOfClosedAccount } from '../../accounts.ts';
-import { Refusal } from '../../refusal.ts';
+import { isOfClosedAccount, Refusal } from '../../refusal.ts';
 
 /** One rule that a body breaks; `pointer` is a JSON Pointer as a URI fragment, as in RFC 9457. */
 export type Fault = { pointer: string; detail: string };

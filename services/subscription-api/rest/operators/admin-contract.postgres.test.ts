@@ -127,6 +127,16 @@ async function provokeRejected(): Promise<void> {
   await Promise.all(asksOfLine(ids[0]).map(({ method, path, body }) => ask(method, path, { token, body })));
 }
 
+/** Ends the only token of a client that is subscribed. */
+async function revokeLast(): Promise<void> {
+  const { guid, token } = await signUp(api, { interface: 'shipper' });
+  const body = { callback_url: 'https://hooks.test/a' };
+  await api.ask('POST', '/v1/public/webhooks/order.paid/subscribe', { token, body });
+  const asOperator = { token: operator.token };
+  const { body: tokens } = await api.admin.ask('GET', `${accounts}/${guid}/tokens`, asOperator);
+  await api.admin.ask('DELETE', `/v1/admin/tokens/${tokens.objects[0].guid}`, asOperator);
+}
+
 /** Every answer to one operation but those of trouble. */
 async function provoke({ method, path, body }: Ask, stranger: string): Promise<void> {
   const { token } = operator;
@@ -155,6 +165,7 @@ describe('admin-openapi.json', () => {
     const { token: stranger } = await signUp(api, { interface: 'carrier' });
     for (const each of asks) await provoke(each, stranger);
     await provokeRejected();
+    await revokeLast();
     await api.admin.ask('GET', `${accounts}?after=nobody`, { token: operator.token });
     await api.admin.ask('GET', '/');
     const { headers } = await api.admin.ask('GET', '/admin-openapi.json');

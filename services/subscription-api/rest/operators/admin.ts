@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import { Router, type Request } from 'express';
-import {
-  ACCOUNTS_PER_PAGE,
-  closeAccount,
-  createAccount,
-  findAccount,
-  listAccounts,
-  openAccount,
-  updateAccount,
-} from '../../accounts.ts';
+import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
+import { closeAccount, openAccount } from '../../close-account.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
