@@ -98,8 +98,10 @@ async function open(called: string): Promise<void> {
 }
 
 /** A line for each kind of what ends. */
-function endsOf({ account: _, ...ends }: AccountClosing): string[] {
-  return Object.entries(ends).map(([kind, count]) => `${kind.replace('_', ' ')}  ${count}`);
+function endsOf(closing: AccountClosing): string[] {
+  return Object.entries(closing).flatMap(([kind, count]) =>
+    typeof count === 'number' ? [`${kind.replace('_', ' ')}  ${count}`] : [],
+  );
 }
 
 async function create(options: { interface: string; guid?: string; name?: string; feature?: string[] }): Promise<void> {

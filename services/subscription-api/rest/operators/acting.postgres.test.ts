@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -372,7 +372,7 @@ describe('behind a proxy that decodes paths, merges slashes and resolves dots', 
 
 /** A proxy in front of that port which treats paths as nginx does where its `proxy_pass` has a path. */
 async function changingProxy(port: number) {
-  const proxy = createServer(async (request, response) => {
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const [path = '', query] = (request.url ?? '').split(/\?(.*)/s);
     const steps: string[] = [];
     for (const step of decodeURIComponent(path).split(/\/+/)) {
@@ -384,7 +384,8 @@ async function changingProxy(port: number) {
     const url = `http://127.0.0.1:${port}${changed}${query === undefined ? '' : `?${query}`}`;
     const answer = await fetch(url, { headers: { authorization, connection: 'close' } });
     response.writeHead(answer.status, { connection: 'close' }).end(await answer.text());
-  });
+  };
+  const proxy = createServer((request, response) => void pass(request, response));
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   // It listens on a port, so it has an AddressInfo.

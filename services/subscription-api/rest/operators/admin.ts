@@ -22,15 +22,17 @@ import { Problem } from '../http/problem.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';
 
+type ChangeAsOperator = (request: Request) => Promise<<T>(work: (postgres: Queryable) => Promise<T>) => Promise<T>>;
+
 /** The same as `./waybell account` and `./waybell token`, by the same functions. */
 export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
   const router = Router({ caseSensitive: true });
 
   /** Requires the operator's scope; the audit log names the operator for each change. */
-  async function admit(request: Request) {
+  const admit: ChangeAsOperator = async (request) => {
     const actor = await admitOperator(authenticate, request);
-    return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(actor, work);
-  }
+    return (work) => database.change(actor, work);
+  };
 
   addPath(router, ['/v1/admin/accounts'], {
     async get(request, response) {
@@ -62,24 +64,13 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     },
   });
 
-  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/close'], {
-    async post(request, response) {
-      const run = await admit(request);
-      const account = requireGuid(request, 'unknown-account');
-      const { dry_run: isDry } = readClosing(await readJson(request, response));
-      response.json(await run((postgres) => closeAccount(postgres, { account, isDry })));
-    },
-  });
+  addClosing(router, admit);
 
-  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/open'], {
-    async post(request, response) {
-      const run = await admit(request);
-      const account = requireGuid(request, 'unknown-account');
-      await readNothing(request, response);
-      response.json(await run((postgres) => openAccount(postgres, account)));
-    },
-  });
+  addTokens(router, admit);
+  return router;
+}
 
+function addTokens(router: Router, admit: ChangeAsOperator): void {
   addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/tokens'], {
     async get(request, response) {
       const run = await admit(request);
@@ -118,8 +109,26 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
       response.json(view);
     },
   });
+}
 
-  return router;
+function addClosing(router: Router, admit: ChangeAsOperator): void {
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/close'], {
+    async post(request, response) {
+      const run = await admit(request);
+      const account = requireGuid(request, 'unknown-account');
+      const { dry_run: isDry } = readClosing(await readJson(request, response));
+      response.json(await run((postgres) => closeAccount(postgres, { account, isDry })));
+    },
+  });
+
+  addPath<GuidParams>(router, ['/v1/admin/accounts/:guid/open'], {
+    async post(request, response) {
+      const run = await admit(request);
+      const account = requireGuid(request, 'unknown-account');
+      await readNothing(request, response);
+      response.json(await run((postgres) => openAccount(postgres, account)));
+    },
+  });
 }
 
 function requireGuid({ params: { guid } }: Request<GuidParams>, kind: 'unknown-account' | 'unknown-token'): string {
