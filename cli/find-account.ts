@@ -5,7 +5,7 @@ const MOST_NAMED = 10;
 
 /** Ignores case; exact names come first. */
 const CALLED = `
-  select guid, interface, name, features from waybell.accounts
+  select guid, interface, name, features, closed_at from waybell.accounts
   where starts_with(guid::text, lower($1)) or starts_with(lower(name), lower($1))
   order by lower($1) in (guid::text, lower(name)) desc nulls last, name, guid limit ${MOST_NAMED + 1}`;
 

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { createAccount, listAccounts, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
+import { closeAccount, openAccount, type AccountClosing } from '@waybell/subscription-api/close-account';
 import { accountCalled } from '../account-called.ts';
+import { findAccountCalled } from '../find-account.ts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
 import { collected } from '../collected.ts';
@@ -10,10 +12,12 @@ const WHERE = '\nDATABASE_URL names the database; without it, the running stack 
 
 export function accountCommand(): Command {
   return new Command('account')
-    .description('create, list and name accounts, and switch their features on and off')
+    .description('create, list, name and close accounts, and switch their features on and off')
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(updateCommand())
+    .addCommand(closeCommand())
+    .addCommand(openCommand())
     .addHelpText('after', '\nExample:\n  ./waybell account create --interface carrier\n');
 }
 
@@ -47,6 +51,57 @@ function updateCommand(): Command {
     .option('--remove-feature <feature>', 'subscriptions stay; nothing is sent while it is off', collected)
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell account update --guid $ACCOUNT --add-feature servicepay\n`)
     .action(update);
+}
+
+function closeCommand(): Command {
+  return new Command('close')
+    .description('end all that is of an account, and let nothing new begin for it; without --yes, say what would end')
+    .argument('<account>', 'its guid, its name, or the beginning of either')
+    .option('--yes', 'really close it')
+    .addHelpText(
+      'after',
+      '\nSubscriptions and listeners end, and what waits for them is dropped (closed); access tokens, links and sign-ins to the console' +
+        '\nhold no more; credentials and signing secrets are deleted. Nothing goes out after it but requests under way. The delivery log' +
+        `\nstays for as long as it is kept, the audit log too.\n${WHERE}\n\nExample:\n  ./waybell account close acme --yes\n`,
+    )
+    .action(close);
+}
+
+function openCommand(): Command {
+  return new Command('open')
+    .description('open a closed account again; what ended with it stays ended')
+    .argument('<account>', 'its guid, its name, or the beginning of either')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell account open acme\n`)
+    .action(open);
+}
+
+async function close(called: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  const { account: before, closing } = await withDatabase(process.env, async (postgres) => {
+    const account = await findAccountCalled(postgres, called);
+    await postgres.query('begin');
+    const ended = await closeAccount(postgres, { account: account.guid, isDry: !yes });
+    await postgres.query('commit');
+    return { account, closing: ended };
+  });
+  print(...endsOf(closing));
+  const name = described(before);
+  if (before.closed_at !== null) report(`${name} is closed since ${before.closed_at.toISOString()}`);
+  else if (yes) report(`closed ${name}`);
+  else throw new Error(`nothing was ended of ${name}: add --yes to close it`);
+}
+
+async function open(called: string): Promise<void> {
+  const account = await withDatabase(process.env, async (postgres) =>
+    openAccount(postgres, (await findAccountCalled(postgres, called)).guid),
+  );
+  report(`${described(account)} is open`);
+}
+
+/** A line for each kind of what ends. */
+function endsOf(closing: AccountClosing): string[] {
+  return Object.entries(closing).flatMap(([kind, count]) =>
+    typeof count === 'number' ? [`${kind.replace('_', ' ')}  ${count}`] : [],
+  );
 }
 
 async function create(options: { interface: string; guid?: string; name?: string; feature?: string[] }): Promise<void> {
@@ -85,6 +140,7 @@ function described({ guid, interface: interfaceName, name, features }: AccountSu
   return `${interfaceName} ${accountCalled(guid, () => name ?? undefined)} (features: ${features.join(', ') || 'none'})`;
 }
 
-function summarized({ guid, interface: interfaceName, name, features }: AccountSummary): string {
-  return [guid, interfaceName, features.join(',') || 'none', ...(name === null ? [] : [name])].join('  ');
+function summarized({ guid, interface: interfaceName, name, features, closed_at: closedAt }: AccountSummary): string {
+  const closed = closedAt === null ? [] : [`closed ${closedAt.toISOString()}`];
+  return [guid, interfaceName, features.join(',') || 'none', ...(name === null ? [] : [name]), ...closed].join('  ');
 }

@@ -4,6 +4,7 @@ import { createConsoleLink, LINK_SCOPES } from '@waybell/subscription-api/consol
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled } from '../account-called.ts';
+import { counted } from '../amounts.ts';
 import { addressOf } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { durationMs } from '../duration-option.ts';
@@ -112,8 +113,15 @@ async function list({ account }: { account: string }): Promise<void> {
 
 async function revoke(token: string): Promise<void> {
   const named = token === '-' ? (await text(process.stdin)).trim() : token;
-  await withDatabase(process.env, (postgres) => revokeToken(postgres, named));
+  const goingOn = await withDatabase(process.env, (postgres) => revokeToken(postgres, named));
   report('revoked the token');
+  if (goingOn === undefined) return;
+  const { account, client, subscriptions, ofAccount } = goingOn;
+  const goOn = ({ count, of }: { count: number; of: string }) =>
+    `it was the last one of ${of}: ${counted(count, 'subscription')} ${count === 1 ? 'goes' : 'go'} on`;
+  if (ofAccount > 0)
+    report(`${goOn({ count: ofAccount, of: 'the account' })}; to end all of it: ./waybell account close ${account}`);
+  else report(goOn({ count: subscriptions, of: `client ${client}` }));
 }
 
 function described(token: TokenSummary): string {

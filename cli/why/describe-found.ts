@@ -52,11 +52,12 @@ export function describeSubscription(entry: SubscriptionEntry, nameOf: NameOf): 
 
 /** An account and its subscriptions, current ones first, as lines for a terminal. */
 export function describeAccount(entry: AccountEntry, subscriptions: readonly SubscriptionEntry[]): string[] {
-  const { account, name, interface: interfaceName, features, createdAt } = entry;
+  const { account, name, interface: interfaceName, features, createdAt, closedAt } = entry;
+  const closed = closedAt === null ? '' : `, closed since ${timeOf(closedAt)}`;
   const current = subscriptions.filter(({ endedAt }) => endedAt === null);
   const ended = subscriptions.length - current.length;
   return [
-    `${accountCalled(account, () => name ?? undefined)}: ${interfaceName}, features: ${features.join(', ') || 'none'}, since ${timeOf(createdAt)}`,
+    `${accountCalled(account, () => name ?? undefined)}: ${interfaceName}, features: ${features.join(', ') || 'none'}, since ${timeOf(createdAt)}${closed}`,
     ...current.map(
       (each) =>
         `  ${each.action}, client ${each.client}: ${standingOf(each)}, to ${each.url} (subscription ${each.subscription})`,

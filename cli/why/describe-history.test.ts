@@ -237,6 +237,7 @@ const REASONS: Record<ReasonKind | 'cause', Record<string, [meaning: string, rem
   dropped: {
     unsubscribed: ['had been ended', 'Subscribe again;'],
     gone: ['had answered 410', 'with a URL that exists'],
+    closed: ['had been closed', 'opens it again'],
     deactivated: ['had been switched off', 'switch the subscription on'],
     feature_off: ['feature that the action needs', 'Have the feature switched on'],
     forgotten: ['An operator deleted', 'nothing left to send'],
@@ -357,6 +358,7 @@ describe('a subscription and its account', () => {
     name: 'acme',
     features: ['insurance', 'escalation'],
     createdAt: NINE,
+    closedAt: null,
   };
 
   test.each<[string, Partial<SubscriptionEntry>]>([
@@ -375,6 +377,10 @@ describe('a subscription and its account', () => {
         ? `  order.created, client c: ${stands}, to https://a.test/ (subscription s)`
         : '  no subscription',
     );
+  });
+
+  test('say of an account since when it is closed', () => {
+    expect(describeAccount({ ...account, closedAt: NINE }, [])[0]).toMatch(/, closed since 2026-11-20 09:00:00\.000$/);
   });
 
   test('say what happened to it, in order, and when it last succeeded', () => {

@@ -20,7 +20,7 @@ export const noticeProperties = {
   subscription_guid: { ...known('Null where `action` is.'), format: 'uuid' },
   callback_url: known('Without its query.'),
   reason: known(
-    'Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait.',
+    'Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed`, `gone`, or `closed` with its account; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait.',
   ),
   since: momentOrNull(
     'Of `switched_off` and `held` when it began to fail; of `switched_on` when it had gone off; of `delivery.exhausted` when the first of those told failed; of `endpoint.waiting` since when the first waits.',

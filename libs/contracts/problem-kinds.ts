@@ -34,6 +34,7 @@ export const problemKinds = {
   'already-listening': [409, 'There is such a listener already'],
   'too-many-credentials': [409, 'There are credentials for as many hosts as there may be'],
   'account-exists': [409, 'There is such an account already'],
+  'account-closed': [409, 'The account is closed'],
   'several-rejected': [409, 'Several rejected messages are called so'],
   'not-an-event': [409, 'What was rejected is not an event'],
   'rejected-taken': [409, 'Another has the rejected messages in hand'],

@@ -112,6 +112,11 @@ export const dropReasons = {
     meaning: 'The subscription had ended when the attempt was due, because its receiver had answered 410 (Gone).',
     remedy: 'Subscribe again with a URL that exists; then replay what was dropped, or resend a single delivery.',
   },
+  closed: {
+    meaning: 'The account had been closed when the attempt was due.',
+    remedy:
+      'Nothing is wrong where the account was to end. Where not, the operator opens it again; then subscribe again.',
+  },
   deactivated: {
     meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
     remedy: 'Fix the receiver, switch the subscription on, and replay what was dropped.',

@@ -1,7 +1,7 @@
 import type { Queryable } from './postgres.ts';
 
 /** Number of the last migration that the services of this version need. */
-export const SCHEMA_VERSION = 39;
+export const SCHEMA_VERSION = 40;
 
 /** Readiness report of a process whose tables are of an earlier version. */
 export const MIGRATIONS = 'migrations (run `waybell migrate`)';

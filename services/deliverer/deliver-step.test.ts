@@ -250,6 +250,7 @@ describe('a delivery that ends without an attempt', () => {
   test.each<[Partial<DeliveryTarget>, Partial<Delivery>, string]>([
     [{ state: 'ended' }, {}, 'dropped unsubscribed'],
     [{ state: 'ended', isGone: true }, {}, 'dropped gone'],
+    [{ state: 'ended', isClosed: true }, {}, 'dropped closed'],
     [{ state: 'deactivated' }, {}, 'dropped deactivated'],
     [{ isFeatureOn: false }, {}, 'dropped feature_off'],
     [{}, forgotten, 'dropped forgotten'],

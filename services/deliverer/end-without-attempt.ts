@@ -27,7 +27,8 @@ export function tooOldAt(createdAt: number, maxAgeMs: number): number {
 
 /** Returns why nothing is sent to a target any more; undefined for an active one, and for a test of one that is switched off. */
 export function dropReason(target: DeliveryTarget | undefined, byHand?: Delivery['byHand']): DropReason | undefined {
-  if (target === undefined || target.state === 'ended') return target?.isGone ? 'gone' : 'unsubscribed';
+  if (target === undefined || target.state === 'ended')
+    return target?.isGone ? 'gone' : target?.isClosed ? 'closed' : 'unsubscribed';
   if (target.state === 'deactivated' && byHand?.why !== 'test') return 'deactivated';
   return target.isFeatureOn ? undefined : 'feature_off';
 }

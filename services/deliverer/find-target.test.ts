@@ -5,6 +5,7 @@ import { TARGET } from './testing/waiting.ts';
 const target: Required<DeliveryTarget> = {
   ...TARGET,
   isGone: true,
+  isClosed: true,
   held: { why: 'paused', until: 1 },
   signingSecrets: ['one', 'two'],
   credentials: { guid: 'one', headers: {}, secrets: [] },

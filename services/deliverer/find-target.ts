@@ -8,6 +8,8 @@ export type DeliveryTarget = {
   state: 'active' | 'deactivated' | 'ended';
   /** Present if it ended for an answer of 410. */
   isGone?: true;
+  /** Present if it ended with its account. */
+  isClosed?: true;
   isFeatureOn: boolean;
   /** State at the look-up: a pause may be over since. */
   held?: Hold;
@@ -133,6 +135,7 @@ export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTar
   return (
     one.state === other.state &&
     one.isGone === other.isGone &&
+    one.isClosed === other.isClosed &&
     one.held?.why === other.held?.why &&
     one.held?.until === other.held?.until &&
     one.isFeatureOn === other.isFeatureOn &&
@@ -161,6 +164,7 @@ function targetOf(row: TargetRow, { keyRing, credentials: opened }: Opening): De
     signingSecrets: NO_SECRETS,
   };
   if (row.ended_reason === 'gone') target.isGone = true;
+  if (row.ended_reason === 'closed') target.isClosed = true;
   if (row.held !== null) target.held = { why: row.held, ...(row.held_until !== null && { until: row.held_until }) };
   try {
     const { verification_token_sealed: sealed, verification_token_key_id: keyId } = row;

@@ -6,11 +6,17 @@ import { isGuid } from '@waybell/events/guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 
-export type AccountSummary = { guid: string; interface: Interface; name: string | null; features: Feature[] };
+export type AccountSummary = {
+  guid: string;
+  interface: Interface;
+  name: string | null;
+  features: Feature[];
+  closed_at: Date | null;
+};
 
 export const ACCOUNTS_PER_PAGE = 1_000;
 
-const COLUMNS = 'guid, interface, name, features';
+const COLUMNS = 'guid, interface, name, features, closed_at';
 const NIL_GUID = '00000000-0000-0000-0000-000000000000';
 const INTERFACES: readonly string[] = ['shipper', 'carrier'] satisfies Interface[];
 const FEATURES: readonly string[] = [...new Set(actions.flatMap(({ feature }) => feature ?? []))].toSorted();
@@ -33,7 +39,8 @@ export async function createAccount(
     [guid, interfaceName, readName(account.name), readFeatures(account.features ?? [])],
   );
   if (rows[0] === undefined) {
-    throw new Refusal(`account ${guid} exists already: update it, or choose another guid`, 'account-exists');
+    const hint = 'update it, open it again if it is closed, or choose another guid';
+    throw new Refusal(`account ${guid} exists already: ${hint}`, 'account-exists');
   }
   return rows[0];
 }
@@ -88,6 +95,15 @@ export async function updateAccount(
   if (rows[0] === undefined) throw unknownAccount(guid);
   return rows[0];
 }
+
+/** Throws Refusal where the account is closed, or there is none. */
+export async function requireOpenAccount(postgres: Queryable, account: string): Promise<void> {
+  const { guid, closed_at: closedAt } = await findAccount(postgres, account);
+  if (closedAt !== null) throw closedAccount(guid);
+}
+
+export const closedAccount = (guid: string): Refusal =>
+  new Refusal(`account ${guid} is closed: "./waybell account open ${guid}" opens it again`, 'account-closed');
 
 export function readInterface(text: string): string {
   if (!INTERFACES.includes(text)) {

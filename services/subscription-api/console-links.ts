@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { readGuid, unknownAccount } from './accounts.ts';
+import { readGuid, requireOpenAccount, unknownAccount } from './accounts.ts';
 import { SET_ACTOR, type CallerOrigin } from './actor.ts';
 import type { Database } from './database.ts';
 import { Refusal } from './refusal.ts';
@@ -64,6 +64,7 @@ export async function createConsoleLink(postgres: Queryable, link: NewConsoleLin
   const code = LINK_PREFIX + randomBytes(32).toString('base64url');
   for (const lifeMs of [expiresInMs, tokenExpiresInMs]) requireShort(lifeMs);
   const clientId = readClientName(link.clientId ?? 'default');
+  await requireOpenAccount(postgres, accountGuid);
   const values = [guid, hashCode(code), accountGuid, clientId, [...new Set(scopes)], expiresInMs, tokenExpiresInMs];
   const made = (await postgres.query<{ expires_at: Date }>(MAKE, values)).rows[0];
   if (made === undefined) throw unknownAccount(accountGuid);

@@ -174,6 +174,7 @@ describe('functions that act as the owner of the tables', () => {
       'note_host',
       'notice_held',
       'notice_subscription',
+      'require_open_account',
       'switch_off',
       'tell_ending_certificates',
       'tell_exhausted',

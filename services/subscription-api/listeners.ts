@@ -5,7 +5,7 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
-import { ENDED, subscribeIn, type ChangingClient } from './subscriptions.ts';
+import { ENDED, LOCK_ACCOUNT, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
 /** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */
 export type Listener = { guid: string; interface: Interface; accountGuid: string; clientId: string; isEnded: boolean };
@@ -73,6 +73,7 @@ export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOpt
       database.change(client.actor, async (postgres) => {
         const { accountGuid, clientId } = client;
         const which = [accountGuid, clientId];
+        await postgres.query(LOCK_ACCOUNT, [accountGuid]);
         await postgres.query(endWhere(`${IS_SILENT} and (account_guid, client_id) = ($1, $2)`), which);
         const { rows } = await postgres.query<{ all: number; own: number }>(COUNT, [accountGuid, ownerOf(clientId)]);
         if ((rows[0]?.own ?? 0) >= limits.listenersPerClient) return 'too many of it';

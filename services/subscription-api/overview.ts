@@ -13,6 +13,9 @@ export type RunningService = {
   lastStartedAt: number | null;
   /** When one of its processes last asked Postgres something; null also where this user may not see that. */
   seenAt: number | null;
+  /** Number of its processes that ask nothing any more, and since when the first of them does not. */
+  silent: number;
+  silentSince: number | null;
 };
 
 const SERVICES: readonly RunningService['service'][] = [
@@ -24,21 +27,28 @@ const SERVICES: readonly RunningService['service'][] = [
   'subscription-api',
 ];
 
-/** Each process has a connection at any time, as it compares clocks every five seconds. */
+/** Each process has a connection at any time, as it compares clocks every five seconds: one that does not for three times as long hangs. */
+const SILENT_AFTER_MS = 15_000;
+const IS_SILENT = `seen < clock_timestamp() - $2 * interval '1 millisecond'`;
 const RUNNING = `
-  select wanted.service, count(distinct process)::int as processes, min(started) as "startedAt",
-    max(started) as "lastStartedAt", ${ms('max(seen)')} as "seenAt"
+  select wanted.service, count(process)::int as processes, min(started) as "startedAt",
+    max(started) as "lastStartedAt", ${ms('max(seen)')} as "seenAt",
+    count(*) filter (where ${IS_SILENT})::int as silent, ${ms(`min(seen) filter (where ${IS_SILENT})`)} as "silentSince"
   from unnest($1::text[]) with ordinality as wanted (service, place)
   left join (
     select application_name as process, substring(split_part(application_name, ' ', 1) from 9) as service,
-      split_part(application_name, ' ', 3) collate "C" as started, state_change as seen
+      split_part(application_name, ' ', 3) collate "C" as started, max(state_change) as seen
     from pg_stat_activity where datname = current_database() and application_name ~ '${APPLICATION_NAME}'
+    group by application_name
   ) running using (service)
   group by wanted.service, place order by place`;
 
 /** Finds which services run, from their connections to Postgres. */
-export async function runningServices(postgres: Queryable): Promise<RunningService[]> {
-  const { rows } = await postgres.query<RunningRow>(RUNNING, [SERVICES]);
+export async function runningServices(
+  postgres: Queryable,
+  silentAfterMs: number = SILENT_AFTER_MS,
+): Promise<RunningService[]> {
+  const { rows } = await postgres.query<RunningRow>(RUNNING, [SERVICES, silentAfterMs]);
   return rows.map((row) => ({ ...row, startedAt: timeIn(row.startedAt), lastStartedAt: timeIn(row.lastStartedAt) }));
 }
 

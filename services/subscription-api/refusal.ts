@@ -5,6 +5,7 @@ export type RefusalReason =
   | 'unknown-client'
   | 'unknown-token'
   | 'account-exists'
+  | 'account-closed'
   | 'not-subscribed'
   | 'not-stopped';
 
@@ -18,3 +19,7 @@ export class Refusal extends Error {
     this.reason = reason;
   }
 }
+
+/** The error of a change that came while the account was closed, by the trigger that refuses it. */
+export const isOfClosedAccount = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'WB001';

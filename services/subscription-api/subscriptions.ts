@@ -22,7 +22,11 @@ export type SubscriptionRequest = { action: string; callbackUrl: string; auditFi
 /** Members that are left out stay as they are; only `isActive` switches on what is off. */
 export type SubscriptionChange = Partial<Omit<SubscriptionRequest, 'action'>> & { isActive: boolean };
 
-export type ShownSubscription = Subscription & { stop: Stop | null; missed: NotedMissed | null };
+export type ShownSubscription = Subscription & {
+  stop: Stop | null;
+  /** `count`: how many it lacks, where they were counted. */
+  missed: (NotedMissed & { count?: number }) | null;
+};
 
 export type PutResult = { result: 'created' | 'changed' | 'unchanged'; subscription: ShownSubscription };
 
@@ -102,6 +106,8 @@ const PUT = `${INSERT} do update set
 const OF_ACTIONS = 'and s.action = any ($4)';
 /** Takes the lock of an insert and a stop before rows are locked: no other subscription of the client is made meanwhile. */
 const LOCK_CLIENT = 'select waybell.lock_stops($1, $2)';
+/** Before rows of its account are locked that a closing of it locks after it. */
+export const LOCK_ACCOUNT = 'select from waybell.accounts where guid = $1 for key share';
 /** In the order of the deactivator. */
 const LOCK_CURRENT = `select from waybell.subscriptions s where ${OF_CLIENT} ${OF_ACTIONS} order by s.guid for no key update`;
 
@@ -158,6 +164,7 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
       const rows = wanted.map((each) => rowOf(each, keyRing));
       const made = new Set<string>(rows.map(({ guid }) => guid));
       return database.change(client.actor, async (postgres) => {
+        await postgres.query(LOCK_ACCOUNT, [client.accountGuid]);
         await postgres.query(LOCK_CLIENT, [client.accountGuid, client.clientId]);
         const whose = [...valuesOf(client), rows.map(({ action }) => action)];
         await postgres.query(LOCK_CURRENT, whose);

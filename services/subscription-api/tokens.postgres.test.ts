@@ -1,6 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listenerClient } from '@waybell/delivery-log/listener-client';
+import { inTransaction, type Queryable } from '@waybell/runtime/postgres';
+import { until } from '@waybell/runtime/testing/until';
 import { createAccount, updateAccount } from './accounts.ts';
+import { closeAccount, openAccount } from './close-account.ts';
+import { isOfClosedAccount } from './refusal.ts';
+import { SET_ACTOR } from './actor.ts';
+import { createConsoleLink } from './console-links.ts';
+import { subscribeIn } from './subscriptions.ts';
+import { keyRing } from './testing/api.ts';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 import { createToken, listTokens, revokeToken } from './tokens.ts';
 
@@ -23,6 +32,7 @@ describe('createAccount', () => {
       interface: 'carrier',
       name: null,
       features: [],
+      closed_at: null,
     });
     const made = await createAccount(store.postgres, { interface: 'shipper', features: ['servicepay', 'insurance'] });
     expect(made).toMatchObject({ interface: 'shipper', features: ['insurance', 'servicepay'] });
@@ -106,8 +116,155 @@ describe('revokeToken', () => {
     expect([again?.revoked_at, other?.revoked_at]).toEqual([one?.revoked_at, expect.any(Date)]);
   });
 
+  test('says what goes on once the last of a client, or of an account, has ended', async () => {
+    const { account, client, token } = await aSubscriber();
+    const more = await createToken(store.postgres, { accountGuid: account });
+    expect(await revokeToken(store.postgres, more)).toBeUndefined();
+    await createToken(store.postgres, { accountGuid: account, clientId: 'gone', expiresInMs: 1 });
+    const other = await createToken(store.postgres, { accountGuid: account, clientId: 'other' });
+    const goingOn = { account, client: 'default', subscriptions: 2 };
+    expect(await revokeToken(store.postgres, token)).toEqual({ ...goingOn, ofAccount: 0 });
+    expect(await revokeToken(store.postgres, other)).toEqual({
+      account,
+      client: 'other',
+      subscriptions: 0,
+      ofAccount: 2,
+    });
+    expect(await revokeToken(store.postgres, token)).toEqual({ ...goingOn, ofAccount: 2 });
+    await inTransaction(store.postgres, (postgres) => client.end(postgres));
+    expect(await revokeToken(store.postgres, token)).toBeUndefined();
+  });
+
   test('refuses a token that does not exist', async () => {
     await expect(revokeToken(store.postgres, 'wbl_x')).rejects.toThrow('no such token');
     await expect(revokeToken(store.postgres, randomUUID())).rejects.toThrow('no such token');
+  });
+});
+
+const ACTIONS = ['order.created', 'order.cancelled'];
+
+/** A client of a new account with two subscriptions, a listener with one, credentials, a secret, a link and a token. */
+async function aSubscriber() {
+  const { guid: account } = await createAccount(store.postgres, { interface: 'carrier' });
+  const client = { interface: 'carrier', accountGuid: account, clientId: 'default' } as const;
+  const subscribe = (postgres: Queryable, action: string, clientId = 'default') =>
+    subscribeIn(
+      postgres,
+      { ...client, clientId },
+      { action, callbackUrl: 'https://a.test/', auditFieldSet: null },
+      keyRing,
+    );
+  for (const action of ACTIONS) await subscribe(store.postgres, action);
+  const listener = listenerClient('default', 'laptop');
+  await subscribe(store.postgres, 'order.created', listener);
+  await store.postgres.query(
+    `insert into waybell.listeners (guid, interface, account_guid, client_id, alive_until) values ($1, 'carrier', $2, $3, now())`,
+    [randomUUID(), account, listener],
+  );
+  await store.postgres.query(
+    `insert into waybell.credentials (guid, account_guid, client_id, host, kinds, shown, sealed, key_id)
+     values ($1, $2, 'default', 'a.test', '{}', '{}', '', 'test')`,
+    [randomUUID(), account],
+  );
+  await createConsoleLink(store.postgres, { accountGuid: account });
+  const token = await createToken(store.postgres, { accountGuid: account });
+  const end = (postgres: Queryable) => closeAccount(postgres, { account, isDry: false });
+  return { account, token, client: { subscribe, end } };
+}
+
+/** How much of an account goes on. */
+async function left(account: string) {
+  const { rows } = await store.postgres.query(
+    `select (select count(*)::int from waybell.subscriptions where account_guid = $1 and ended_at is null) as subscriptions,
+       (select count(*)::int from waybell.listeners where account_guid = $1 and ended_at is null) as listeners,
+       (select count(*)::int from waybell.access_tokens where account_guid = $1 and revoked_at is null) as tokens,
+       (select count(*)::int from waybell.credentials where account_guid = $1) as credentials,
+       (select count(*)::int from waybell.signing_secrets where account_guid = $1) as secrets`,
+    [account],
+  );
+  return rows[0];
+}
+
+describe('closeAccount', () => {
+  const nothing = { subscriptions: 0, listeners: 0, tokens: 0, credentials: 0, secrets: 0 };
+  const close = (account: string, isDry = false) =>
+    inTransaction(store.postgres, (postgres) => closeAccount(postgres, { account, isDry }));
+
+  test('says what would end, ends all of it, once, and lets nothing new begin until it is open again', async () => {
+    const { account, client } = await aSubscriber();
+    const ends = { subscriptions: 2, waiting: 0, tokens: 1, console_links: 1, credentials: 1, listeners: 1 };
+    expect(await close(account, true)).toMatchObject({ ...ends, signing_secrets: 2, account: { closed_at: null } });
+    expect(await left(account)).toMatchObject({ subscriptions: 3, tokens: 2 });
+    const closed = await close(account);
+    expect(closed).toMatchObject({ ...ends, account: { closed_at: expect.any(Date) } });
+    expect(await left(account)).toEqual(nothing);
+    const { rows } = await store.postgres.query(
+      'select distinct ended_reason, is_active from waybell.subscriptions where account_guid = $1',
+      [account],
+    );
+    expect(rows).toEqual([{ ended_reason: 'closed', is_active: false }]);
+    const again = await close(account);
+    expect(again).toMatchObject({ subscriptions: 0, tokens: 0, account: closed.account });
+
+    for (const make of [
+      () => client.subscribe(store.postgres, 'order.created'),
+      () => createToken(store.postgres, { accountGuid: account }),
+      () => createConsoleLink(store.postgres, { accountGuid: account }),
+    ])
+      await expect(make()).rejects.toThrow(`account ${account} is closed`);
+    expect(await openAccount(store.postgres, account)).toMatchObject({ closed_at: null });
+    await openAccount(store.postgres, account);
+    expect(await left(account)).toEqual(nothing);
+    await client.subscribe(store.postgres, 'order.created');
+    await createToken(store.postgres, { accountGuid: account });
+    expect(await left(account)).toMatchObject({ subscriptions: 1, tokens: 1 });
+  });
+
+  test('leaves nothing that was subscribed at the same time', async () => {
+    const { account, client } = await aSubscriber();
+    const wanted = Array.from({ length: 24 }, (_, place) => `action ${place % 8}`);
+    const subscribing = wanted.map(
+      (action, place) => () =>
+        inTransaction(store.postgres, (postgres) => client.subscribe(postgres, action, `client ${place}`)),
+    );
+    const all = [...subscribing.slice(0, 12), () => close(account), ...subscribing.slice(12)];
+    const ended = await Promise.allSettled(all.map((work) => work()));
+    const refused = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused.filter((error) => !isOfClosedAccount(error))).toEqual([]);
+    expect(await left(account)).toEqual(nothing);
+  });
+
+  test('waits for a subscribing that is under way, and ends it', async () => {
+    const { account, client } = await aSubscriber();
+    const closing = await inTransaction(store.postgres, async (postgres) => {
+      await client.subscribe(postgres, 'order.updated');
+      const waits = close(account);
+      await until('it waits', async () => {
+        const blocked = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%for update' and datname = $1`;
+        return (await store.postgres.query(blocked, [store.name])).rowCount === 1;
+      });
+      return { waits };
+    });
+    expect(await closing.waits).toMatchObject({ subscriptions: 3 });
+    expect(await left(account)).toEqual(nothing);
+  });
+
+  test('is in the audit log, with what it ended and who did it, for good', async () => {
+    const { account, client } = await aSubscriber();
+    await inTransaction(store.postgres, async (postgres) => {
+      await postgres.query(SET_ACTOR, [JSON.stringify({ who: 'token x', origin: 'o', requestId: null })]);
+      await client.end(postgres);
+    });
+    const { rows } = await store.postgres.query(
+      `select what, count(*)::int from waybell.audit_log where account_guid = $1 and who = 'token x' group by what order by what`,
+      [account],
+    );
+    expect(rows).toEqual([
+      { what: 'account.changed', count: 1 },
+      { what: 'credentials.deleted', count: 1 },
+      { what: 'signing-secret.deleted', count: 2 },
+      { what: 'subscription.changed', count: 3 },
+      { what: 'token.changed', count: 2 },
+    ]);
   });
 });

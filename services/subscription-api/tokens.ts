@@ -1,7 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
-import pg from 'pg';
-import { findAccount, readGuid, unknownAccount } from './accounts.ts';
+import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 
@@ -30,7 +29,6 @@ export const TOKEN_PREFIX = 'wbl_';
 
 // RFC 3339 has no way to write a later year.
 const LAST_EXPIRY = new Date('9999-12-31T00:00:00Z');
-const FOREIGN_KEY_VIOLATION = '23503';
 
 /**
  * Makes an access token of a client of the account and returns it, this once: only its SHA-256 is kept. Without
@@ -51,32 +49,48 @@ export async function createToken(
   const clientId = readClientName(token.clientId ?? 'default');
   const scopes = readScopes(token.scopes ?? DEFAULT_SCOPES);
   const values = [token.guid ?? randomUUID(), hashToken(secret), accountGuid, clientId, scopes, expiry(token)];
-  try {
-    await postgres.query(
-      `insert into waybell.access_tokens (guid, hash, account_guid, client_id, scopes, expires_at)
-       values ($1, $2, $3, $4, $5, $6)`,
-      values,
-    );
-  } catch (error) {
-    const isUnknown = error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION;
-    throw isUnknown ? unknownAccount(accountGuid) : error;
-  }
+  await requireOpenAccount(postgres, accountGuid);
+  await postgres.query(
+    `insert into waybell.access_tokens (guid, hash, account_guid, client_id, scopes, expires_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    values,
+  );
   return secret;
 }
 
 /** Known to nobody, until its hash is stored. */
 export const newToken = (): string => TOKEN_PREFIX + randomBytes(32).toString('base64url');
 
-/** Ends a token, named by itself or by its guid, at once. Revoking twice is fine. Throws Refusal where there is none. */
-export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Promise<void> {
+/** Subscriptions that nobody has an access token for any more, and that go on. JWTs are not known. */
+export type GoingOn = { account: string; client: string; subscriptions: number; ofAccount: number };
+
+/** Counts none of the account while it has another token. */
+const GOING_ON = `
+  select $1::uuid as account, $2::text as client, count(*) filter (where s.client_id = $2)::int as subscriptions,
+    case when exists (select from waybell.access_tokens where account_guid = $1 and revoked_at is null
+      and link_made_by is null and (expires_at is null or expires_at > now())) then 0 else count(*)::int end as "ofAccount"
+  from waybell.subscriptions s
+  where s.account_guid = $1 and s.ended_at is null and not waybell.is_listener(s.client_id)
+    and not exists (select from waybell.access_tokens t where t.account_guid = $1 and t.client_id = $2 and t.revoked_at is null
+      and t.link_made_by is null and (t.expires_at is null or t.expires_at > now()))`;
+
+/**
+ * Ends a token, named by itself or by its guid, at once. Revoking twice is fine. Returns what goes on although it was the last of its
+ * client; undefined where nothing does. Throws Refusal where there is none.
+ */
+export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Promise<GoingOn | undefined> {
   const isByGuid = isGuid(tokenOrGuid);
-  const { rowCount } = await postgres.query(
-    `update waybell.access_tokens set revoked_at = coalesce(revoked_at, now()) where ${isByGuid ? 'guid' : 'hash'} = $1`,
+  const { rows: revoked } = await postgres.query<{ account_guid: string; client_id: string }>(
+    `update waybell.access_tokens set revoked_at = coalesce(revoked_at, now()) where ${isByGuid ? 'guid' : 'hash'} = $1
+     returning account_guid, client_id`,
     [isByGuid ? tokenOrGuid.toLowerCase() : hashToken(tokenOrGuid)],
   );
-  if (rowCount === 0) {
+  const [token] = revoked;
+  if (token === undefined) {
     throw new Refusal('there is no such token: give the token itself or its guid', 'unknown-token');
   }
+  const { rows } = await postgres.query<GoingOn>(GOING_ON, [token.account_guid, token.client_id]);
+  return rows.find(({ subscriptions, ofAccount }) => subscriptions + ofAccount > 0);
 }
 
 /** The account's tokens, oldest first, without those of links that have ended; how the guid of a lost one is found. Throws Refusal where there is no account. */

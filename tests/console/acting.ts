@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { untilStatus } from './furnished.ts';
-import { to } from './places.ts';
+import { choose, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, operatorToken, subscribed } from './stand.ts';
+import { anAccount, operatorToken, receiver, subscribed } from './stand.ts';
+import { switchedOff } from './switched-off.ts';
 import { untilGone } from './page-checks.ts';
 
 export function acting(): void {
@@ -23,6 +24,29 @@ export function acting(): void {
       await page.getByRole('navigation').getByRole('link', { name: 'Audit log' }).waitFor();
       await page.goBack();
       await page.getByText('Acting for').waitFor();
+    });
+
+    test('and switches on, replays, pauses and subscribes for it, as it would itself', async () => {
+      const client = await anAccount('carrier');
+      const { path, subscription, given, missed } = await switchedOff(client, 'order.created');
+      receiver.answer(path, 200);
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, `/clients/${client.account}/default/subscriptions`);
+      const created = rowOf(page, 'order.created');
+      await created.getByRole('button', { name: 'Switch on' }).click();
+      await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
+      await dialog(page).getByText('2 of 2 replayed · All delivered').waitFor();
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+      for (const event of [given, missed]) await untilStatus(client, messageGuid(event, subscription), 'delivered');
+      await choose(page, 'order.created', 'Pause');
+      await dialog(page).getByRole('button', { name: 'Pause' }).click();
+      await created.getByText('deliveries wait').waitFor();
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+      await dialog(page).getByLabel('Search actions').fill('order.updated');
+      await dialog(page).getByRole('checkbox', { name: 'order.updated' }).check();
+      await dialog(page).getByLabel('URL', { exact: true }).fill(receiver.url(path));
+      await dialog(page).getByRole('button', { name: 'Subscribe' }).click();
+      await dialog(page).getByRole('listitem').filter({ hasText: 'order.updated' }).getByText('created').waitFor();
     });
 
     test('of a name that no address can have, and is shown the way to others', async () => {

@@ -53,7 +53,7 @@ export function changes(): void {
         await preview(count);
       }
       await switchTo(failing, false);
-      const refused = page.getByRole('alert').filter({ hasText: 'No subscription' });
+      const refused = page.getByRole('alert').filter({ hasText: 'Subscription switched off' });
       await button(page, `Replay ${all}`).click();
       await refused.waitFor();
       await button(page, 'Preview').click();
@@ -162,7 +162,7 @@ export function changes(): void {
       await article(ofFailing).waitFor();
       await to(page, `/deliveries/${ofOff}`);
       await article(ofOff).getByRole('button', { name: 'Resend' }).click();
-      await page.getByRole('alert').filter({ hasText: 'No subscription' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Subscription switched off' }).waitFor();
       await to(page, `/deliveries/${ofFailing}`);
       await article(ofFailing).waitFor();
       await untilGone(page.getByRole('alert'));
@@ -390,9 +390,9 @@ export function changes(): void {
         'the field is empty',
         async () => (await page.getByLabel('Account', { exact: true }).inputValue()) === '',
       );
-      await to(page, `/why/${off}`);
+      await to(page, `/why?text=${off}`);
       await page.getByRole('region', { name: `Subscription ${off}` }).waitFor();
-      await to(page, `/why/${randomUUID().slice(0, 8)}-nothing`);
+      await to(page, `/why?text=${randomUUID().slice(0, 8)}-nothing`);
       await page.getByText('Nothing found for').waitFor();
       await untilTrouble(/404/);
       await untilGone(page.getByRole('region', { name: `Subscription ${off}` }));

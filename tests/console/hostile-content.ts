@@ -185,7 +185,7 @@ export function hostileContent(): void {
       ['what is switched off', '/switched-off'],
       ['the audit log', '/audit?account=<account>'],
       ['deliveries of all accounts', '/deliveries?account=<account>'],
-      ['why', '/why/<order>'],
+      ['why', '/why?text=<order>'],
     ])('the name of an account is shown as text by %s', async (_name, address) => {
       const opened = await signedIn({ token: await operatorToken(), at: 'operator' });
       await to(opened.page, address.replace('<account>', carrier.account).replace('<order>', String(order)));

@@ -76,8 +76,8 @@ async function expectKept(secret: readonly string[], other: Furnished, reader: C
   const asked = [other.delivery, other.order, other.event, other.subscription, other.carrier.account];
   const foreign = [
     `/deliveries/${other.delivery}`,
-    ...asked.map((each) => `/timeline/${each}`),
-    ...asked.map((each) => `/find/${each}`),
+    ...asked.map((each) => `/timeline?key=${each}`),
+    ...asked.map((each) => `/find?text=${each}`),
     `/deliveries?guid=${other.delivery}`,
     `/deliveries?subscription=${other.subscription}`,
     `/deliveries?key=${other.event}`,

@@ -159,6 +159,7 @@ export function numbers(): void {
         await client.waitFor();
         expect(await cellsOf(client)).toMatchObject({ Subscriptions: '3', 'Switched off': '1' });
         const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');
+        await rows.first().waitFor();
         const standing = (await Promise.all((await rows.all()).map(cellsOf))).map(({ State }) => State);
         expect(standing).toEqual([
           expect.stringMatching(/^✕ switched off ■ stopped .* for a while$/),

@@ -60,7 +60,10 @@ export function operatorOverview(): void {
         await until('it is told', async () => {
           await page.getByRole('button', { name: 'Refresh' }).click();
           await untilLoaded(page);
-          return page.getByRole('list', { name: 'Needs a person' }).getByText('No location-tracker runs.').isVisible();
+          return page
+            .getByRole('list', { name: 'Needs a person' })
+            .getByText(/^No location-tracker runs/)
+            .isVisible();
         });
         await tracker.getByText('not running').waitFor();
       } finally {

@@ -94,7 +94,7 @@ export const operatorPlaces: Place[] = [
   [
     'why, of an order',
     async (page, known) => {
-      await to(page, `/why/${known.order}`);
+      await to(page, `/why?text=${known.order}`);
       await button(page, /given up/).click();
       await page.getByText(/^Attempt 4$/).waitFor();
     },
@@ -102,7 +102,7 @@ export const operatorPlaces: Place[] = [
   [
     'why, of a delivery',
     async (page, known) => {
-      await to(page, `/why/${known.delivery}`);
+      await to(page, `/why?text=${known.delivery}`);
       await page
         .getByText(/^Attempt 4$/)
         .first()
@@ -112,21 +112,21 @@ export const operatorPlaces: Place[] = [
   [
     'why, of a subscription',
     async (page, known) => {
-      await to(page, `/why/${known.subscription}`);
+      await to(page, `/why?text=${known.subscription}`);
       await page.getByText(known.path).first().waitFor();
     },
   ],
   [
     'why, of an account',
     async (page, known) => {
-      await to(page, `/why/${known.carrier.account}`);
+      await to(page, `/why?text=${known.carrier.account}`);
       await page.getByRole('table', { name: 'Clients' }).waitFor();
     },
   ],
   [
     'why, of several',
     async (page, known) => {
-      await to(page, `/why/${encodeURIComponent(known.name.slice(0, 8))}`);
+      await to(page, `/why?text=${encodeURIComponent(known.name.slice(0, 8))}`);
       await page
         .getByRole('heading', { name: /matches$|^Prairie Line Haulage$/ })
         .first()
@@ -136,7 +136,7 @@ export const operatorPlaces: Place[] = [
   [
     'why, of nothing',
     async (page, _known, { untilTrouble }) => {
-      await to(page, '/why/nothing-is-called-so');
+      await to(page, '/why?text=nothing-is-called-so');
       await page.getByText('Nothing found for').waitFor();
       await untilTrouble(/404/);
     },

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
+import { ask } from '../testing/told.ts';
 import { anExhausted, aRouted } from '../stores/log-stand.ts';
 import { namedCarrier } from './furnished.ts';
 import { openLog } from './log-of-stand.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { counting } from './steps.ts';
-import { operatorToken, receiver, stack, subscribed } from './stand.ts';
+import { anAccount, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_STEPS = 4;
@@ -35,13 +37,36 @@ export function operatorSearch(): void {
       for (const name of ['Twin Forks East', 'Twin Forks West'])
         await createAccount(stack.postgres, { interface: 'carrier', name });
       const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
-      await to(page, '/why/twin%20forks');
+      await to(page, '/why?text=twin%20forks');
       const matches = page.getByRole('table', { name: 'Matches' });
       await matches.getByRole('row').filter({ hasText: 'Twin Forks East' }).waitFor();
       await matches.getByRole('link', { name: 'Twin Forks West' }).click();
       await page.getByRole('heading', { name: 'Twin Forks West' }).waitFor();
       expect(page.url()).toContain('#/accounts/');
     });
+
+    test.each(['PO 12/2026-A', '..', 'x/../y', '100%', 'a+b', 'a#b', '%2F'])(
+      'finds order %s by its own number',
+      async (number) => {
+        const carrier = await anAccount('carrier');
+        await carrier.hear('order.created', { payload: { id: 1, number, status: 'new' } });
+        await until('the log has it', async () => {
+          const path = `/v1/timeline?${new URLSearchParams({ key: number }).toString()}`;
+          return (await ask<{ objects: unknown[] }>(carrier, path)).objects.length > 0;
+        });
+        const { page } = await signedIn({ token: carrier.token });
+        await page.getByRole('searchbox').first().fill(number);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: `Timeline of ${number}` }).waitFor();
+        await page.getByText('order.created').first().waitFor();
+        await page.reload();
+        await page.getByText('order.created').first().waitFor();
+        // A link of before.
+        await page.evaluate("location.hash = '#/timeline/4711'");
+        await page.getByRole('heading', { name: 'Timeline of 4711' }).waitFor();
+        expect(page.url()).toContain('#/timeline?key=4711');
+      },
+    );
 
     test('finds a subscription by the first digits of its guid and by its URL', async () => {
       const carrier = await namedCarrier('Short Guid Lines');
@@ -54,7 +79,7 @@ export function operatorSearch(): void {
           .getByRole('region', { name: `Subscription ${subscription}` })
           .getByText(path)
           .waitFor();
-        expect(page.url()).toContain(`#/why/${encodeURIComponent(text)}`);
+        expect(page.url()).toContain(`#/why?${new URLSearchParams({ text }).toString()}`);
         await to(page, '/');
         await page.getByRole('heading', { name: 'Overview' }).waitFor();
       }

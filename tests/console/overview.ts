@@ -3,10 +3,11 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
-import { aFurnishedCarrier } from './furnished.ts';
+import { hang } from '../testing/hang.ts';
+import { aFurnishedCarrier, untilStatus } from './furnished.ts';
 import { choose, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, receiver, subscribed } from './stand.ts';
+import { anAccount, receiver, stack, subscribed } from './stand.ts';
 import { switchedOff } from './switched-off.ts';
 import { untilGone, untilReads } from './page-checks.ts';
 
@@ -54,12 +55,55 @@ export function overview(): void {
       expect(await page.content()).not.toContain(other);
     });
 
-    test('says that nothing is wrong where nothing is', async () => {
+    test('tells what waits for a receiver that does not answer, in place of that all is well', async () => {
+      const shipper = await anAccount('shipper');
+      const hung = hang(receiver, `/${shipper.account}`);
+      await shipper.subscribe('order.paid', receiver.url(hung.path));
+      const { guid } = await shipper.hear('order.paid');
+      await until('it is asked and does not answer', () => hung.open() > 0);
+      await until('the log has it, made a minute ago', async () => {
+        const made = `update delivery_log.events set at = at - interval '1 minute' where event = $1`;
+        return ((await stack.postgres.query(made, [guid])).rowCount ?? 0) > 0;
+      });
+      const { page } = await signedIn({ token: shipper.token });
+      const row = rowOf(page, 'order.paid');
+      await row.getByText(/^1 waiting since /).waitFor();
+      await row.getByText(/^… waiting$/).waitFor();
+      await page
+        .getByRole('region', { name: 'Not delivered' })
+        .getByText(/^1 waiting since /)
+        .waitFor();
+      await untilGone(page.getByText(/got through|Nothing sent yet|none fails/));
+      await to(page, '/subscriptions');
+      await row.getByText(/^1 waiting since /).waitFor();
+      hung.answer(200);
+    });
+
+    test('does not say that nothing is wrong while it does not know', async () => {
       const carrier = await anAccount('carrier');
       await subscribed(carrier, 'order.created');
+      const { page, untilTrouble } = await signedIn({ token: carrier.token });
+      await page.route(/status=(waiting|retrying)/, (route) => route.abort());
+      await page.reload();
+      await untilTrouble(/status=waiting/);
+      await untilTrouble(/status=retrying/);
+      await page.getByRole('alert').getByText('No connection').first().waitFor();
+      await untilGone(page.getByText(/got through|Nothing sent yet|none fails/));
+      await to(page, '/subscriptions');
+      await rowOf(page, 'order.created').getByText('not known yet').waitFor();
+      await page.unroute(/status=(waiting|retrying)/);
+    });
+
+    test('says that nothing is wrong where nothing is', async () => {
+      const carrier = await anAccount('carrier');
+      const { subscription } = await subscribed(carrier, 'order.created');
       const { page } = await signedIn({ token: carrier.token });
       await page.getByText('Your subscription is active').waitFor();
-      await page.getByText('Everything got through.').waitFor();
+      await page.getByText('Nothing sent yet, or no longer kept.').waitFor();
+      const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      await untilStatus(carrier, messageGuid(guid, subscription), 'delivered');
+      await page.reload();
+      await page.getByText('Every delivery got through.').waitFor();
       await untilGone(page.getByRole('button', { name: /^Test, switch on/ }));
     });
 

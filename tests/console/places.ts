@@ -170,7 +170,7 @@ export const clientPlaces: Place[] = [
   [
     'a timeline, opened',
     async (page, known) => {
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await button(page, /given up/).click();
       await page.getByLabel('cURL command', { exact: true }).waitFor();
     },
@@ -178,7 +178,7 @@ export const clientPlaces: Place[] = [
   [
     'a timeline of nothing',
     async (page) => {
-      await to(page, '/timeline/nothing-is-called-so');
+      await to(page, '/timeline?key=nothing-is-called-so');
       await page.getByText('Nothing found').waitFor();
     },
   ],

@@ -5,11 +5,11 @@ import { furnish, type Furnished } from './furnished.ts';
 import { button, rowOf, to } from './places.ts';
 import { putCredentials } from './put-credentials.ts';
 import { signedIn } from './signed-in.ts';
-import { anAccount, stack } from './stand.ts';
+import { anAccount, operatorToken, stack } from './stand.ts';
 import { untilGone, untilReads } from './page-checks.ts';
 
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
-const isTimeline = ({ pathname }: URL) => pathname.startsWith('/v1/timeline/');
+const isTimeline = ({ pathname }: URL) => pathname === '/v1/timeline';
 
 /** The API's answer to too many requests. */
 const tooOften = {
@@ -48,6 +48,32 @@ export function states(): void {
       await untilTrouble(/401/);
     });
 
+    test('says of a service that stands still since when it does not answer, with what comes of it', async () => {
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      const service = stack.stack.service('deliverer');
+      const row = page.getByRole('table', { name: 'Services' }).getByRole('row').filter({ hasText: 'deliverer' });
+      const banner = page.getByRole('list', { name: 'Needs a person' });
+      const untilTold = (what: string, isTold: () => Promise<boolean>) =>
+        until(what, async () => {
+          await button(page, 'Refresh').click();
+          return isTold();
+        });
+      await service.signal('SIGSTOP');
+      try {
+        await untilTold('it is told', () => banner.getByText(/deliverer does not answer since/).isVisible());
+        await row.getByText('does not answer').waitFor();
+        await untilGone(row.getByText('running'));
+        await untilTold('the cause is told in place of its effect', () =>
+          banner.getByText(/deliverer does not answer since .*: its \d+ queues have no consumer/).isVisible(),
+        );
+        await untilGone(banner.getByText(/queues without a consumer/));
+      } finally {
+        await service.signal('SIGCONT');
+      }
+      await untilTold('it runs', () => page.getByText('Every service runs').isVisible());
+      await row.getByText('running').waitFor();
+    });
+
     test('says that it asked too often, and goes on by itself', async () => {
       const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
       let refused = 0;
@@ -55,7 +81,7 @@ export function states(): void {
         if ((refused += 1) <= 3) await route.fulfill(tooOften);
         else await route.fallback();
       });
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByText('Too many requests').waitFor();
       await page.getByText(/^Trying again in/).waitFor();
       await button(page, /given up/).waitFor();
@@ -66,7 +92,7 @@ export function states(): void {
     test('says that there is no answer, and goes on by itself once there is', async () => {
       const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
       await page.route(isAsked, async (route) => route.abort('connectionrefused'));
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByText('No connection').waitFor();
       await page.unroute(isAsked);
       await button(page, /given up/).waitFor();
@@ -97,7 +123,7 @@ export function states(): void {
       await page.getByText('No credentials yet.').waitFor();
       await to(page, '/live');
       await page.getByText('Nothing has happened yet.').waitFor();
-      await to(page, '/timeline/4711');
+      await to(page, '/timeline?key=4711');
       await page.getByText('Nothing found').waitFor();
     });
 
@@ -133,7 +159,7 @@ export function states(): void {
       await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).first().waitFor();
       await to(page, '/secrets');
       await button(page, 'Show').first().waitFor();
-      await to(page, `/timeline/${known.order}`);
+      await to(page, `/timeline?key=${known.order}`);
       await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).waitFor();
       await untilTrouble(/403/);
     });

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { Receiver } from '../testing/receiver.ts';
+import { runWaybell } from '../testing/run-waybell.ts';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
 import { button, dialog, rowOf, to } from './places.ts';
@@ -21,6 +22,37 @@ export function stops(): void {
       elsewhere = await Receiver.start([HOST]);
     });
     afterAll(async () => elsewhere?.[Symbol.asyncDispose]());
+
+    test('closes an account after a look at what ends: what waits is dropped, nothing goes out, and it can be opened', async () => {
+      const carrier = await anAccount('carrier');
+      const { path, subscription } = await subscribed(carrier, 'order.created');
+      await carrier.call('POST', `/v1/subscriptions/${subscription}/pause`);
+      const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const delivery = messageGuid(guid, subscription);
+      const waiting = 'select from waybell.deliverer_waiting where subscription = $1';
+      await until('it waits', async () => (await stack.postgres.query(waiting, [subscription])).rowCount === 1);
+      const { page } = await signedIn({ token: await operatorToken(), at: 'operator' });
+      await to(page, `/accounts/${carrier.account}`);
+      await button(page, 'Close account').click();
+      await dialog(page).getByText('Subscriptions: 1').waitFor();
+      await dialog(page).getByText('Waiting deliveries, dropped: 1').waitFor();
+      await dialog(page).getByRole('button', { name: 'Close account' }).click();
+      await page.getByRole('heading', { name: 'Closed' }).waitFor();
+      await until('it is dropped', async () => {
+        const ended = `select from delivery_log.attempts where delivery = $1 and kind = 'dropped' and reason = 'closed'`;
+        return (await stack.postgres.query(ended, [delivery])).rowCount === 1;
+      });
+      await to(page, `/why?text=${delivery}`);
+      await page.getByText('The account had been closed when the attempt was due.').waitFor();
+      expect(receiver.at(path)).toEqual([]);
+      await to(page, `/accounts/${carrier.account}`);
+      await button(page, 'Open account').click();
+      await button(page, 'Close account').waitFor();
+      const { stdout } = await runWaybell(stack, ['account', 'close', carrier.account, '--yes']);
+      expect(stdout).toMatch(/^subscriptions {2}0$/m);
+      const { stdout: listed } = await runWaybell(stack, ['account', 'list']);
+      expect(listed).toMatch(new RegExp(`^${carrier.account} .* closed \\d`, 'm'));
+    });
 
     test('stops a subscription, which its client sees and cannot lift, and starts it: what waited is sent', async () => {
       const carrier = await anAccount('carrier');

@@ -7,7 +7,7 @@ import { choose, dialog, rowOf, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, receiver, subscribed } from './stand.ts';
 import { isActive, switchedOff } from './switched-off.ts';
-import { untilReads } from './page-checks.ts';
+import { untilGone, untilReads } from './page-checks.ts';
 
 export function subscriptionFlows(): void {
   describe('by the console, a client', () => {
@@ -54,6 +54,37 @@ export function subscriptionFlows(): void {
       await dialog(page).getByRole('button', { name: 'Replay 2' }).click();
       await dialog(page).getByText('All delivered').waitFor();
       await untilStatus(carrier, messageGuid(missed, subscription), 'delivered');
+    });
+
+    test('is shown the way to switch on where it wants to send again to what is off', async () => {
+      const carrier = await anAccount('carrier');
+      const { path, given, subscription } = await switchedOff(carrier, 'order.created');
+      receiver.answer(path, 200);
+      const { page, untilTrouble } = await signedIn({ token: carrier.token });
+      const switchOn = page.getByRole('button', { name: 'Switch on', exact: true });
+      await to(page, `/deliveries/${messageGuid(given, subscription)}`);
+      await page.getByRole('button', { name: 'Resend' }).click();
+      await page.getByRole('alert').getByText('Subscription switched off').waitFor();
+      await switchOn.click();
+      await dialog(page).getByRole('button', { name: 'Test, switch on and replay' }).click();
+      await dialog(page).getByText('All delivered').waitFor();
+      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+      await untilGone(page.getByRole('alert'));
+      expect(await isActive(carrier)).toBe(true);
+      await untilTrouble(/409/);
+    });
+
+    test('is told that what is sent again waits while its subscription is paused', async () => {
+      const carrier = await anAccount('carrier');
+      const { subscription } = await subscribed(carrier, 'order.created');
+      const { guid } = await carrier.hear('order.created', { payload: { id: 1, status: 'new' } });
+      const delivery = messageGuid(guid, subscription);
+      await untilStatus(carrier, delivery, 'delivered');
+      await carrier.call('POST', `/v1/subscriptions/${subscription}/pause`);
+      const { page } = await signedIn({ token: carrier.token });
+      await to(page, `/deliveries/${delivery}`);
+      await page.getByRole('button', { name: 'Resend' }).click();
+      await page.getByText(/^Waits to be sent again, .* the subscription is paused\.$/).waitFor();
     });
 
     test('sees live that a rule has switched a subscription off', async () => {

@@ -31,7 +31,7 @@ export function tenThousand(): void {
         oldest = records.at(-1)?.[0].event ?? '';
       }
       const { page } = await signedIn({ token: carrier.token });
-      await to(page, `/timeline/${order}`);
+      await to(page, `/timeline?key=${order}`);
       const rows = page.locator('.long-list li');
       await rows.first().waitFor();
       await countRows(page);

@@ -264,6 +264,12 @@ describe('findTargets', () => {
     expect(await targetOf(keyRing, guid)).toMatchObject({ state: 'ended', isGone: true });
   });
 
+  test('says of one that ended with its account that it is closed', async () => {
+    const guid = await aSubscription();
+    await change(guid, `is_active = false, ended_at = now(), ended_reason = 'closed'`);
+    expect(await targetOf(keyRing, guid)).toMatchObject({ state: 'ended', isClosed: true });
+  });
+
   test('finds nothing where there never was a subscription', async () => {
     expect(await targetOf(keyRing, randomUUID())).toBeUndefined();
   });

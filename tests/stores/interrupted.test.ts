@@ -4,6 +4,7 @@ import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { interruptedSubscriptions } from '@waybell/subscription-api/interrupted';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { logDelivery } from '@waybell/subscription-api/testing/logged-delivery';
 import { stopHost } from '@waybell/subscription-api/stops';
 import { runWaybellOn } from '../testing/run-waybell.ts';
 import { watchPlans } from './watch-plans.ts';
@@ -46,11 +47,15 @@ test('subscriptions that get nothing are told with since when, why and what they
   await query(
     `insert into waybell.stopped_hosts (host, stopped_at, reason) values ('at-host.test', now() - interval '3 hours', 'under attack')`,
   );
+  // Lacks nothing: settled, without anybody asking.
   await subscribed('back', `missed_since = now() - interval '4 hours', missed_until = now() - interval '3.5 hours'`);
   await subscribed(
     'replayed',
     `missed_since = now() - interval '90 seconds', missed_until = now() + interval '1 second'`,
   );
+
+  await subscribed('lacking', `missed_since = now() - interval '5 hours', missed_until = now() + interval '1 hour'`);
+  await logDelivery(store.postgres, { account, client: 'lacking', interface: 'carrier', mark: 'x' });
 
   const found = await interruptedSubscriptions(store.postgres, { limit: 20 });
   expect(found.map(({ client, state, reason, missed }) => [client, state, reason, missed])).toEqual([
@@ -58,7 +63,7 @@ test('subscriptions that get nothing are told with since when, why and what they
     ['off', 'off', 'window', 0],
     ['stopped', 'stopped', 'a loop', null],
     ['at-host', 'stopped', 'under attack', null],
-    ['back', 'missed', null, 0],
+    ['lacking', 'missed', null, 1],
   ]);
   expect(await interruptedSubscriptions(store.postgres, { account: randomUUID(), limit: 20 })).toEqual([]);
 

@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   notFound,
   parseSearchWith,
+  redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
 import type { PageSettings } from './api/settings.ts';
@@ -59,8 +60,16 @@ const forClientsAlone = {
   },
 };
 const clientRoutes = [
-  createRoute({ ...forClients, path: '/find/$text', component: FindPage }),
-  createRoute({ ...forClients, path: '/timeline/$key', component: TimelinePage }),
+  createRoute({ ...forClients, path: '/find', validateSearch: texts('text'), component: FindPage }),
+  createRoute({ ...forClients, path: '/timeline', validateSearch: texts('key'), component: TimelinePage }),
+  // Links of before: what people choose is in no path any more.
+  createRoute({
+    ...forClients,
+    path: '/timeline/$key',
+    beforeLoad({ params: { key } }) {
+      throw redirect({ to: '/timeline', search: { key }, replace: true });
+    },
+  }),
   createRoute({ ...forClients, path: '/deliveries/$guid', component: DeliveryPage }),
   createRoute({
     ...forClients,
@@ -152,9 +161,17 @@ const operatorRoutes = [
   }),
   createRoute({
     ...forOperators,
+    path: '/why',
+    validateSearch: texts('text', 'as', 'kind'),
+    component: lazyRouteComponent(() => import('./pages/operators/why-page.tsx'), 'WhyPage'),
+  }),
+  createRoute({
+    ...forOperators,
     path: '/why/$text',
     validateSearch: texts('as', 'kind'),
-    component: lazyRouteComponent(() => import('./pages/operators/why-page.tsx'), 'WhyPage'),
+    beforeLoad({ params: { text }, search }) {
+      throw redirect({ to: '/why', search: { ...search, text }, replace: true });
+    },
   }),
 ] as const;
 

@@ -139,8 +139,7 @@ function Search() {
   const find = (event: SyntheticEvent) => {
     event.preventDefault();
     const wanted = text.trim();
-    if (wanted !== '')
-      void navigate({ to: view === 'operator' ? '/why/$text' : '/find/$text', params: { text: wanted } });
+    if (wanted !== '') void navigate({ to: view === 'operator' ? '/why' : '/find', search: { text: wanted } });
   };
   return (
     <form role="search" onSubmit={find}>

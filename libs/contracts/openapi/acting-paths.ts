@@ -48,13 +48,20 @@ const V1 = '/v1/';
 const PLACE = '/v1/admin/accounts/{account}/clients/{client}/';
 const placeParameters: readonly JsonNode[] = [
   { name: 'account', in: 'path', required: true, schema: guid },
-  { name: 'client', in: 'path', required: true, schema: schemaRef('ClientId') },
+  {
+    name: 'client',
+    in: 'path',
+    required: true,
+    schema: schemaRef('ClientId'),
+    description: 'Its id; or `~` and the base64url of its id, which no proxy changes.',
+  },
 ];
 const PROBLEMS = [
   'malformed-request',
   'insufficient-scope',
   'unknown-account',
   'unknown-client',
+  'account-closed',
   'invalid-parameter',
 ] as const;
 

@@ -14,12 +14,28 @@ is set and is not for strangers. Its access tokens are opaque and have the scope
 
 const account: JsonNode = {
   type: 'object',
-  required: ['guid', 'interface', 'name', 'features'],
+  required: ['guid', 'interface', 'name', 'features', 'closed_at'],
   properties: {
     guid: { type: 'string', format: 'uuid', description: 'By which events name it.' },
     interface: { enum: ['shipper', 'carrier'] },
     name: { type: ['string', 'null'], description: 'What people call it.', examples: ['Acme'] },
     features: { type: 'array', items: { $ref: '#/components/schemas/Feature' } },
+    closed_at: { type: ['string', 'null'], format: 'date-time', description: 'Null: it is open.' },
+  },
+};
+
+const goingOn: JsonNode = {
+  type: 'object',
+  required: ['account_guid', 'client_id', 'subscriptions', 'subscriptions_of_account'],
+  properties: {
+    account_guid: { type: 'string', format: 'uuid' },
+    client_id: { $ref: '#/components/schemas/ClientId' },
+    subscriptions: { type: 'integer', minimum: 0, description: 'Of the client.' },
+    subscriptions_of_account: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Of the account, where it has no access token any more; else 0. JWTs are not known.',
+    },
   },
 };
 
@@ -45,6 +61,16 @@ const token: JsonNode = {
 
 const count: JsonNode = { type: 'integer', minimum: 0 };
 
+const CLOSED_WITH = [
+  'subscriptions',
+  'waiting',
+  'tokens',
+  'console_links',
+  'credentials',
+  'signing_secrets',
+  'listeners',
+];
+
 const accountClient: JsonNode = {
   type: 'object',
   required: ['client_id', 'subscriptions', 'switched_off', 'tokens', 'token_last_used_at'],
@@ -54,6 +80,17 @@ const accountClient: JsonNode = {
     switched_off: { ...count, description: 'Of these, switched off.' },
     tokens: { ...count, description: 'Access tokens that hold; JWTs are not among them.' },
     token_last_used_at: { ...moment, description: 'Of any of them, to the minute; null: never.' },
+  },
+};
+
+const accountClosing: JsonNode = {
+  type: 'object',
+  required: ['account', ...CLOSED_WITH],
+  properties: {
+    account: { $ref: '#/components/schemas/Account' },
+    ...Object.fromEntries(CLOSED_WITH.map((name) => [name, count])),
+    waiting: { ...count, description: 'Deliveries that wait for them in the database, counted up to 10,000.' },
+    console_links: { ...count, description: 'Links that can be opened, and sign-ins by others.' },
   },
 };
 
@@ -76,6 +113,8 @@ export const adminSchemas: Record<string, JsonNode> = {
   Scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
   Account: account,
   AccountClient: accountClient,
+  AccountClosing: accountClosing,
+  GoingOn: goingOn,
   AccessToken: token,
   ...adminLogSchemas,
   ...adminLineSchemas,

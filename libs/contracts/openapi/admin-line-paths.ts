@@ -59,7 +59,8 @@ const which = {
   in: 'path',
   required: true,
   schema: about,
-  description: 'Its id or message id, the guid of the event, or any key that only this one names.',
+  description:
+    'Its id or message id, the guid of the event, or any key that only this one names; of a key with slashes, `/v1/admin/rejected?about=` tells the id.',
 };
 
 /** Problems that RabbitMQ may cause. */

@@ -1,6 +1,6 @@
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { problemAnswers, success } from './answers.ts';
-import { deliveryFilters, keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
+import { BY_QUERY, deliveryFilters, keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
 import { actionName, guid, listOf, moment, schemaRef, type JsonNode } from './json-node.ts';
 
 const operators = { tags: ['Delivery log'], security: [{ accessToken: ['admin'] }] };
@@ -70,22 +70,35 @@ const anything = {
   examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
 };
 
+/** The same in the query. */
+export const anythingInQuery: JsonNode = { ...query('anything', 'What is asked about.', anything), required: true };
+
+const whyOperation = (operationId: string, how: string, asked: JsonNode): JsonNode => ({
+  ...operators,
+  operationId,
+  summary: 'Tell why a callback did, or did not, arrive',
+  description: `By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as \`./waybell why\`. ${how}`,
+  parameters: asked['parameters'],
+  responses: {
+    200: success('What is known of it.', schemaRef('Told')),
+    ...(asked['responses'] as JsonNode),
+  },
+});
+
 /** Operators' paths to the delivery log, the tables and the audit log. */
 export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/admin/why': {
+    get: whyOperation('whyByQuery', BY_QUERY, {
+      parameters: [anythingInQuery, ...whyParameters],
+      responses: problemAnswers(['any-interface'], ['invalid-parameter', 'nothing-known', 'unknown-account']),
+    }),
+  },
   '/v1/admin/why/{anything}': {
     parameters: [{ name: 'anything', in: 'path', required: true, schema: anything }],
-    get: {
-      ...operators,
-      operationId: 'why',
-      summary: 'Tell why a callback did, or did not, arrive',
-      description:
-        "By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`.",
+    get: whyOperation('why', `With slashes, dots or \`%\` in it, ask \`/v1/admin/why?anything=\`.`, {
       parameters: whyParameters,
-      responses: {
-        200: success('What is known of it.', schemaRef('Told')),
-        ...problemAnswers(['any-interface', 'parameters'], ['nothing-known', 'unknown-account']),
-      },
-    },
+      responses: problemAnswers(['any-interface', 'parameters'], ['nothing-known', 'unknown-account']),
+    }),
   },
   '/v1/admin/deliveries': {
     get: {

@@ -47,8 +47,18 @@ export const adminOverviewSchemas: Record<string, JsonNode> = {
     started_at: momentOrNull('When the oldest of them started; null: none runs.'),
     last_started_at: momentOrNull('When the newest of them started.'),
     seen_at: momentOrNull(
-      'When one of them last asked Postgres something: five seconds ago at most. Null also where the API’s user may not see it (`pg_read_all_stats`).',
+      'When one of them last asked Postgres something: five seconds ago at most, unless all of them hang. Null also where the API’s user may not see it (`pg_read_all_stats`).',
     ),
+    silent: {
+      ...count,
+      description: 'Those of them that have asked nothing for 15 seconds: they hang, or do not reach it.',
+    },
+    silent_since: momentOrNull('Since when the first of those has asked nothing; null: none is silent.'),
+    unattended: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Queues from which it takes and nobody does now, or without a leader; null: RabbitMQ does not say.',
+    },
   }),
   Overview: exactly({
     services: listOf('RunningService'),

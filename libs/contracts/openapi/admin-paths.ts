@@ -133,10 +133,15 @@ const tokensOfAccount = {
           ['guid', 'token'],
         ),
       ),
-      ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+      ...problemAnswers(['any-interface', 'body'], ['unknown-account', 'account-closed']),
     },
   },
 };
+
+/** The body of a request to close an account. */
+export const accountClosing = object({
+  dry_run: { type: 'boolean', default: false, description: 'Whether to say only what would end.' },
+});
 
 /** The endpoints for operators. */
 export const adminPaths: Readonly<Record<string, JsonNode>> = {
@@ -167,6 +172,35 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  '/v1/admin/accounts/{guid}/close': {
+    parameters: [guid],
+    post: {
+      ...accounts,
+      operationId: 'closeAccount',
+      summary: 'Close an account',
+      description:
+        'Its subscriptions and listeners end, and what waits for them is dropped (`closed`); its access tokens, links and sign-ins to the console hold no more; its credentials and signing secrets are deleted. Nothing goes out after it but requests that are under way. Nothing new can be made for it until it is opened again, by a JWT neither. The delivery log stays for as long as it is kept, and the audit log too. Once more is fine.',
+      requestBody: { required: true, content: jsonOf(accountClosing) },
+      responses: {
+        200: success('What ended, or would.', schemaRef('AccountClosing')),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/accounts/{guid}/open': {
+    parameters: [guid],
+    post: {
+      ...accounts,
+      operationId: 'openAccount',
+      summary: 'Open a closed account again',
+      description: 'What ended with it stays ended. Once more is fine.',
+      requestBody: noBody,
+      responses: {
+        200: success('The account as it is now.', schemaRef('Account')),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+      },
+    },
+  },
   '/v1/admin/accounts/{guid}/tokens': tokensOfAccount,
   '/v1/admin/accounts/{guid}/clients': {
     parameters: [guid],
@@ -191,6 +225,10 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       description: 'Once more is fine.',
       requestBody: noBody,
       responses: {
+        200: success(
+          'It no longer holds, and was the last of its client, whose subscriptions go on.',
+          schemaRef('GoingOn'),
+        ),
         204: success('It no longer holds.', null),
         ...problemAnswers(['any-interface', 'body'], ['unknown-token']),
       },

@@ -26,7 +26,14 @@ export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<s
 }
 
 function resendPath(one: AnswerNode): JsonNode {
-  const own = ['unknown-delivery', 'under-way', 'was-a-test', 'body-gone', 'nobody-subscribed'] as const;
+  const own = [
+    'unknown-delivery',
+    'under-way',
+    'was-a-test',
+    'body-gone',
+    'nobody-subscribed',
+    'switched-off',
+  ] as const;
   return {
     parameters: [{ ...guidInPath, description: 'As `webhook-id`.' }],
     post: {
@@ -34,7 +41,7 @@ function resendPath(one: AnswerNode): JsonNode {
       operationId: 'resendDelivery',
       summary: 'Send a delivery again',
       description:
-        'To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.',
+        'To the subscription that the client has to its action now; one that is switched off is switched on first. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.',
       security,
       requestBody: noBody,
       responses: {
@@ -63,7 +70,10 @@ function replaysPath(interfaces: readonly Interface[], one: AnswerNode): JsonNod
           ...success('It has begun.', one('Replay')),
           links: links(interfaces, 'object', byGuid('/guid', 'getReplay', 'cancelReplay')),
         },
-        ...problemAnswers(['any-interface', 'body'], ['not-subscribed', 'nobody-subscribed', 'nothing-missed']),
+        ...problemAnswers(
+          ['any-interface', 'body'],
+          ['not-subscribed', 'nobody-subscribed', 'switched-off', 'nothing-missed'],
+        ),
       },
     },
   };
@@ -220,6 +230,10 @@ export const byHandSchemas: Record<string, JsonNode> = {
       delivery_guid: guid,
       subscription_guid: { ...guid, description: 'To which it goes.' },
       attempt: { type: 'integer', minimum: 1, description: 'The attempt it goes on with.' },
+      held: {
+        enum: ['paused', 'stopped'],
+        description: 'Only where the subscription is paused, or stopped by an operator: it waits until that is over.',
+      },
     },
   },
   ReplayCount: {

@@ -45,7 +45,7 @@ export const consoleLinksOfAccount: JsonNode = {
           expires_at: moment,
         }),
       ),
-      ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+      ...problemAnswers(['any-interface', 'body'], ['unknown-account', 'account-closed']),
     },
   },
 };

@@ -60,6 +60,13 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
   schema,
 });
 
+/** The key, in the query. */
+export const keyInQuery: JsonNode = { ...query('key', 'What is asked about.', key), required: true };
+
+/** Why there is a query beside a path. */
+export const BY_QUERY =
+  'Proxies change what a path has, such as an encoded slash, and leave a query as it is: ask so where people choose the key.';
+
 /** The parameters that say what of a timeline is asked for. */
 export const timelineParameters: readonly JsonNode[] = [keyKind, ...pagingParameters];
 
@@ -137,25 +144,34 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
   const page = (entry: string, others: JsonNode = {}) =>
     answered(interfaces, { shipper: pageOf(entry, others), carrier: pageOf(entry, others) });
   const one = (entry: string) => answered(interfaces, { shipper: objectOf(entry), carrier: schemaRef(entry) });
+  const timeline = (operationId: string, how: string, asked: JsonNode): JsonNode => ({
+    tags,
+    operationId,
+    summary: 'See everything about an order, a vehicle, an offer …',
+    description: `The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (\`number\`, \`id\`, \`order_id\`, \`purchase_order_number\`), a VIN, the \`subject\` of a CloudEvent, or the guid of the event itself. ${how}`,
+    security,
+    parameters: asked['parameters'],
+    responses: {
+      200: {
+        ...success('Events; none where nothing is known of it.', page('TimelineEvent')),
+        links: links(interfaces, 'list', byGuid('/objects/0/verdicts/0/delivery/guid', 'getDelivery')),
+      },
+      ...(asked['responses'] as JsonNode),
+    },
+  });
   return {
+    '/v1/timeline': {
+      get: timeline('findTimeline', BY_QUERY, {
+        parameters: [keyInQuery, ...timelineParameters],
+        responses: problemAnswers(['any-interface'], ['invalid-parameter']),
+      }),
+    },
     '/v1/timeline/{key}': {
       parameters: [{ name: 'key', in: 'path', required: true, schema: key }],
-      get: {
-        tags,
-        operationId: 'getTimeline',
-        summary: 'See everything about an order, a vehicle, an offer …',
-        description:
-          "The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent, or the guid of the event itself.",
-        security,
+      get: timeline('getTimeline', `With a key that has slashes, dots or \`%\`, ask \`/v1/timeline?key=\`.`, {
         parameters: timelineParameters,
-        responses: {
-          200: {
-            ...success('Events; none where nothing is known of it.', page('TimelineEvent')),
-            links: links(interfaces, 'list', byGuid('/objects/0/verdicts/0/delivery/guid', 'getDelivery')),
-          },
-          ...problemAnswers(['any-interface', 'parameters']),
-        },
-      },
+        responses: problemAnswers(['any-interface', 'parameters']),
+      }),
     },
     '/v1/deliveries': {
       get: {

@@ -225,11 +225,11 @@ export const subscriptionSchemas: Record<string, JsonNode> = {
         count: {
           type: 'integer',
           minimum: 0,
-          description: 'Only where it was just changed: as many as one replay takes, at most.',
+          description: 'As many as one replay takes, at most. Left out in the answer of `PUT /v1/subscriptions`.',
         },
       }),
       description:
-        'Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for; and again where the delivery log gets something of that time later.',
+        'Only where it was off and is on again, and lacks something of that time: until a replay of what was `missed` is asked for, and again where the delivery log gets something of that time later. For a minute after that the count may be 0.',
     },
   }),
   PutSubscription: object(['action', 'result'], {

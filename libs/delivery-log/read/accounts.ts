@@ -11,6 +11,8 @@ export type AccountEntry = {
   name: string | null;
   features: string[];
   createdAt: number;
+  /** When an operator closed it; null: it is open. */
+  closedAt: number | null;
 };
 
 /** Returns those of these accounts that Waybell knows, by guid. */
@@ -20,7 +22,7 @@ export async function accountsOf(
 ): Promise<ReadonlyMap<string, AccountEntry>> {
   if (guids.length === 0) return new Map();
   const { rows } = await postgres.query<AccountEntry>(
-    `select guid as account, interface, name, features, ${ms('created_at')} as "createdAt"
+    `select guid as account, interface, name, features, ${ms('created_at')} as "createdAt", ${ms('closed_at')} as "closedAt"
      from waybell.accounts where guid = any ($1::uuid[])`,
     [[...new Set(guids)]],
   );

@@ -24,14 +24,23 @@ type RefusedWhy =
   | 'unsubscribed'
   | 'deactivated'
   | 'nothing_missed';
-export type AskedForResend = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
+/** `held`: why it waits before it is sent; null: it does not. */
+export type AskedForResend = {
+  kind: 'asked';
+  delivery: string;
+  subscription: string;
+  fromAttempt: number;
+  held: CurrentSubscription['held'];
+};
 export type AskedForTest = { kind: 'asked'; event: string; delivery: string; body: string };
 
 /** A delivery is not attempted for longer than this, however it was made: whatever was published before has ended. */
 const LONGEST_UNDER_WAY = "interval '25 hours'";
 
 const CURRENT = `
-  select guid, generation, is_active, action from waybell.subscriptions
+  select guid, generation, is_active, action,
+    case when ${STOP} is not null then 'stopped' when paused_until > now() then 'paused' end as held
+  from waybell.subscriptions s
   where account_guid = $1 and client_id = $2 and interface = $3 and ended_at is null`;
 
 /** Published or about to be, and not attempted yet. */
@@ -89,7 +98,7 @@ export async function askForResend(
   ]);
   return rowCount === 0
     ? refused('under_way')
-    : { kind: 'asked', delivery: guid, subscription: target.guid, fromAttempt };
+    : { kind: 'asked', delivery: guid, subscription: target.guid, fromAttempt, held: target.held };
 }
 
 /** Requests that the example of an action is sent once to the subscription with this guid: switched off or paused, too. */
@@ -97,7 +106,7 @@ export async function askForTest(
   postgres: Queryable,
   { subscription, client, by, exampleOf }: TestRequest,
 ): Promise<AskedForTest | SendRefusal> {
-  const { rows } = await postgres.query<CurrentSubscription & { stop: Stop | null }>(
+  const { rows } = await postgres.query<Omit<CurrentSubscription, 'held'> & { stop: Stop | null }>(
     `select guid, generation, is_active, action, ${STOP} as stop from waybell.subscriptions s
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
     [subscription, client.account, client.client, client.interface],
@@ -121,7 +130,14 @@ export type TestRequest = {
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
-export type CurrentSubscription = { guid: string; generation: number; is_active: boolean; action: string };
+export type CurrentSubscription = {
+  guid: string;
+  generation: number;
+  is_active: boolean;
+  action: string;
+  /** An operator, or its client, has its deliveries wait. */
+  held: 'stopped' | 'paused' | null;
+};
 
 /** The client's current subscriptions to what this names: an action, or a pattern. */
 export async function currentSubscriptions(

@@ -4,8 +4,19 @@ import { IS_LATE } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Queryable } from '@waybell/runtime/postgres';
 
-/** A time range in milliseconds since the epoch. */
-export type NotedMissed = { sinceMs: number; untilMs: number };
+/** In milliseconds since the epoch: the searched time range, and within it that from the first failure until the subscription was on again. */
+export type NotedMissed = {
+  sinceMs: number;
+  untilMs: number;
+  offMs: number;
+  onMs: number;
+  /** Whether the range is over. */
+  isOver: boolean;
+};
+
+/** Shown of `s`: without the minutes by which the range is wider. */
+export const MISSED_FROM = `greatest(s.missed_since + interval '1 minute', s.created_at)`;
+export const MISSED_TO = `least(s.missed_until - interval '1 minute', now())`;
 
 /**
  * A NotedMissed, or null, of the subscription `s`: nothing of before it was subscribed. It ends a minute after the subscription was
@@ -19,14 +30,15 @@ export const NOTED_MISSED = `case
       select from delivery_log.commits
       where at > s.missed_replayed_at - interval '1 minute' and first_at < s.missed_until
         and last_at >= s.missed_since and ${IS_LATE})
-  then json_build_object('sinceMs', ${ms('greatest(s.missed_since, s.created_at)')}, 'untilMs', ${ms('least(s.missed_until, now())')}) end`;
+  then json_build_object('sinceMs', ${ms('greatest(s.missed_since, s.created_at)')}, 'untilMs', ${ms('least(s.missed_until, now())')},
+    'offMs', ${ms(MISSED_FROM)}, 'onMs', ${ms(MISSED_TO)}, 'isOver', s.missed_until <= now()) end`;
 
 const OF_CURRENT = `
   from waybell.subscriptions s
   where s.guid = $1 and s.account_guid = $2 and s.client_id = $3 and s.interface = $4 and s.ended_at is null`;
 
 const SETTLE = `
-  update waybell.subscriptions set missed_since = coalesce(${time('$2')}, missed_since),
+  update waybell.subscriptions set missed_since = coalesce(${time('$2')} - interval '1 minute', missed_since),
     missed_replayed_at = case when $2::float8 is null then now() end
   where guid = $1`;
 
@@ -42,6 +54,10 @@ export async function notedMissed(
   );
   return rows[0]?.missed ?? undefined;
 }
+
+/** Settles those of which nothing is missing: nobody has to ask for an empty replay. What the delivery log gets later is noted again. */
+export const SETTLE_EMPTY = `
+  update waybell.subscriptions set missed_replayed_at = now() where guid = any ($1::uuid[]) and missed_until <= now()`;
 
 /** Notes that it is replayed up to this time; without one, all of it. */
 export async function settleMissed(postgres: Queryable, subscription: string, upToMs: number | null): Promise<void> {

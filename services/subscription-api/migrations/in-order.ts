@@ -35,6 +35,7 @@ import { Stopped } from './0036-stopped.ts';
 import { Credentials } from './0037-credentials.ts';
 import { SentByHand } from './0038-sent-by-hand.ts';
 import { ConsoleLinks } from './0039-console-links.ts';
+import { ClosedAccounts } from './0040-closed-accounts.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -79,4 +80,5 @@ export const migrations = [
   Credentials,
   SentByHand,
   ConsoleLinks,
+  ClosedAccounts,
 ];

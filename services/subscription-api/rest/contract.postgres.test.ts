@@ -55,6 +55,7 @@ const asks: Ask[] = [
   },
   { name: 'getCredentials', method: 'GET', path: `/v1/credentials/${HOST}` },
   { name: 'deleteCredentials', method: 'DELETE', path: `/v1/credentials/${HOST}`, body: {} },
+  { name: 'findTimeline', method: 'GET', path: `/v1/timeline?key=${GUID}` },
   { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
   { name: 'listDeliveries', method: 'GET', path: '/v1/deliveries' },
   { name: 'getStatistics', method: 'GET', path: '/v1/statistics' },
@@ -221,6 +222,8 @@ async function sendByHand(): Promise<void> {
   await resend(last);
   await api.ask('POST', '/v1/replays', { token, body: replay });
   await api.ask('DELETE', '/v1/webhooks/order.created/subscriptions/', { token });
+  await resend(last);
+  await api.ask('POST', '/v1/replays', { token, body: replay });
 }
 
 /** Reads the stream of a listener, and the answer after its end. */
@@ -287,7 +290,8 @@ describe('openapi.json', () => {
     await api.ask('GET', '/v1/missed?since=2026-11-25T00:00:00Z&until=2026-11-24T00:00:00Z', {
       token: tokens.carrier.all,
     });
-    await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });
+    for (const path of ['/v1/timeline', '/v1/timeline/4711?limit=0'])
+      await api.ask('GET', path, { token: tokens.carrier.all });
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });
     await sendByHand();

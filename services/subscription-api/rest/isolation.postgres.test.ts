@@ -119,7 +119,13 @@ describe('every endpoint', () => {
 
   test('tells the owner what is in the delivery log', async () => {
     const [subject, , delivery] = logged;
-    for (const path of [`/v1/timeline/${subject}`, `/v1/deliveries/${delivery}`, ALL_SENT, ...filtered()])
+    for (const path of [
+      `/v1/timeline?key=${subject}`,
+      `/v1/timeline/${subject}`,
+      `/v1/deliveries/${delivery}`,
+      ALL_SENT,
+      ...filtered(),
+    ])
       expect((await api.ask('GET', path, { token: owners[0]?.token })).text).toContain('of-the-owner');
   });
 

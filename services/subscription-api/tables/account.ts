@@ -9,6 +9,8 @@ export type Account = {
   features: string[];
   created_at: Date;
   changed_at: Date;
+  /** While an operator has closed it. */
+  closed_at: Date | null;
 };
 
 export const accountTable = new EntitySchema<Account>({
@@ -21,5 +23,6 @@ export const accountTable = new EntitySchema<Account>({
     features: { type: 'text', array: true },
     created_at: { type: 'timestamptz' },
     changed_at: { type: 'timestamptz' },
+    closed_at: { type: 'timestamptz', nullable: true },
   },
 });

@@ -32,7 +32,7 @@ export type Subscription = {
   stopped_at: Date | null;
   stopped_reason: string | null;
   /** Why it ended, where its client did not end it. */
-  ended_reason: 'gone' | null;
+  ended_reason: 'gone' | 'closed' | null;
   /** When it was off, while what it missed has not been replayed. */
   missed_since: Date | null;
   missed_until: Date | null;

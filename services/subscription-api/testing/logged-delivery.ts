@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { copiesOf } from '@waybell/delivery-log/write/copies';
 import { partsOf, rowsOf } from '@waybell/delivery-log/write/log-rows';
+import { normalizedKey } from '@waybell/events/keys';
 import type { ByHand } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -16,6 +17,8 @@ type What = {
   /** Defaults to the client's own, or to an ended one. */
   subscription?: string;
   byHand?: ByHand;
+  /** A number of the order; else a guid. */
+  number?: string;
 };
 export type LoggedDelivery = { subject: string; event: string; delivery: string };
 
@@ -28,7 +31,9 @@ export async function logDelivery(
 ): Promise<LoggedDelivery> {
   const { event = randomUUID() } = given;
   const subscription = given.subscription ?? (await subscriptionOf(postgres, [account, client, interfaceName, ACTION]));
-  const [subject, delivery] = [randomUUID(), messageGuid(event, subscription)];
+  const { number } = given;
+  const [subject, delivery] = [number ?? randomUUID(), messageGuid(event, subscription)];
+  const key = { kind: number === undefined ? 'order_guid' : 'order_number', key: normalizedKey(subject) };
   for (const table of ['events', 'keys', 'attempts', 'chunks', 'commits'])
     await postgres.query(
       `create table if not exists delivery_log.${table}_of_tests partition of delivery_log.${table} default`,
@@ -38,7 +43,7 @@ export async function logDelivery(
     {
       kind: 'routed',
       ...about,
-      keys: [{ kind: 'order_guid', key: subject }],
+      keys: [key],
       receivers: [account],
       deliveries: [{ subscription, account }],
       suppressed: [],

@@ -21,22 +21,38 @@ export type ActedFor = { account: string; client: string };
 const CLIENT_INTERFACE = '/v1/';
 const OPERATOR_INTERFACE = '/v1/admin/';
 
-/** The address of a path of the client interface: below that of the client, if an operator acts for it. */
+/** A client's id as a part of a path that no proxy changes. */
+function inPath(client: string): string {
+  if (/^[\w-]+$/.test(client)) return client;
+  return `~${btoa(client).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
+/** The address of a path of either interface: that of the client interface lies below the client, if an operator acts for it. */
 function urlOf(path: string, actingFor: ActedFor | undefined): string {
-  if (actingFor === undefined) return new URL(path.slice(1), root).href;
+  if (actingFor === undefined || path.startsWith(OPERATOR_INTERFACE)) return new URL(path.slice(1), root).href;
   const { account, client } = actingFor;
-  const place = `v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}/`;
+  const place = `v1/admin/accounts/${account}/clients/${inPath(client)}/`;
   return new URL(`${place}${path.slice(CLIENT_INTERFACE.length)}`, root).href;
+}
+
+/**
+ * The one place that makes requests, each once and at its final address. A request that is made of another has a stream for its
+ * body, which Chromium sends by HTTP/2 alone.
+ */
+function requestsOf(actingFor: ActedFor | undefined): typeof Request {
+  return class extends Request {
+    constructor(path: string, init?: RequestInit) {
+      super(urlOf(path, actingFor), init);
+    }
+  } as typeof Request;
 }
 
 /** Makes the API client of someone who signed in. */
 export function askWith({ token, onSignedOut, actingFor }: ApiAccess) {
   const authorize: Middleware = {
-    async onRequest({ request, schemaPath }) {
+    async onRequest({ request }) {
       request.headers.set('authorization', `Bearer ${await token()}`);
-      if (actingFor === undefined || schemaPath.startsWith(OPERATOR_INTERFACE)) return request;
-      const path = request.url.slice(root.length - 1);
-      return new Request(urlOf(path, actingFor), request);
+      return request;
     },
     async onResponse({ response }) {
       if (response.status !== 401) return;
@@ -52,7 +68,9 @@ export function askWith({ token, onSignedOut, actingFor }: ApiAccess) {
     onError: unreachable,
   };
   const client = createClient<ClientPaths>({
-    baseUrl: root.replace(/\/$/, ''),
+    // Its requests begin with their path.
+    baseUrl: '',
+    Request: requestsOf(actingFor),
     // The form of parameters on both interfaces: `status=exhausted,dropped`.
     querySerializer: { array: { style: 'form', explode: false } },
   });

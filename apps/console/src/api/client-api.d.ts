@@ -253,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
+         * @description To the subscription that the client has to its action now; one that is switched off is switched on first. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
          */
         post: operations["resendDelivery"];
         delete?: never;
@@ -714,6 +714,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See everything about an order, a vehicle, an offer …
+         * @description The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent, or the guid of the event itself. Proxies change what a path has, such as an encoded slash, and leave a query as it is: ask so where people choose the key.
+         */
+        get: operations["findTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/timeline/{key}": {
         parameters: {
             query?: never;
@@ -725,7 +745,7 @@ export interface paths {
         };
         /**
          * See everything about an order, a vehicle, an offer …
-         * @description The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent, or the guid of the event itself.
+         * @description The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent, or the guid of the event itself. With a key that has slashes, dots or `%`, ask `/v1/timeline?key=`.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -1354,7 +1374,7 @@ export interface components {
                  */
                 until: string | null;
             } | null;
-            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed`, `gone`, or `closed` with its account; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
             reason: string | null;
             /**
              * Format: date-time
@@ -1580,6 +1600,11 @@ export interface components {
             /** Format: uuid */
             delivery_guid: string;
             /**
+             * @description Only where the subscription is paused, or stopped by an operator: it waits until that is over.
+             * @enum {unknown}
+             */
+            held?: "paused" | "stopped";
+            /**
              * Format: uuid
              * @description To which it goes.
              */
@@ -1746,9 +1771,9 @@ export interface components {
             guid: string;
             /** @description False once it was switched off. */
             is_active: boolean;
-            /** @description Only where it was off and is on again: what came meanwhile, until a replay of what was `missed` is asked for; and again where the delivery log gets something of that time later. */
+            /** @description Only where it was off and is on again, and lacks something of that time: until a replay of what was `missed` is asked for, and again where the delivery log gets something of that time later. For a minute after that the count may be 0. */
             missed?: {
-                /** @description Only where it was just changed: as many as one replay takes, at most. */
+                /** @description As many as one replay takes, at most. Left out in the answer of `PUT /v1/subscriptions`. */
                 count?: number;
                 /**
                  * Format: date-time
@@ -2400,7 +2425,7 @@ export interface operations {
                 /** @description How many entries a page has at most. */
                 limit?: number;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "closed" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
@@ -3492,6 +3517,50 @@ export interface operations {
                         /** @constant */
                         status: "success";
                     } | components["schemas"]["DeliveryDetail"];
+                };
+            };
+        };
+    };
+    findTimeline: {
+        parameters: {
+            query: {
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description What is asked about. */
+                key: string;
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events; none where nothing is known of it. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description The `cursor` of the next page; null: there is none. */
+                            next: string | null;
+                            objects: components["schemas"]["TimelineEvent"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["TimelineEvent"][];
+                    };
                 };
             };
         };

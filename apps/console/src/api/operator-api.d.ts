@@ -100,6 +100,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/accounts/{guid}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close an account
+         * @description Its subscriptions and listeners end, and what waits for them is dropped (`closed`); its access tokens, links and sign-ins to the console hold no more; its credentials and signing secrets are deleted. Nothing goes out after it but requests that are under way. Nothing new can be made for it until it is opened again, by a JWT neither. The delivery log stays for as long as it is kept, and the audit log too. Once more is fine.
+         */
+        post: operations["closeAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/accounts/{guid}/console-links": {
         parameters: {
             query?: never;
@@ -116,6 +138,28 @@ export interface paths {
          * @description For a platform that shows the console within a page of its own (`CONSOLE_PARENTS`), or for a person who has no token. The first to open it is signed in. It is in the list of access tokens, and ends when revoked there. The audit log names the operator for the link and for its opening.
          */
         post: operations["createConsoleLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/accounts/{guid}/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a closed account again
+         * @description What ended with it stays ended. Once more is fine.
+         */
+        post: operations["openAccount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -358,7 +402,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id or message id, the guid of the event, or any key that only this one names. */
+                /** @description Its id or message id, the guid of the event, or any key that only this one names; of a key with slashes, `/v1/admin/rejected?about=` tells the id. */
                 id: string;
             };
             cookie?: never;
@@ -602,6 +646,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell why a callback did, or did not, arrive
+         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`. Proxies change what a path has, such as an encoded slash, and leave a query as it is: ask so where people choose the key.
+         */
+        get: operations["whyByQuery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/why/{anything}": {
         parameters: {
             query?: never;
@@ -613,7 +677,7 @@ export interface paths {
         };
         /**
          * Tell why a callback did, or did not, arrive
-         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`.
+         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account; an account also by its name. Where nothing is called exactly that, by a part of an account's name, the first eight digits of a guid (but for what events are about), or the host or the URL of subscriptions. What it is is found out; what may mean several things is listed, up to 20 of a kind. The same as `./waybell why`. With slashes, dots or `%` in it, ask `/v1/admin/why?anything=`.
          */
         get: operations["why"];
         put?: never;
@@ -654,6 +718,11 @@ export interface components {
             scopes: components["schemas"]["Scopes"];
         };
         Account: {
+            /**
+             * Format: date-time
+             * @description Null: it is open.
+             */
+            closed_at: string | null;
             features: components["schemas"]["Feature"][];
             /**
              * Format: uuid
@@ -681,6 +750,18 @@ export interface components {
             token_last_used_at: string | null;
             /** @description Access tokens that hold; JWTs are not among them. */
             tokens: number;
+        };
+        AccountClosing: {
+            account: components["schemas"]["Account"];
+            /** @description Links that can be opened, and sign-ins by others. */
+            console_links: number;
+            credentials: number;
+            listeners: number;
+            signing_secrets: number;
+            subscriptions: number;
+            tokens: number;
+            /** @description Deliveries that wait for them in the database, counted up to 10,000. */
+            waiting: number;
         };
         AccountName: {
             /** Format: uuid */
@@ -859,6 +940,15 @@ export interface components {
         };
         /** @enum {string} */
         Feature: "insurance" | "servicepay";
+        GoingOn: {
+            /** Format: uuid */
+            account_guid: string;
+            client_id: components["schemas"]["ClientId"];
+            /** @description Of the client. */
+            subscriptions: number;
+            /** @description Of the account, where it has no access token any more; else 0. JWTs are not known. */
+            subscriptions_of_account: number;
+        };
         HeldDeactivation: {
             account: components["schemas"]["AccountName"];
             action: string;
@@ -967,7 +1057,7 @@ export interface components {
                  */
                 until: string | null;
             } | null;
-            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed` or `gone`; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
+            /** @description Of `switched_off` and `held` the rule, `exhausted` or `window`; of `switched_on` `switched_on`, or `held_back` where so many went off at once that the fault may be ours; of `ended` `unsubscribed`, `gone`, or `closed` with its account; of `delivery.exhausted` why the last one failed; of `endpoint.waiting` why most wait. */
             reason: string | null;
             /**
              * Format: date-time
@@ -1492,18 +1582,28 @@ export interface components {
             processes: number;
             /**
              * Format: date-time
-             * @description When one of them last asked Postgres something: five seconds ago at most. Null also where the API’s user may not see it (`pg_read_all_stats`).
+             * @description When one of them last asked Postgres something: five seconds ago at most, unless all of them hang. Null also where the API’s user may not see it (`pg_read_all_stats`).
              * @example 2026-11-20T09:30:00.123Z
              */
             seen_at: string | null;
             /** @example deliverer */
             service: string;
+            /** @description Those of them that have asked nothing for 15 seconds: they hang, or do not reach it. */
+            silent: number;
+            /**
+             * Format: date-time
+             * @description Since when the first of those has asked nothing; null: none is silent.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            silent_since: string | null;
             /**
              * Format: date-time
              * @description When the oldest of them started; null: none runs.
              * @example 2026-11-20T09:30:00.123Z
              */
             started_at: string | null;
+            /** @description Queues from which it takes and nobody does now, or without a leader; null: RabbitMQ does not say. */
+            unattended: number | null;
         };
         Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
         StoppedHost: {
@@ -1941,6 +2041,41 @@ export interface operations {
             };
         };
     };
+    closeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Whether to say only what would end.
+                     * @default false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description What ended, or would. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountClosing"];
+                };
+            };
+        };
+    };
     createConsoleLink: {
         parameters: {
             query?: never;
@@ -1988,6 +2123,35 @@ export interface operations {
                         /** @description Append it to the address at which clients reach the API. A page of the console may follow, such as `/deliveries`. */
                         path: string;
                     };
+                };
+            };
+        };
+    };
+    openAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The account as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
                 };
             };
         };
@@ -2152,7 +2316,7 @@ export interface operations {
                 /** @description Whether those of `./waybell listen` are meant, too. */
                 listeners?: boolean;
                 /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "deactivated" | "feature_off" | "forgotten";
+                reason?: "credentials_unavailable" | "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "tls_certificate_required" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "gone" | "closed" | "deactivated" | "feature_off" | "forgotten";
                 /** @description Made at this time or later. */
                 since?: string;
                 /** @description How they stand: some of these, with commas between, such as `exhausted,dropped`. */
@@ -2393,7 +2557,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id or message id, the guid of the event, or any key that only this one names. */
+                /** @description Its id or message id, the guid of the event, or any key that only this one names; of a key with slashes, `/v1/admin/rejected?about=` tells the id. */
                 id: string;
             };
             cookie?: never;
@@ -2735,6 +2899,18 @@ export interface operations {
             };
         };
         responses: {
+            /** @description It no longer holds, and was the last of its client, whose subscriptions go on. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoingOn"];
+                };
+            };
             /** @description It no longer holds. */
             204: {
                 headers: {
@@ -2773,6 +2949,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Waiting"];
+                };
+            };
+        };
+    };
+    whyByQuery: {
+        parameters: {
+            query: {
+                /** @description What is asked about. */
+                anything: string;
+                /** @description What it is, where it may mean several things. */
+                as?: "event" | "delivery" | "key" | "subscription" | "account";
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description Whether those of `./waybell listen` are meant, too. */
+                listeners?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is known of it. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Told"];
                 };
             };
         };

@@ -1,7 +1,8 @@
-import { useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 /** A question above the page: the browser's own dialog keeps the focus in it, closes by Escape and gives the focus back. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
+  const name = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   // Before it leaves the page: what has left gives no focus back.
   useLayoutEffect(() => {
@@ -10,9 +11,9 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={close}>
+    <dialog ref={dialog} aria-labelledby={name} onClose={close}>
       <header>
-        <h2 id="dialog-title">{title}</h2>
+        <h2 id={name}>{title}</h2>
         <button type="button" className="quiet" aria-label="Close" onClick={close}>
           ✕
         </button>

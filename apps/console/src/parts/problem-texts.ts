@@ -70,6 +70,7 @@ const TEXTS: Readonly<Record<string, ProblemText>> = {
     title: 'Account exists',
     help: 'Another account has this guid. Choose another one, or leave it empty.',
   },
+  'account-closed': { title: 'Account closed', help: 'Open it again on its page first.', way: 'accounts' },
   'unknown-token': { title: 'Token not found', help: 'It may have been revoked already.' },
   'nothing-known': { title: 'Nothing found', help: 'Nothing in the log mentions it, or it is older than the log.' },
   'no-longer-kept': { title: 'No longer stored', help: 'The log does not reach back that far.' },

@@ -47,6 +47,7 @@ unknown-account | Account not found | Waybell has no account with this guid. | a
 unknown-client | Client not found | The account has no client with this id. | accounts
 invalid-link | Link no longer valid | It was opened before or has expired. Ask for a new one. |
 account-exists | Account exists | Another account has this guid. Choose another one, or leave it empty. |
+account-closed | Account closed | Open it again on its page first. | accounts
 unknown-token | Token not found | It may have been revoked already. |
 nothing-known | Nothing found | Nothing in the log mentions it, or it is older than the log. |
 no-longer-kept | No longer stored | The log does not reach back that far. |
@@ -242,14 +243,36 @@ describe('a subscription', () => {
   test('stands as the most urgent of what is the case says', () => {
     for (const [place, [condition, cause]] of causes.entries()) {
       const others = causes.slice(place).map(([, other]) => other);
-      expect(conditionOf(subscription(cause), 0)).toBe(condition);
-      expect(conditionOf(subscription(Object.assign({}, ...others)), 3)).toBe(condition);
+      expect(conditionOf(subscription(cause), { waiting: 0, retrying: 0 })).toBe(condition);
+      expect(conditionOf(subscription(Object.assign({}, ...others)), { waiting: 3, retrying: 3 })).toBe(condition);
     }
-    expect([conditionOf(subscription({}), 1), conditionOf(subscription({}), 0)]).toEqual(['retrying', 'active']);
+  });
+
+  test.each([
+    [1, 1, 'waiting'],
+    [1, undefined, 'waiting'],
+    [0, 1, 'retrying'],
+    [undefined, 1, 'retrying'],
+    [0, undefined, 'not known yet'],
+    [undefined, 0, 'not known yet'],
+    [0, 0, 'active'],
+  ])('of which %s deliveries wait and %s are tried again is %s', (waiting, retrying, condition) => {
+    expect(conditionOf(subscription({}), { waiting, retrying })).toBe(condition);
+  });
+
+  test('that lacks nothing is active', () => {
+    const missed = { since: at, until: at, count: 0 };
+    expect(conditionOf(subscription({ missed }), { waiting: 0, retrying: 0 })).toBe('active');
   });
 
   test('comes before those that can wait longer', () => {
-    const urgent = [...causes.map(([condition]) => condition), 'retrying', 'active'] as const;
+    const urgent = [
+      ...causes.map(([condition]) => condition),
+      'waiting',
+      'retrying',
+      'not known yet',
+      'active',
+    ] as const;
     expect(urgent.toReversed().toSorted(byUrgency)).toEqual(urgent);
   });
 });

@@ -11,6 +11,7 @@ const looks = (tone: Tone, mark: string, ...names: string[]): [string, StatusLoo
 const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
   ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
   ...looks('retry', '↻', 'failed', 'retrying'),
+  ...looks('retry', '!', 'not answering'),
   ...looks(
     'bad',
     '✕',
@@ -24,7 +25,7 @@ const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
     'not running',
   ),
   ...looks('bad', '■', 'stopped'),
-  ...looks('neutral', '…', 'waiting', 'begun', 'open'),
+  ...looks('neutral', '…', 'waiting', 'begun', 'open', 'not known yet'),
   ...looks('neutral', '‖', 'paused', 'suspended'),
 ]);
 
@@ -33,7 +34,11 @@ const OTHER: StatusLook = { tone: 'neutral', mark: '–' };
 /** The colour and the mark of a status. */
 export const lookOf = (status: string): StatusLook => LOOKS.get(status) ?? OTHER;
 
-const STATUSES: Readonly<Record<string, string>> = { exhausted: 'given up', suppressed: 'not sent' };
+const STATUSES: Readonly<Record<string, string>> = {
+  exhausted: 'given up',
+  suppressed: 'not sent',
+  'not answering': 'does not answer',
+};
 
 /** The word for people of a status or an outcome, such as `given up` for `exhausted`. */
 export const statusWord = (of: string): string => STATUSES[of] ?? of;

@@ -4,6 +4,7 @@ import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount, updateAccount } from '../../accounts.ts';
+import { closeAccount, openAccount } from '../../close-account.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { aKey, signed, startIssuer, type IssuedKey, type Issuer } from '../../testing/issuer.ts';
 import type { JwtRules } from './by-jwt.ts';
@@ -218,4 +219,15 @@ describe('a JWT', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
     expect((await alone.ask('GET', path, { token })).status).toBe(200);
   });
+});
+
+test('a JWT of a closed account is refused until the account is open again', async () => {
+  const { guid } = await createAccount(api.store.postgres, { interface: 'shipper' });
+  const token = await signed(keys.ec, someClaims({ 'https://platform.test/account': guid }));
+  expect((await ask(token)).status).toBe(200);
+  await closeAccount(api.store.postgres, { account: guid, isDry: false });
+  const refused = await ask(token);
+  expect([refused.status, refused.body.detail]).toEqual([401, 'The account of the access token is closed.']);
+  await openAccount(api.store.postgres, guid);
+  expect((await ask(token)).status).toBe(200);
 });

@@ -49,6 +49,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
     const named = readClaims(verified.payload, rules);
     const actor = { who: `jwt ${verified.payload.sub}`, ...from };
     const account = await findOrCreate(database, named, actor);
+    if (account.closed_at !== null) throw invalidToken('The account of the access token is closed.');
     if (account.interface !== named.interface) {
       throw invalidToken(`The access token is for the ${named.interface} interface, its account for the other.`);
     }
@@ -75,11 +76,11 @@ function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: 
   };
 }
 
-type FoundAccount = Pick<Account, 'interface' | 'name' | 'features'>;
+type FoundAccount = Pick<Account, 'interface' | 'name' | 'features' | 'closed_at'>;
 
 async function findOrCreate(database: Database, named: NamedCaller, actor: Actor): Promise<FoundAccount> {
   const { accountGuid, interface: interfaceName } = named;
-  const find = 'select interface, name, features from waybell.accounts where guid = $1';
+  const find = 'select interface, name, features, closed_at from waybell.accounts where guid = $1';
   const create = 'insert into waybell.accounts (guid, interface) values ($1, $2) on conflict (guid) do nothing';
   const [found] = await database.run((source) => source.query<FoundAccount[]>(find, [accountGuid]));
   if (found !== undefined) return found;

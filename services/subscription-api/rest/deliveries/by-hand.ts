@@ -42,8 +42,8 @@ function addResend(router: Router, { authenticate, database }: ByHandRouteOption
       const delivery = requirePathGuid('guid', request.params.guid);
       const asked = await database.change(caller.actor, (postgres) => askForResend(postgres, { delivery, client, by }));
       if (asked.kind === 'refused') throw refusal(asked, 'unknown-delivery');
-      const { subscription, fromAttempt: attempt } = asked;
-      const resend = { delivery_guid: delivery, subscription_guid: subscription, attempt };
+      const { subscription, fromAttempt: attempt, held } = asked;
+      const resend = { delivery_guid: delivery, subscription_guid: subscription, attempt, ...(held && { held }) };
       answerObject(caller, response.status(202), resend);
     },
   });
@@ -184,7 +184,7 @@ function refusal(refused: SendRefusal, unknown: 'unknown-delivery' | 'not-subscr
       return new Problem('nobody-subscribed', 'This client is not subscribed to the action any more: subscribe first.');
     case 'deactivated':
       return new Problem(
-        'nobody-subscribed',
+        'switched-off',
         'The subscription is switched off, as its deliveries failed: switch it on first, with PATCH /v1/subscriptions/{guid} and {"is_active": true}.',
       );
     case 'nothing_missed':

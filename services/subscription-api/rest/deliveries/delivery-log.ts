@@ -1,4 +1,4 @@
-import { timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { keyInQuery, timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
@@ -12,11 +12,14 @@ import { pageView, pagingOf, type PagingQuery } from './page.ts';
 import { filterReader } from './delivery-filter.ts';
 import { pullPage } from './pull.ts';
 import { Problem } from '../http/problem.ts';
-import { queryReader, readNoQuery, requirePathGuid, requirePathKey } from '../http/read-query.ts';
+import { queryReader, readNoQuery, requireKey, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { sentRequest } from './sent-request.ts';
 
-const readTimelineQuery = queryReader<PagingQuery & { kind?: string }>(timelineParameters);
+type TimelineQuery = PagingQuery & { kind?: string };
+
+const readTimelineQuery = queryReader<TimelineQuery>(timelineParameters);
+const readKeyedQuery = queryReader<TimelineQuery & { key?: string }>([keyInQuery, ...timelineParameters]);
 
 type DeliveryLogRouteOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog' | 'awaiting'>;
 
@@ -31,16 +34,26 @@ export function deliveryLogRoutes({ authenticate, database, catalog, awaiting }:
     return { ...caller, account: caller.accountGuid, client: caller.clientId };
   }
 
+  const timeline = async (about: { key: string; kind: string | undefined }, reader: ClientReader, query: PagingQuery) =>
+    pageView(
+      await askByKind(database, about, (postgres) => timelineOf(postgres, { about, reader, ...pagingOf(query) })),
+      eventView,
+    );
+
+  addPath(router, ['/v1/timeline'], {
+    async get(request, response) {
+      const reader = await admit(request);
+      const { key: text = '', kind, ...query } = readKeyedQuery(request);
+      answerFor(reader, response, await timeline({ key: requireKey('key', text), kind }, reader, query));
+    },
+  });
+
   addPath<{ key: string }>(router, ['/v1/timeline/:key'], {
     async get(request, response) {
       const reader = await admit(request);
-      const key = requirePathKey('key', request.params.key);
+      const key = requireKey('key', request.params.key);
       const { kind, ...query } = readTimelineQuery(request);
-      const about = { key, kind };
-      const page = await askByKind(database, about, (postgres) =>
-        timelineOf(postgres, { about, reader, ...pagingOf(query) }),
-      );
-      answerFor(reader, response, pageView(page, eventView));
+      answerFor(reader, response, await timeline({ key, kind }, reader, query));
     },
   });
 

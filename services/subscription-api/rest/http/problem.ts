@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { isBusy } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ErrorRequestHandler, Response } from 'express';
-import { Refusal } from '../../refusal.ts';
+import { isOfClosedAccount, Refusal } from '../../refusal.ts';
 
 /** One rule that a body breaks; `pointer` is a JSON Pointer as a URI fragment, as in RFC 9457. */
 export type Fault = { pointer: string; detail: string };
@@ -71,6 +71,7 @@ const BUSY =
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof Refusal) return refused(error);
+  if (isOfClosedAccount(error)) return new Problem('account-closed', 'The account was closed meanwhile.');
   if (error instanceof Unavailable) {
     return new Problem('unavailable', isBusy(error.cause) ? BUSY : AWAY, { headers: { 'retry-after': RETRY_AFTER_S } });
   }

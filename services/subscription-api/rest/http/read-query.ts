@@ -50,8 +50,8 @@ export function requirePathGuid(parameter: string, text: string): string {
   return text.toLowerCase();
 }
 
-/** Returns the key in a parameter of the path. Throws a Problem (422) if it cannot be one. */
-export function requirePathKey(parameter: string, text: string): string {
+/** Returns the key in a parameter of the path or the query. Throws a Problem (422) if it cannot be one. */
+export function requireKey(parameter: string, text: string): string {
   if (!new RegExp(KEY_PATTERN, 'u').test(text)) {
     const detail = `must be a guid, a number, a VIN or another name of something, at most ${LONGEST_KEY} characters`;
     throw invalidParameters([{ parameter, detail }]);

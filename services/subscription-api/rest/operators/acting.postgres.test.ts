@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { readLive } from '../../../../tests/testing/live-reader.ts';
@@ -304,3 +308,93 @@ describe('GET /v1/admin/accounts/{guid}/clients', () => {
     expect((await api.admin.ask('GET', path, { token })).status).toBe(403);
   });
 });
+
+/** Numbers that people choose. */
+const NUMBERS = [
+  '4711',
+  'KÖLN-Süd 17',
+  'PO 12/2026-A',
+  'a//b',
+  '../x',
+  '/lead',
+  'x/../y',
+  '.',
+  '..',
+  '100%',
+  'a+b',
+  'a;b=c',
+  'a#b',
+  'a\\b',
+  'a?b',
+  'a&b',
+  '%2F',
+  ' x ',
+  '~b',
+];
+
+describe('behind a proxy that decodes paths, merges slashes and resolves dots', () => {
+  test('whatever people call an order is found by its name in the query, and a client by its id', async () => {
+    const { account, token } = await aSubscriber();
+    for (const number of NUMBERS)
+      await logDelivery(api.store.postgres, { account, interface: 'carrier', mark: 'x', number });
+    await using client = await changingProxy(api.port);
+    await using operators = await changingProxy(api.admin.port);
+    const found = async (url: string, by: string) => {
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${by}` } });
+      const body = (await answer.json()) as { objects?: { keys: { key: string }[] }[] };
+      return [answer.status, (body.objects ?? []).map(({ keys }) => keys[0]?.key)];
+    };
+    const misled: string[] = [];
+    for (const number of NUMBERS) {
+      const named = encodeURIComponent(number);
+      const right = [200, [number.trim().toLowerCase()]];
+      expect(await found(`${client.url}/v1/timeline?key=${named}`, token)).toEqual(right);
+      expect(await found(`${operators.url}/v1/admin/why?as=key&anything=${named}`, operator.token)).toEqual(right);
+      const byPath = await found(`${client.url}/v1/timeline/${named}`, token);
+      if (!isDeepStrictEqual(byPath, right)) misled.push(number);
+    }
+    // The proxy is one of those.
+    expect(misled).toEqual(expect.arrayContaining(['PO 12/2026-A', 'x/../y', '..']));
+  });
+
+  test('an operator acts for a client of any id', async () => {
+    const { guid: account } = await signUp(api, { interface: 'carrier' });
+    await using operators = await changingProxy(api.admin.port);
+    for (const clientId of ['urn:x/../y', '..', 'a//b', '100%', '~b', 'auth0|7+8']) {
+      await createToken(api.store.postgres, { accountGuid: account, clientId });
+      const inPath = `~${Buffer.from(clientId).toString('base64url')}`;
+      const url = `${operators.url}/v1/admin/accounts/${account}/clients/${inPath}/token`;
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${operator.token}` } });
+      expect(await answer.json()).toMatchObject({ client_id: clientId });
+    }
+  });
+});
+
+/** A proxy in front of that port which treats paths as nginx does where its `proxy_pass` has a path. */
+async function changingProxy(port: number) {
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const [path = '', query] = (request.url ?? '').split(/\?(.*)/s);
+    const steps: string[] = [];
+    for (const step of decodeURIComponent(path).split(/\/+/)) {
+      if (step === '..') steps.pop();
+      else if (step !== '.') steps.push(step);
+    }
+    const changed = encodeURI(steps.join('/')).replaceAll('?', '%3F').replaceAll('#', '%23');
+    const { authorization = '' } = request.headers;
+    const url = `http://127.0.0.1:${port}${changed}${query === undefined ? '' : `?${query}`}`;
+    const answer = await fetch(url, { headers: { authorization, connection: 'close' } });
+    response.writeHead(answer.status, { connection: 'close' }).end(await answer.text());
+  };
+  const proxy = createServer((request, response) => void pass(request, response));
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  // It listens on a port, so it has an AddressInfo.
+  const { port: own } = proxy.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}`,
+    async [Symbol.asyncDispose]() {
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
+}

@@ -1,4 +1,4 @@
-import { findAccount } from '../../accounts.ts';
+import { closedAccount, findAccount } from '../../accounts.ts';
 import { clientsOf } from '../../clients.ts';
 import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
@@ -84,13 +84,13 @@ const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
 function actFor(database: Database): (admit: Authenticate) => Authenticate {
   return (admit) => async (request) => {
     const actor = await admitOperator(admit, request);
-    const { account: named, client: clientId } = actedFor(request);
+    const { account: named, client } = actedFor(request);
     const guid = requirePathGuid('account', named);
-    const account = await database.askLog(async (postgres) => {
+    const { account, clientId } = await database.askLog(async (postgres) => {
       const found = await findAccount(postgres, guid);
-      requireKnown(clientId, await clientsOf(postgres, guid));
-      return found;
+      return { account: found, clientId: knownClient(client, await clientsOf(postgres, guid)) };
     });
+    if (account.closed_at !== null && !['GET', 'HEAD'].includes(request.method)) throw closedAccount(account.guid);
     return {
       interface: account.interface,
       accountGuid: account.guid,
@@ -109,9 +109,15 @@ const actedFor = ({ res }: Request): ClientInPath => res?.locals['actingFor'] as
 
 const MOST_NAMED = 20;
 
+/** In a path a client is named as it is or, as proxies change what is in paths, by `~` and its base64url. */
+const decodedClient = (text: string): string =>
+  text.startsWith('~') ? Buffer.from(text.slice(1), 'base64url').toString() : text;
+
 /** A mistyped client is not to look like one that has nothing. */
-function requireKnown(clientId: string, clients: readonly { client_id: string }[]): void {
-  if (clients.some((each) => each.client_id === clientId)) return;
+function knownClient(text: string, clients: readonly { client_id: string }[]): string {
+  const clientId = decodedClient(text);
+  const found = [text, clientId].find((named) => clients.some((each) => each.client_id === named));
+  if (found !== undefined) return found;
   const named = clients.slice(0, MOST_NAMED).map((each) => each.client_id);
   const all = [...named, ...(clients.length > MOST_NAMED ? ['…'] : [])].join(', ');
   const has = clients.length === 0 ? 'it has none yet' : `it has ${all}`;

@@ -23,6 +23,7 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   ...['subscriptions', 'clients'].map((of) => ({ method: 'GET', path: `${accounts}/${account}/${of}` })),
   ...[
     `why/${account}`,
+    `why?anything=${account}`,
     'deliveries',
     'overview',
     'failing',
@@ -47,6 +48,11 @@ const asksOf = ({ account, token, subscription, rejected }: Named): Ask[] => [
   { method: 'DELETE', path: `/v1/admin/tokens/${token}`, body: {} },
   { method: 'POST', path: `/v1/admin/rejected/${rejected}/check`, body: anEvent() },
   ...asksOfLine(rejected),
+  // Last: nothing is made for it any more.
+  { method: 'POST', path: `${accounts}/${account}/close`, body: { dry_run: false } },
+  { method: 'POST', path: `${accounts}/${account}/tokens`, body: {} },
+  { method: 'POST', path: `${accounts}/${account}/console-links`, body: {} },
+  { method: 'POST', path: `${accounts}/${account}/open`, body: {} },
 ];
 
 const asksOfLine = (rejected: string): Ask[] => [
@@ -121,6 +127,16 @@ async function provokeRejected(): Promise<void> {
   await Promise.all(asksOfLine(ids[0]).map(({ method, path, body }) => ask(method, path, { token, body })));
 }
 
+/** Ends the only token of a client that is subscribed. */
+async function revokeLast(): Promise<void> {
+  const { guid, token } = await signUp(api, { interface: 'shipper' });
+  const body = { callback_url: 'https://hooks.test/a' };
+  await api.ask('POST', '/v1/public/webhooks/order.paid/subscribe', { token, body });
+  const asOperator = { token: operator.token };
+  const { body: tokens } = await api.admin.ask('GET', `${accounts}/${guid}/tokens`, asOperator);
+  await api.admin.ask('DELETE', `/v1/admin/tokens/${tokens.objects[0].guid}`, asOperator);
+}
+
 /** Every answer to one operation but those of trouble. */
 async function provoke({ method, path, body }: Ask, stranger: string): Promise<void> {
   const { token } = operator;
@@ -131,8 +147,9 @@ async function provoke({ method, path, body }: Ask, stranger: string): Promise<v
     if (elsewhere !== path) await ask(method, elsewhere, { token, body });
   }
   if (method === 'GET') {
-    await ask(method, `${path}?limit=x`, { token });
-    for (const query of [`?account=${randomUUID()}`, '?as=account'])
+    const next = path.includes('?') ? '&' : '?';
+    await ask(method, `${path}${next}limit=x`, { token });
+    for (const query of [`${next}account=${randomUUID()}`, `${next}as=account`])
       await ask(method, `${path.replace(/[0-9a-f-]{36}/, randomUUID())}${query}`, { token });
   }
   if (body === undefined) return;
@@ -148,6 +165,7 @@ describe('admin-openapi.json', () => {
     const { token: stranger } = await signUp(api, { interface: 'carrier' });
     for (const each of asks) await provoke(each, stranger);
     await provokeRejected();
+    await revokeLast();
     await api.admin.ask('GET', `${accounts}?after=nobody`, { token: operator.token });
     await api.admin.ask('GET', '/');
     const { headers } = await api.admin.ask('GET', '/admin-openapi.json');

@@ -1,7 +1,13 @@
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import { newConsoleLink } from '@waybell/contracts/openapi/console-link-paths';
-import { accountChange, accountParameters, newAccount, newToken } from '@waybell/contracts/openapi/admin-paths';
+import {
+  accountChange,
+  accountClosing,
+  accountParameters,
+  newAccount,
+  newToken,
+} from '@waybell/contracts/openapi/admin-paths';
 import { parseDurationMs } from '@waybell/runtime/duration';
 import type { LinkScope } from '../../console-links.ts';
 import type { Scope } from '../../tokens.ts';
@@ -42,6 +48,9 @@ export function readNewLink(body: unknown) {
   };
   return { clientId, scopes, ...lives };
 }
+
+/** The body of a request to close an account. */
+export const readClosing = bodyReader<{ dry_run: boolean }>(accountClosing, adminSchemas);
 
 const readChange = bodyReader<AccountChange>(accountChange, adminSchemas);
 const readLink = bodyReader<NewLink>(newConsoleLink, adminSchemas);

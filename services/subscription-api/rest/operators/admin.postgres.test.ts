@@ -36,7 +36,10 @@ describe('accounts', () => {
     const guid = randomUUID();
     const body = { interface: 'carrier', guid: guid.toUpperCase() };
     const made = await ask('POST', accounts, { body });
-    expect([made.status, made.body]).toEqual([201, { guid, interface: 'carrier', name: null, features: [] }]);
+    expect([made.status, made.body]).toEqual([
+      201,
+      { guid, interface: 'carrier', name: null, features: [], closed_at: null },
+    ]);
     const again = await ask('POST', accounts, { body });
     expect([again.status, again.body.type]).toEqual([409, 'urn:waybell:problem:account-exists']);
     expect(await anAccount(['servicepay', 'insurance'])).toMatch(guidPattern);
@@ -54,7 +57,7 @@ describe('accounts', () => {
     const changed = await ask('PATCH', `${accounts}/${guid}`, { body });
     expect([changed.status, changed.body]).toEqual([
       200,
-      { guid, interface: 'shipper', name: null, features: ['servicepay'] },
+      { guid, interface: 'shipper', name: null, features: ['servicepay'], closed_at: null },
     ]);
     expect(await subscribe()).toBe(409);
   });
@@ -70,6 +73,30 @@ describe('accounts', () => {
     expect(await change({ name: ' ' })).toBeNull();
     expect(await change({ name: 'Acme' })).toBe('Acme');
     expect(await change({ name: null })).toBeNull();
+  });
+
+  test('are closed after a dry run, and the last token says before what goes on', async () => {
+    const guid = await anAccount();
+    const { body: made } = await ask('POST', `${accounts}/${guid}/tokens`, { body: {} });
+    await api.ask('POST', `${webhooks}/order.created/subscribe`, {
+      token: made.token,
+      body: { callback_url: 'https://hooks.test/a' },
+    });
+    const revoked = await ask('DELETE', `/v1/admin/tokens/${made.guid}`);
+    expect([revoked.status, revoked.body]).toEqual([
+      200,
+      { account_guid: guid, client_id: 'default', subscriptions: 1, subscriptions_of_account: 1 },
+    ]);
+    const close = async (body: object) => (await ask('POST', `${accounts}/${guid}/close`, { body })).body;
+    const ends = { subscriptions: 1, signing_secrets: 1, tokens: 0 };
+    expect(await close({ dry_run: true })).toMatchObject({ ...ends, account: { guid, closed_at: null } });
+    expect(await close({})).toMatchObject({ ...ends, account: { guid, closed_at: expect.any(String) } });
+    expect(await close({})).toMatchObject({ subscriptions: 0 });
+    const act = `${accounts}/${guid}/clients/default`;
+    expect((await ask('GET', `${act}/deliveries`)).status).toBe(200);
+    const refused = await ask('POST', `${act}/replays`, { body: { action: '*', since: '2026-11-20T00:00:00Z' } });
+    expect([refused.status, refused.body.type]).toEqual([409, 'urn:waybell:problem:account-closed']);
+    expect((await ask('POST', `${accounts}/${guid}/open`)).body).toMatchObject({ guid, closed_at: null });
   });
 
   test('are listed a page at a time, each once', async () => {

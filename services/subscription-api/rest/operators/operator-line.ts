@@ -19,7 +19,7 @@ import type { Database } from '../../database.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { readJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
-import { readNoQuery, requirePathKey } from '../http/read-query.ts';
+import { readNoQuery, requireKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { waitingDestinations } from '../../waiting-rooms.ts';
 import { admitOperator } from './admit-operator.ts';
@@ -117,7 +117,7 @@ function addRejected(router: Router, { authenticate, line, log }: OperatorLineOp
   addPath<OfId>(router, ['/v1/admin/rejected/:id'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      const name = requirePathKey('id', request.params.id);
+      const name = requireKey('id', request.params.id);
       readNoQuery(request);
       response.json(rejectedDetailView(await onRejected(line, (queue) => showRejected(queue, name))));
     },
@@ -130,7 +130,7 @@ function addPublish(router: Router, { authenticate, line, log, eventLimits }: Op
   addPath<OfId>(router, ['/v1/admin/rejected/:id/publish'], {
     async post(request, response) {
       const { who } = await admitOperator(authenticate, request);
-      const id = requirePathKey('id', request.params.id);
+      const id = requireKey('id', request.params.id);
       const corrected = await readCorrected(request, response);
       const { event, publication } = corrected;
       await onRejected(line, async (queue, openLine) => replaceRejected(queue, await openLine(), { id, publication }));
@@ -143,7 +143,7 @@ function addPublish(router: Router, { authenticate, line, log, eventLimits }: Op
   addPath<OfId>(router, ['/v1/admin/rejected/:id/check'], {
     async post(request, response) {
       await admitOperator(authenticate, request);
-      requirePathKey('id', request.params.id);
+      requireKey('id', request.params.id);
       response.json(correctedView(await readCorrected(request, response)));
     },
   });

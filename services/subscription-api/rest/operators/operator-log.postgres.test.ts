@@ -277,7 +277,12 @@ describe('subscriptions that are switched off', () => {
 
 describe('an account', () => {
   test('is shown', async () => {
-    expect((await ask(`accounts/${acme.guid}`)).body).toEqual({ ...acme, interface: 'shipper', features: [] });
+    expect((await ask(`accounts/${acme.guid}`)).body).toEqual({
+      ...acme,
+      interface: 'shipper',
+      features: [],
+      closed_at: null,
+    });
   });
 
   test('has its subscriptions listed, current and ended ones, page by page, with how they stand', async () => {

@@ -5,6 +5,7 @@ import {
   subscriptionsParameters,
   switchedOffParameters,
   waitingParameters,
+  anythingInQuery,
   whyParameters,
 } from '@waybell/contracts/openapi/admin-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
@@ -25,7 +26,7 @@ import type { Authenticate } from '../authentication/authenticate.ts';
 import { pageView, pagingOf, type PagingQuery } from '../deliveries/page.ts';
 import { askByKind } from '../deliveries/ask-by-kind.ts';
 import { Problem } from '../http/problem.ts';
-import { queryReader, requirePathGuid, requirePathKey } from '../http/read-query.ts';
+import { queryReader, requirePathGuid, requireKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { admitOperator } from './admit-operator.ts';
 import { changeView, destinationView, operatorViews, toldView } from './operator-views.ts';
@@ -34,10 +35,10 @@ type Limited = { limit: number };
 type OfAccount = { account?: string };
 type OfListeners = { listeners?: boolean };
 
-const readWhy = queryReader<PagingQuery & OfListeners & { as?: SearchMatch['kind']; kind?: string }>(
-  whyParameters,
-  adminSchemas,
-);
+type WhyQuery = PagingQuery & OfListeners & { as?: SearchMatch['kind']; kind?: string };
+
+const readWhy = queryReader<WhyQuery>(whyParameters);
+const readAnything = queryReader<WhyQuery & { anything?: string }>([anythingInQuery, ...whyParameters]);
 const readFailing = queryReader<Limited & OfAccount & OfListeners & { since?: string }>(
   failingParameters,
   adminSchemas,
@@ -66,16 +67,27 @@ export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions
 
 /** Routes that explain events and deliveries. */
 function addWhy(router: Router, { authenticate, database }: OperatorLogOptions): void {
+  const told = async (anything: string, { as, kind: keyKind, listeners: withListeners, ...query }: WhyQuery) => {
+    const text = requireKey('anything', anything);
+    const question = { text, as, keyKind, withListeners, ...pagingOf(query) };
+    const named = { key: text, kind: keyKind };
+    const answer = await askByKind(database, named, (postgres) => why(postgres, question));
+    if (answer.kind === 'nothing') throw nothingKnown(anything, as);
+    return toldView(answer);
+  };
+
+  addPath(router, ['/v1/admin/why'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const { anything = '', ...query } = readAnything(request);
+      response.json(await told(anything, query));
+    },
+  });
+
   addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      const text = requirePathKey('anything', request.params.anything);
-      const { as, kind: keyKind, listeners: withListeners, ...query } = readWhy(request);
-      const question = { text, as, keyKind, withListeners, ...pagingOf(query) };
-      const named = { key: text, kind: keyKind };
-      const answer = await askByKind(database, named, (postgres) => why(postgres, question));
-      if (answer.kind === 'nothing') throw nothingKnown(request.params.anything, as);
-      response.json(toldView(answer));
+      response.json(await told(request.params.anything, readWhy(request)));
     },
   });
 }

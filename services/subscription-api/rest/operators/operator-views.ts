@@ -113,10 +113,10 @@ export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
         deliveries: answer.latest.map(views.delivery),
       };
     case 'account': {
-      const { account: guid, interface: interfaceName, name, features } = answer.account;
+      const { account: guid, interface: interfaceName, name, features, closedAt } = answer.account;
       return {
         kind,
-        account: { guid, interface: interfaceName, name, features },
+        account: { guid, interface: interfaceName, name, features, closed_at: momentOrNull(closedAt) },
         subscriptions: answer.subscriptions.filter(({ endedAt }) => endedAt === null).map(views.subscription),
         deliveries: answer.latest.map(views.delivery),
       };

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applicationName } from '@waybell/runtime/application-name';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { runningServices } from '../../overview.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { startBroker, type Broker } from '../../testing/broker.ts';
 import { PATIENT_MS, silentLog } from '../../testing/database.ts';
@@ -35,7 +37,15 @@ const connecting = () => ({ url: api.store.url, role: '', poolSize: 2, timeoutMs
 describe('the overview', () => {
   test('tells which services run, by their connections to Postgres, how many of each and since when', async () => {
     const told = (await overview()).services.objects;
-    const none = { processes: 0, started_at: null, last_started_at: null, seen_at: null };
+    const none = {
+      processes: 0,
+      started_at: null,
+      last_started_at: null,
+      seen_at: null,
+      silent: 0,
+      silent_since: null,
+      unattended: expect.any(Number),
+    };
     expect(told.filter(({ service }: { service: string }) => service !== 'subscription-api')).toEqual(
       ['event-router', 'deliverer', 'deactivator', 'delivery-log', 'location-tracker'].map((service) => ({
         service,
@@ -55,6 +65,9 @@ describe('the overview', () => {
         started_at: '2026-11-20T09:30:00.000Z',
         last_started_at: '2026-11-21T09:30:00.000Z',
         seen_at: expect.any(String),
+        silent: 0,
+        silent_since: null,
+        unattended: expect.any(Number),
       });
       expect(objects.at(-1)).toMatchObject({ service: 'subscription-api', processes: 1 });
     } finally {
@@ -73,7 +86,34 @@ describe('the overview', () => {
       started_at: null,
       last_started_at: null,
       seen_at: expect.any(String),
+      silent: 0,
+      silent_since: null,
+      unattended: expect.any(Number),
     });
+  });
+
+  test('tells how many processes of a service ask nothing any more, and since when the first does not', async () => {
+    const names = ['dddddddd', 'eeeeeeee'].map((instance) => `waybell-event-router ${instance} 2026-11-20T09:30:00Z`);
+    const others = names.map((name) => connectPostgres({ ...connecting(), name }));
+    try {
+      const [silent, asking] = others;
+      const { rows } =
+        (await silent?.query<{ at: number }>(`select extract(epoch from clock_timestamp()) * 1000 as at`)) ?? {};
+      const lastMs = Number(rows?.[0]?.at);
+      const routerIn = async (silentAfterMs?: number) => {
+        await asking?.query('select 1');
+        const all = await runningServices(api.store.postgres, silentAfterMs);
+        return all.find(({ service }) => service === 'event-router');
+      };
+      expect(await routerIn()).toMatchObject({ processes: 2, silent: 0, silentSince: null });
+      const found = await until('the other has asked later', async () => {
+        const { processes, silent: count, seenAt, silentSince } = (await routerIn(wallClockMs() - lastMs - 100)) ?? {};
+        return count === 1 && { processes, isFirst: Number(silentSince) < Number(seenAt) };
+      });
+      expect(found).toEqual({ processes: 2, isFirst: true });
+    } finally {
+      await Promise.all(others.map((each) => each[Symbol.asyncDispose]()));
+    }
   });
 
   test('tells of the last hour how many attempts failed, and which delivery is the oldest without an end', async () => {
@@ -131,7 +171,13 @@ describe('the overview', () => {
   test('tells how many messages are rejected and wait, where RabbitMQ says so, and else all the rest', async () => {
     await broker.reject({ body: Buffer.from('a') });
     await until('one is rejected', async () => (await overview()).rejected === 1);
-    expect((await overview()).queues).toEqual({ messages: 0, unattended: expect.any(Number) });
+    const told = await overview();
+    expect(told.queues).toEqual({ messages: 0, unattended: expect.any(Number) });
+    // Each queue without a consumer is of the service that takes from it.
+    const own = told.services.objects.map(({ unattended }: { unattended: number }) => unattended);
+    expect(own.every((count: number) => count >= 0)).toBe(true);
+    expect(own.reduce((sum: number, count: number) => sum + count, 0)).toBe(told.queues.unattended);
+    expect(told.queues.unattended).toBeGreaterThan(0);
     await using without = await startApi({ beside: api });
     const { body } = await without.admin.ask('GET', '/v1/admin/overview', { token });
     expect(body).toMatchObject({ rejected: null, queues: null, stopped: { hosts: 1 } });

@@ -1,7 +1,9 @@
+import { matchesPattern } from '@waybell/catalog/matches-pattern';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine } from '@waybell/line/operating/operator-line';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { isForUpstream, rejectedQueue } from '@waybell/line/topology';
+import { USES } from '@waybell/line/uses';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { Router } from 'express';
@@ -47,7 +49,10 @@ export function overviewRoutes({ authenticate, database, line, queues }: Overvie
         orNull(lastHourNow()),
         line === undefined ? null : orNull(line.statesOf(queues)),
       ]);
-      response.json({ ...tables, last_hour: lastHour, ...(states === null ? NO_QUEUES : queuesView(states)) });
+      const { services, ...others } = tables;
+      const objects = services.map((each) => serviceView(each, states));
+      const queuesNow = states === null ? NO_QUEUES : queuesView(states);
+      response.json({ services: { objects }, ...others, last_hour: lastHour, ...queuesNow });
     },
   });
   return router;
@@ -69,7 +74,7 @@ async function readTables(postgres: Queryable, sinceMs: number) {
   const held = await countHeld(postgres);
   const views = await viewsOf(postgres, longest);
   return {
-    services: { objects: services.map(serviceView) },
+    services,
     waiting: {
       deliveries: endpoints.rows,
       endpoints: endpoints.rooms,
@@ -110,10 +115,16 @@ function queuesView(states: readonly NamedState[]) {
   };
 }
 
-const serviceView = ({ service, processes, startedAt, lastStartedAt, seenAt }: RunningService) => ({
+const serviceView = ({ service, processes, silent, ...at }: RunningService, states: readonly NamedState[] | null) => ({
   service,
   processes,
-  started_at: momentOrNull(startedAt),
-  last_started_at: momentOrNull(lastStartedAt),
-  seen_at: momentOrNull(seenAt),
+  started_at: momentOrNull(at.startedAt),
+  last_started_at: momentOrNull(at.lastStartedAt),
+  seen_at: momentOrNull(at.seenAt),
+  silent,
+  silent_since: momentOrNull(at.silentSince),
+  unattended: states && states.filter((each) => mayHoldMore(each) && takesFrom(service, each.name)).length,
 });
+
+const takesFrom = (service: RunningService['service'], queue: string): boolean =>
+  service !== 'subscription-api' && USES[service].takesFrom.some((pattern) => matchesPattern(queue, pattern));

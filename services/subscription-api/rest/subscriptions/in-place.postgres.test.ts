@@ -6,6 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
+import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createToken } from '../../tokens.ts';
 
 const path = '/v1/subscriptions';
@@ -98,7 +99,7 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
     expect(body).toMatchObject({
       is_active: true,
       missed: {
-        since: new Date(off.failing_since.getTime() - 60_000).toISOString(),
+        since: off.failing_since.toISOString(),
         until: expect.any(String),
         count: 0,
       },
@@ -107,6 +108,38 @@ describe.each(['shipper', 'carrier'] as const)('a subscription of a %s', (interf
     // Off once more: what was missed before stays noted.
     await switchOff(guid);
     expect((await ask('PATCH', `/${guid}`, { is_active: true })).body.missed.since).toBe(body.missed.since);
+  });
+
+  test('has missed nothing once it is seen that nothing is missing, and for good', async () => {
+    const { account, ask, first } = await aClient(interfaceName);
+    const { guid } = await first('order.created');
+    await logDelivery(api.store.postgres, { account, interface: interfaceName, mark: 'x', subscription: guid });
+    const none = await first('order.picked_up');
+    for (const each of [guid, none.guid]) {
+      await switchOff(each);
+      await ask('PATCH', `/${each}`, { is_active: true });
+    }
+    const shown = async () =>
+      (await ask('GET', '')).body.objects.map(({ action, missed }: Shown & { missed?: { count: number } }) => [
+        action,
+        missed?.count,
+      ]);
+    // The delivery log may not have it yet.
+    expect(await shown()).toEqual([
+      ['order.created', 1],
+      ['order.picked_up', 0],
+    ]);
+    await api.store.postgres.query(
+      `update waybell.subscriptions set missed_until = now() where guid = any ($1::uuid[])`,
+      [[guid, none.guid]],
+    );
+    expect(await shown()).toEqual([
+      ['order.created', 1],
+      ['order.picked_up', undefined],
+    ]);
+    expect((await ask('GET', `/${none.guid}`)).body).not.toHaveProperty('missed');
+    expect((await rowOf(none.guid)).missed_replayed_at).not.toBeNull();
+    expect((await rowOf(guid)).missed_replayed_at).toBeNull();
   });
 
   test('is not switched off by a change, which says what there is instead', async () => {

@@ -27,7 +27,11 @@ export function subscriptionView(
     ...(pausedUntil !== null && pausedUntil.getTime() > Date.now() && { paused_until: pausedUntil.toISOString() }),
     ...(stop !== null && { stopped: { at: new Date(stop.at).toISOString(), reason: stop.reason } }),
     ...(missed !== null && {
-      missed: { since: new Date(missed.sinceMs).toISOString(), until: new Date(missed.untilMs).toISOString() },
+      missed: {
+        since: new Date(missed.offMs).toISOString(),
+        until: new Date(missed.onMs).toISOString(),
+        ...(missed.count !== undefined && { count: missed.count }),
+      },
     }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { Router, type Request, type Response } from 'express';
+import { SETTLE_EMPTY } from '../../by-hand/noted-missed.ts';
 import { countMissed } from '../../by-hand/replays.ts';
 import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Scope } from '../../tokens.ts';
@@ -31,14 +32,15 @@ export function subscriptionRoutes(options: SubscriptionRouteOptions): Router {
 
 function addMany(
   router: Router,
-  { authenticate, subscriptions, catalog, callbackRules: rules }: SubscriptionRouteOptions,
+  { authenticate, subscriptions, database, catalog, callbackRules: rules }: SubscriptionRouteOptions,
 ): void {
   const actionsOf = listAllActions(catalog);
   addPath(router, ['/v1/subscriptions'], {
     async get(request, response) {
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:read');
-      const objects = (await subscriptions.list(caller)).map((each) => subscriptionView(each, caller));
+      const listed = await lacking(database, caller, await subscriptions.list(caller));
+      const objects = listed.map((each) => subscriptionView(each, caller));
       answerFor(caller, response, { objects });
     },
 
@@ -67,7 +69,8 @@ function addOne(router: Router, options: SubscriptionRouteOptions): void {
     async get(request, response) {
       const { caller, guid } = await admit(request, options, 'webhooks:read');
       readNoQuery(request);
-      answer(options, response, { caller, found: await subscriptions.find(caller, { guid }) });
+      const found = required(await subscriptions.find(caller, { guid }));
+      answer(options, response, { caller, found: (await lacking(database, caller, [found]))[0] });
     },
 
     async patch(request, response) {
@@ -76,14 +79,7 @@ function addOne(router: Router, options: SubscriptionRouteOptions): void {
       const current = required(await subscriptions.find(caller, { guid }));
       const change = await readChange(body, actionOf(current), callbackRules);
       const found = required(await subscriptions.change(caller, guid, change));
-      const { missed } = found;
-      const count =
-        missed === null
-          ? undefined
-          : await database.askLog((postgres) =>
-              countMissed(postgres, { ...missed, actions: [found.action], client: clientOf(caller) }),
-            );
-      answer(options, response, { caller, found, count });
+      answer(options, response, { caller, found: (await withCounts(database, caller, [found]))[0] });
     },
   });
 }
@@ -113,18 +109,53 @@ async function admit(request: Request<GuidParams>, { authenticate }: Pick<RouteO
   return { caller, guid: requirePathGuid('guid', request.params.guid) };
 }
 
-type AnsweredSubscription = { caller: Caller; found: ShownSubscription | undefined; count?: number | undefined };
+type SubscriptionDatabase = SubscriptionRouteOptions['database'];
+
+/** The same with how many each lacks of what it noted as missed. */
+function withCounts(
+  database: SubscriptionDatabase,
+  caller: Caller,
+  all: readonly ShownSubscription[],
+): Promise<ShownSubscription[]> {
+  return database.askLog(async (postgres) => {
+    const counted: ShownSubscription[] = [];
+    for (const each of all) {
+      const { missed, action } = each;
+      if (missed === null) counted.push(each);
+      else {
+        const count = await countMissed(postgres, { ...missed, actions: [action], client: clientOf(caller) });
+        counted.push({ ...each, missed: { ...missed, count } });
+      }
+    }
+    return counted;
+  });
+}
+
+/** The same, where one that lacks nothing has missed nothing once that time is over: it is settled. */
+async function lacking(
+  database: SubscriptionDatabase,
+  caller: Caller,
+  all: readonly ShownSubscription[],
+): Promise<readonly ShownSubscription[]> {
+  if (all.every(({ missed }) => missed === null)) return all;
+  const counted = await withCounts(database, caller, all);
+  const empty = counted.filter(({ missed }) => missed?.isOver === true && missed.count === 0);
+  const settled = empty.map(({ guid }) => guid);
+  if (settled.length > 0) await database.change(caller.actor, (postgres) => postgres.query(SETTLE_EMPTY, [settled]));
+  return counted.map((each) => (empty.includes(each) ? { ...each, missed: null } : each));
+}
+
+type AnsweredSubscription = { caller: Caller; found: ShownSubscription | undefined };
 
 /** With the verification token, where the caller may see it. */
 function answer(
   { subscriptions }: SubscriptionRouteOptions,
   response: Response,
-  { caller, found, count }: AnsweredSubscription,
+  { caller, found }: AnsweredSubscription,
 ): void {
   const subscription = required(found);
   const token = seesTokens(caller) ? subscriptions.verificationToken(subscription) : undefined;
-  const view = subscriptionView(subscription, caller, token);
-  answerObject(caller, response, { ...view, ...(count !== undefined && { missed: { ...view.missed, count } }) });
+  answerObject(caller, response, subscriptionView(subscription, caller, token));
 }
 
 /** Throws a Problem (404). */

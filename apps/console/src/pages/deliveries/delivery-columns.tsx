@@ -61,7 +61,7 @@ export const operatorColumns: readonly TableColumn<ShownDelivery>[] = [
   {
     header: 'Time',
     cell: ({ guid, at }) => (
-      <Link to="/why/$text" params={{ text: guid }} search={{ as: 'delivery' }} className="row-link quietly">
+      <Link to="/why" search={{ text: guid, as: 'delivery' }} className="row-link quietly">
         <Moment at={at} />
       </Link>
     ),

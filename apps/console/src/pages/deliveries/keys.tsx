@@ -27,7 +27,7 @@ const ShortKey = ({ text }: { text: string }) => <Foreign text={GUID.test(text) 
 /** Leads a client to everything about an order, a vehicle, an offer. */
 export function TimelineLink({ of: { kind, key } }: { of: ShownKey }) {
   return (
-    <Link to="/timeline/$key" params={{ key }} title={kind}>
+    <Link to="/timeline" search={{ key }} title={kind}>
       <ShortKey text={key} />
     </Link>
   );

@@ -5,12 +5,13 @@ import { told } from '../../api/ask.ts';
 import { useTold } from '../../api/use-told.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { useTell } from '../../parts/notices.tsx';
-import { Failed, Found } from '../../parts/states.tsx';
+import { Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { namesOf, TimelineLink } from '../deliveries/keys.tsx';
 import type { ShownKey } from '../deliveries/types.ts';
+import { SendingFailed } from '../subscriptions/switch-on-dialog.tsx';
 import { AttemptAxis } from './attempt-axis.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { CredentialsLink } from './credentials-link.tsx';
@@ -85,7 +86,7 @@ function Header({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
             Deliveries to this endpoint
           </Link>
         )}
-        <Link to="/timeline/$key" params={{ key: event }}>
+        <Link to="/timeline" search={{ key: event }}>
           Timeline of the event
         </Link>
         <Link to="/subscriptions">Subscriptions</Link>
@@ -103,11 +104,15 @@ function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
   const session = useSignedIn();
   const queries = useQueryClient();
   const tell = useTell();
-  const { guid } = delivery;
+  const { guid, action } = delivery;
   const resend = useMutation({
     mutationFn: () => told(session.ask.client.POST('/v1/deliveries/{guid}/resend', { params: { path: { guid } } })),
-    onSuccess: async ({ attempt }) => {
-      tell(`Sent again, as attempt ${attempt}.`);
+    onSuccess: async ({ attempt, held }) => {
+      tell(
+        held === undefined
+          ? `Sent again, as attempt ${attempt}.`
+          : `Waits to be sent again, as attempt ${attempt}: the subscription is ${held}.`,
+      );
       onResent();
       await queries.invalidateQueries({ queryKey: ['delivery', guid] });
     },
@@ -123,7 +128,7 @@ function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
       >
         Resend
       </button>
-      {resend.error !== null && <Failed error={resend.error} />}
+      {resend.error !== null && <SendingFailed error={resend.error} action={action} forget={resend.reset} />}
     </>
   );
 }

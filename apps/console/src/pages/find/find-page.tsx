@@ -5,11 +5,11 @@ import { Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { findPlace, type Place } from './find-place.ts';
 
-const route = getRouteApi('/find/$text');
+const route = getRouteApi('/find');
 
 /** Leads to what was searched for. */
 export function FindPage() {
-  const { text } = route.useParams();
+  const { text = '' } = route.useSearch();
   const { account, ask } = useSignedIn();
   const isAccount = text.toLowerCase() === account;
   const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(ask, text), enabled: !isAccount });
@@ -30,6 +30,6 @@ function Go({ to: place, text }: { to: Place; text: string }) {
     case 'deliveries':
       return <Navigate to="/deliveries" search={place.filter} replace />;
     case 'timeline':
-      return <Navigate to="/timeline/$key" params={{ key: text }} replace />;
+      return <Navigate to="/timeline" search={{ key: text }} replace />;
   }
 }

@@ -19,9 +19,7 @@ export async function findPlace({ client }: ApiClient, text: string): Promise<Pl
   const own = subscriptions.find(({ guid }) => isGuid && guid.startsWith(text.toLowerCase()));
   if (own !== undefined) return { kind: 'deliveries', filter: { subscription: own.guid } };
   if (subscriptions.some(({ action }) => action === text)) return { kind: 'deliveries', filter: { action: text } };
-  const mentions = await told(
-    client.GET('/v1/timeline/{key}', { params: { path: { key: text }, query: { limit: 1 } } }),
-  );
+  const mentions = await told(client.GET('/v1/timeline', { params: { query: { key: text, limit: 1 } } }));
   if (mentions.objects.length > 0) return { kind: 'timeline' };
   if (isGuid) {
     const { objects } = await told(client.GET('/v1/deliveries', { params: { query: { guid: text, limit: 2 } } }));

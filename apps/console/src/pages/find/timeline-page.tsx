@@ -16,20 +16,20 @@ import { DeliveryView } from './delivery-view.tsx';
 import { RejectedVerdict, Suppressed } from './no-delivery.tsx';
 import { isUnderWay, standingOf, type TimelineEvent, type Verdict } from './types.ts';
 
-const route = getRouteApi('/timeline/$key');
+const route = getRouteApi('/timeline');
 const PAGE_SIZE = 100;
 const LOOK_EVERY_MS = 5_000;
 
 /** Everything that happened to an order, a vehicle, an offer …: events newest first, each with its results. */
 export function TimelinePage() {
-  const { key } = route.useParams();
+  const { key = '' } = route.useSearch();
   const { ask } = useSignedIn();
   const pages = useInfiniteQuery({
     queryKey: ['timeline', key],
     queryFn: ({ pageParam: cursor }) =>
       told(
-        ask.client.GET('/v1/timeline/{key}', {
-          params: { path: { key }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
+        ask.client.GET('/v1/timeline', {
+          params: { query: { key, limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
         }),
       ),
     initialPageParam: '',

@@ -70,7 +70,7 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
     );
   }
   return (
-    <Link className="row-link" to="/timeline/$key" params={{ key: eventGuid }}>
+    <Link className="row-link" to="/timeline" search={{ key: eventGuid }}>
       {children}
     </Link>
   );

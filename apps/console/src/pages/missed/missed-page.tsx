@@ -74,7 +74,7 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
       {mayWrite(session) && replayable > 0 && (
         <section className="card stack" aria-label="Replay">
           <h2>Replay</h2>
-          <ReplayForm action="all actions" requestOf={(isIncluded) => requestOf(period, isIncluded)} />
+          <ReplayForm action={ALL_ACTIONS} requestOf={(isIncluded) => requestOf(period, isIncluded)} />
         </section>
       )}
     </>

@@ -3,7 +3,7 @@ import { useTold } from '../../api/use-told.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { AccountClients } from './account/account-clients.tsx';
-import { AccountFacts } from './account/account-facts.tsx';
+import { AccountEnd, AccountFacts } from './account/account-facts.tsx';
 import { AccountSubscriptions } from './account/account-subscriptions.tsx';
 import { AccountTokens } from './account/account-tokens.tsx';
 import { useAccountSubscriptions } from './account/use-account-subscriptions.ts';
@@ -56,6 +56,7 @@ function All({ account }: { account: Account }) {
       <AccountSubscriptions pages={subscriptions} />
       <AccountTokens guid={guid} />
       <AccountFacts key={`${guid} ${name} ${features.join(' ')}`} account={account} />
+      <AccountEnd account={account} />
     </>
   );
 }

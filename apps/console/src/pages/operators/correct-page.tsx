@@ -46,7 +46,7 @@ function Published({ event }: { event: CorrectedEvent }) {
     <div className="published" role="status">
       <p>
         <strong>Published</strong> as <code>{event.routing_key}</code>: event <code>{event.event_guid}</code>.{' '}
-        <Link to="/why/$text" params={{ text: event.event_guid }}>
+        <Link to="/why" search={{ text: event.event_guid }}>
           Follow the event
         </Link>
         .

@@ -17,7 +17,7 @@ export function AccountLink({ account: { guid, name } }: { account: AccountName 
 /** A guid that links to the history of its object; or the given children instead. */
 export function WhyLink({ guid, children }: { guid: string; children?: ReactNode }) {
   return (
-    <Link to="/why/$text" params={{ text: guid }} title={guid}>
+    <Link to="/why" search={{ text: guid }} title={guid}>
       {children ?? <Guid guid={guid} />}
     </Link>
   );

@@ -14,13 +14,13 @@ import { DeliveryTold } from './why/delivery-told.tsx';
 import { EventTimeline } from './why/event-timeline.tsx';
 import { SubscriptionTold } from './why/subscription-told.tsx';
 
-const route = getRouteApi('/why/$text');
+const route = getRouteApi('/why');
 const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 3_000;
 
 /** The result of a search by a number, a name, a URL, or any guid: why callbacks did, or did not, arrive. */
 export function WhyPage() {
-  const { text } = route.useParams();
+  const { text = '' } = route.useSearch();
   const pages = useWhy(text);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   const more = useCallback(() => {
@@ -47,10 +47,10 @@ function useWhy(text: string) {
     queryKey: ['why', text, as, kind],
     queryFn: ({ pageParam: cursor }) =>
       told(
-        ask.operator.GET('/v1/admin/why/{anything}', {
+        ask.operator.GET('/v1/admin/why', {
           params: {
-            path: { anything: text },
             query: {
+              anything: text,
               limit: PAGE_SIZE,
               ...(isFoundKind(as) && { as }),
               ...(kind !== undefined && { kind }),

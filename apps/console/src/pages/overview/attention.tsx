@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Status } from '../../parts/status.tsx';
 import { counted } from '../../parts/counted.ts';
-import type { Overview } from '../operators/types.ts';
+import { Moment } from '../../parts/moment.tsx';
+import type { Overview, RunningService } from '../operators/types.ts';
 
 /** Problems that need a person at once, or that there are none. */
 export function Attention({ overview }: { overview: Overview }) {
@@ -26,9 +27,10 @@ export function Attention({ overview }: { overview: Overview }) {
 type Trouble = { key: string; text: ReactNode };
 
 function troublesOf({ services, switched_off: { held }, queues, last_hour: lastHour }: Overview): Trouble[] {
-  const troubles: Trouble[] = services.objects
-    .filter(({ processes }) => processes === 0)
-    .map(({ service }) => ({ key: service, text: `No ${service} runs.` }));
+  // A cause is told in place of its effect.
+  const away = services.objects.filter(({ processes, silent }) => processes === 0 || silent > 0);
+  const unattended = (queues?.unattended ?? 0) - away.reduce((sum, each) => sum + (each.unattended ?? 0), 0);
+  const troubles: Trouble[] = away.map((each) => ({ key: each.service, text: <Away service={each} /> }));
   if (held > 0)
     troubles.push({
       key: 'held',
@@ -39,12 +41,12 @@ function troublesOf({ services, switched_off: { held }, queues, last_hour: lastH
         </>
       ),
     });
-  if (queues !== null && queues.unattended > 0)
+  if (unattended > 0)
     troubles.push({
       key: 'queues',
       text: (
         <>
-          <Link to="/queues">{counted(queues.unattended, 'queue')}</Link> without a consumer.
+          <Link to="/queues">{counted(unattended, 'queue')}</Link> without a consumer.
         </>
       ),
     });
@@ -52,4 +54,30 @@ function troublesOf({ services, switched_off: { held }, queues, last_hour: lastH
     troubles.push({ key: 'broker', text: 'RabbitMQ does not answer, or ADMIN_AMQP_URL is not set.' });
   if (lastHour === null) troubles.push({ key: 'hour', text: 'The last hour could not be counted in time.' });
   return troubles;
+}
+
+function Away({
+  service: { service, processes, silent, silent_since: since, unattended },
+}: {
+  service: RunningService;
+}) {
+  return (
+    <>
+      {processes === 0 ? (
+        `No ${service} runs`
+      ) : (
+        <>
+          {silent < processes && `${silent} of ${processes}: `}
+          {service} does not answer since {since !== null && <Moment at={since} />}
+        </>
+      )}
+      {(unattended ?? 0) > 0 && (
+        <>
+          : its <Link to="/queues">{counted(unattended ?? 0, 'queue')}</Link>{' '}
+          {unattended === 1 ? 'has no consumer' : 'have no consumer'}
+        </>
+      )}
+      .
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Page } from '../../parts/page.tsx';
-import { Found } from '../../parts/states.tsx';
+import { Found, troubleOf } from '../../parts/states.tsx';
 import { NoSubscriptions } from '../subscriptions/no-subscriptions.tsx';
 import { SubscribeButton } from '../subscriptions/subscribe-button.tsx';
 import { SubscriptionDialogs } from '../subscriptions/subscription-dialogs.tsx';
@@ -12,7 +12,8 @@ import { NotDelivered } from './not-delivered.tsx';
 
 /** The first page of a client: what needs attention, how the last 24 hours went, and what did not get through. */
 export function ClientOverview() {
-  const { subscriptions, statistics, rows } = useSubscriptionRows();
+  const { subscriptions, statistics, retrying, waiting, rows } = useSubscriptionRows();
+  const untold = [retrying, waiting].find((each) => each.data === undefined || troubleOf(each) !== null);
   return (
     <SubscriptionDialogs>
       <Page
@@ -22,10 +23,15 @@ export function ClientOverview() {
         <Found of={subscriptions} what="the subscriptions">
           {({ objects }) => (objects.length === 0 ? <NoSubscriptions /> : <Attention rows={rows} />)}
         </Found>
+        {untold !== undefined && (
+          <Found of={untold} what="unfinished deliveries">
+            {() => null}
+          </Found>
+        )}
         <Found of={statistics} what="the last 24 hours">
           {({ since, objects }) => objects.length > 0 && <LastDay since={since} actions={objects} />}
         </Found>
-        <NotDelivered />
+        <NotDelivered retrying={retrying} waiting={waiting} />
       </Page>
     </SubscriptionDialogs>
   );
@@ -35,14 +41,15 @@ export function ClientOverview() {
 const SHOWN = 10;
 
 function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
-  const troubled = rows.filter(({ condition }) => condition !== 'active');
+  const troubled = rows.filter(({ condition }) => condition !== 'active' && condition !== 'not known yet');
+  const isKnown = rows.every(({ condition }) => condition !== 'not known yet');
   return (
     <section className="part" aria-label="Needs attention">
       <div className="section-header">
         <h2>Needs attention</h2>
         <SwitchOnAll rows={troubled} />
       </div>
-      {troubled.length === 0 ? (
+      {troubled.length === 0 && isKnown && (
         <p className="card line">
           <span className="good" aria-hidden="true">
             ✓
@@ -52,7 +59,8 @@ function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
           </Link>
           and none fails.
         </p>
-      ) : (
+      )}
+      {troubled.length > 0 && (
         <SubscriptionTable label="Subscriptions that need attention" rows={troubled.slice(0, SHOWN)} />
       )}
       {troubled.length > SHOWN && (

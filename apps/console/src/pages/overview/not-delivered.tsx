@@ -7,6 +7,8 @@ import { Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { ActionOf } from '../deliveries/delivery-columns.tsx';
 import { KeyNames } from '../deliveries/keys.tsx';
+import { Retrying, Waiting } from '../subscriptions/row-status.tsx';
+import type { ListedSubscription, useUnfinished } from '../subscriptions/use-subscription-rows.ts';
 
 type ListedDelivery = components['schemas']['ListedDelivery'];
 
@@ -29,8 +31,10 @@ const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
   { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
 ];
 
-/** The last deliveries that did not get through: each leads to what happened to it. */
-export function NotDelivered() {
+type NotDeliveredProps = ReturnType<typeof useUnfinished>;
+
+/** Deliveries that wait or are tried again, and the last ones that did not get through: each leads to what happened to it. */
+export function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
   const latest = useTold(
     ['deliveries', 'not delivered'],
     ({ client }) =>
@@ -45,16 +49,45 @@ export function NotDelivered() {
           All
         </Link>
       </div>
+      <Unfinished retrying={retrying.data?.objects ?? []} waiting={waiting.data?.objects ?? []} />
       <Found of={latest} what="deliveries">
         {({ objects }) =>
-          objects.length === 0 ? (
-            <p className="state">Everything got through.</p>
-          ) : (
+          objects.length > 0 ? (
             <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+          ) : (
+            retrying.data?.objects.length === 0 && waiting.data?.objects.length === 0 && <Calm />
           )
         }
       </Found>
     </section>
+  );
+}
+
+type UnfinishedProps = Record<'retrying' | 'waiting', ListedSubscription['retrying']>;
+
+function Unfinished({ retrying, waiting }: UnfinishedProps) {
+  if (retrying.length + waiting.length === 0) return null;
+  return (
+    <p className="card line">
+      {waiting.length > 0 && <Waiting waiting={waiting} />}
+      {retrying.length > 0 && <Retrying retrying={retrying} />}
+    </p>
+  );
+}
+
+/** Nothing of what there is has failed or waits. */
+function Calm() {
+  const any = useTold(['deliveries', 'any'], ({ client }) =>
+    client.GET('/v1/deliveries', { params: { query: { limit: 1 } } }),
+  );
+  return (
+    <Found of={any} what="deliveries">
+      {({ objects }) => (
+        <p className="state">
+          {objects.length === 0 ? 'Nothing sent yet, or no longer kept.' : 'Every delivery got through.'}
+        </p>
+      )}
+    </Found>
   );
 }
 

@@ -41,7 +41,7 @@ function LastHour({ lastHour, now }: { lastHour: Overview['last_hour'] } & Now) 
         <Tile
           name="Oldest unfinished"
           figure={writtenDuration(now - Date.parse(oldest.at))}
-          to={{ to: '/why/$text', params: { text: oldest.guid } }}
+          to={{ to: '/why', search: { text: oldest.guid } }}
         >
           {oldest.action} for <Called account={oldest.account} />, {counted(oldest.attempts, 'attempt')}
         </Tile>

@@ -10,8 +10,8 @@ export function Services({ services }: { services: readonly RunningService[] }) 
       <h2 id="overview-services">Services</h2>
       <DataTable label="Services" rows={services} columns={columns} keyOf={({ service }) => service} />
       <p className="small">
-        A process counts as long as it is connected to Postgres, which it asks every five seconds. Whether each is ready
-        says its own <code>/ready</code>.
+        A process counts as long as it is connected to Postgres, which it asks every five seconds; one that has not for
+        15 seconds does not answer. Whether each is ready says its own <code>/readyz</code>.
       </p>
     </section>
   );
@@ -24,7 +24,18 @@ const columns: readonly TableColumn<RunningService>[] = [
   {
     header: 'State',
     value: ({ processes }) => Math.min(processes, 1),
-    cell: ({ processes }) => <Status of={processes === 0 ? 'not running' : 'running'} />,
+    cell: ({ processes, silent, silent_since: since }) => (
+      <>
+        {processes > silent && <Status of="running" />}
+        {processes === 0 && <Status of="not running" />}
+        {since !== null && (
+          <div className="small">
+            <Status of="not answering" /> {silent < processes && `${silent} of ${processes}`} since{' '}
+            <Moment at={since} />
+          </div>
+        )}
+      </>
+    ),
   },
   { header: 'Processes', isNumber: true, value: ({ processes }) => processes, cell: ({ processes }) => processes },
   {

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
-import { Failed } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { ReplayProgress } from './replay-progress.tsx';
 import { useSubscriptionChange } from './subscribing.ts';
+import { SendingFailed } from './switch-on-dialog.tsx';
 
 /** The request that the API takes. */
 type ReplayInput =
@@ -14,7 +14,7 @@ type ReplayInput =
 type ReplayFormProps = {
   /** Returns the request, with or without events that made no delivery. */
   requestOf: (isIncluded: boolean) => ReplayInput;
-  /** The actions, for people. */
+  /** An action; `*` means all. */
   action: string;
   /** Whether it is to be asked if events without a delivery are included. */
   asksWhich?: boolean;
@@ -42,7 +42,7 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
     preview.mutate();
   };
   if (begin.data !== undefined && 'guid' in begin.data)
-    return <ReplayProgress guid={begin.data.guid} action={action} />;
+    return <ReplayProgress guid={begin.data.guid} action={action === '*' ? 'all actions' : action} />;
   return (
     <>
       <form className="replay" onSubmit={submit} onChange={forget}>
@@ -68,7 +68,7 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
         </button>
       </form>
       <div className="why" aria-live="polite">
-        {preview.error !== null && <Failed error={preview.error} />}
+        {preview.error !== null && <SendingFailed error={preview.error} action={action} forget={forget} />}
         {preview.data !== undefined && <Preview of={preview.data} />}
       </div>
       {preview.data !== undefined && preview.data.total > 0 && (
@@ -78,7 +78,7 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
           </button>
         </p>
       )}
-      {begin.error !== null && <Failed error={begin.error} />}
+      {begin.error !== null && <SendingFailed error={begin.error} action={action} forget={forget} />}
     </>
   );
 }

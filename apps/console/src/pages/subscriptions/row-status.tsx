@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Moment } from '../../parts/moment.tsx';
-import { ruleInWords } from '../../parts/words.ts';
+import { ruleInWords, WAITING } from '../../parts/words.ts';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { MOST_RETRYING, type ListedSubscription } from './use-subscription-rows.ts';
+import { MOST_UNFINISHED, type ListedSubscription } from './use-subscription-rows.ts';
 
 /** How a subscription stands, and why, in a line. */
 export function RowStatus({ row }: { row: ListedSubscription }) {
@@ -16,7 +16,7 @@ export function RowStatus({ row }: { row: ListedSubscription }) {
   );
 }
 
-function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscription }) {
+function Why({ row: { subscription, condition, retrying, waiting } }: { row: ListedSubscription }) {
   const { guid, stopped, deactivation, missed, suspension, paused_until: pausedUntil } = subscription;
   switch (condition) {
     case 'stopped':
@@ -39,7 +39,8 @@ function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscr
       return (
         missed && (
           <Small>
-            off from <Moment at={missed.since} /> to <Moment at={missed.until} />
+            {missed.count !== undefined && `${missed.count.toLocaleString()} `}missed from <Moment at={missed.since} />{' '}
+            to <Moment at={missed.until} />
           </Small>
         )
       );
@@ -53,18 +54,52 @@ function Why({ row: { subscription, condition, retrying } }: { row: ListedSubscr
           </Small>
         )
       );
+    case 'waiting':
     case 'retrying':
       return (
-        <Small>
-          <Link to="/deliveries" search={{ status: 'retrying', subscription: guid }}>
-            {retrying.length === MOST_RETRYING ? `${MOST_RETRYING} or more` : retrying.length} retrying
-          </Link>
-          : {failureOf(retrying)}
-        </Small>
+        <>
+          {waiting.length > 0 && <Waiting waiting={waiting} subscription={guid} />}
+          {retrying.length > 0 && <Retrying retrying={retrying} subscription={guid} />}
+        </>
       );
+    case 'not known yet':
     case 'active':
       return null;
   }
+}
+
+const atLeast = ({ length }: readonly unknown[]): string =>
+  length === MOST_UNFINISHED ? `${MOST_UNFINISHED} or more` : length.toLocaleString();
+
+type RetryingProps = { retrying: ListedSubscription['retrying']; subscription?: string };
+
+/** How many deliveries are to be tried again, of a subscription or of all, and what the newest of their attempts says. */
+export function Retrying({ retrying, subscription }: RetryingProps) {
+  return (
+    <Small>
+      <Link to="/deliveries" search={{ status: 'retrying', ...(subscription !== undefined && { subscription }) }}>
+        {atLeast(retrying)} retrying
+      </Link>
+      : {failureOf(retrying)}
+    </Small>
+  );
+}
+
+type WaitingProps = { waiting: ListedSubscription['waiting']; subscription?: string };
+
+/** How many deliveries wait, of a subscription or of all, since when and why. */
+export function Waiting({ waiting, subscription }: WaitingProps) {
+  const [newest, oldest] = [waiting[0], waiting.at(-1)];
+  return (
+    <Small>
+      <Link to="/deliveries" search={{ status: 'waiting', ...(subscription !== undefined && { subscription }) }}>
+        {atLeast(waiting)} waiting
+      </Link>{' '}
+      since {oldest !== undefined && <Moment at={oldest.at} />}
+      {waiting.length === MOST_UNFINISHED && ' or longer'}
+      {newest?.waiting !== undefined && subscription !== undefined && <>: {WAITING[newest.waiting.why][0]}</>}
+    </Small>
+  );
 }
 
 const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;

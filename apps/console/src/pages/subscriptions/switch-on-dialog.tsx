@@ -1,9 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ProblemAnswer } from '../../api/problem.ts';
+import { useTold } from '../../api/use-told.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogTools } from '../../parts/dialog-tools.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { AttemptList } from '../find/attempt-list.tsx';
 import { MissedCount } from './missed.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -112,6 +115,44 @@ function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
           Open delivery
         </Link>
       </div>
+    </>
+  );
+}
+
+type SendingFailedProps = {
+  error: Error;
+  /** The action to send; `*` means any. */
+  action: string;
+  /** Called once the way back was gone. */
+  forget: () => void;
+};
+
+/** A failure to send by hand; where a subscription is off, with the way to switch it on. */
+export function SendingFailed({ error, action, forget }: SendingFailedProps) {
+  const session = useSignedIn();
+  const isOff = error instanceof ProblemAnswer && error.kind === 'switched-off' && mayWrite(session);
+  return (
+    <>
+      <Failed error={error} />
+      {isOff && <SwitchOnHere action={action} forget={forget} />}
+    </>
+  );
+}
+
+function SwitchOnHere({ action, forget }: Omit<SendingFailedProps, 'error'>) {
+  const all = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
+  const [asked, setAsked] = useState<readonly Subscription[]>();
+  const off = (all.data?.objects ?? []).filter(
+    (each) => !each.is_active && each.stopped === undefined && [each.action, '*'].includes(action),
+  );
+  return (
+    <>
+      {off.length > 0 && (
+        <button type="button" className="main" onClick={() => setAsked(off)}>
+          Switch on
+        </button>
+      )}
+      {asked && <SwitchOnDialog subscriptions={asked} close={forget} />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { byUrgency, conditionOf, type SubscriptionCondition } from './condition.
 import type { Subscription } from './subscribing.ts';
 
 export type HealthBucket = components['schemas']['StatisticsOfAction']['buckets'][number];
-type Retrying = components['schemas']['ListedDelivery'];
+type Unfinished = components['schemas']['ListedDelivery'];
 
 export type ListedSubscription = {
   subscription: Subscription;
@@ -12,12 +12,36 @@ export type ListedSubscription = {
   /** The action's results in the last 24 hours, by the hour; undefined until they are known. */
   buckets: readonly HealthBucket[] | undefined;
   /** Its deliveries whose last attempt failed and that will be tried again, newest first. */
-  retrying: readonly Retrying[];
+  retrying: readonly Unfinished[];
+  /** Its deliveries without an attempt that were made longer ago than one takes to pass through, newest first. */
+  waiting: readonly Unfinished[];
 };
 
 const LOOK_EVERY_MS = 15_000;
-/** Limit of the retried deliveries that are read: enough to tell which subscriptions fail. */
-export const MOST_RETRYING = 200;
+/** Limit of the unfinished deliveries that are read: enough to tell which subscriptions fail. */
+export const MOST_UNFINISHED = 200;
+/** A younger delivery may be on its way. */
+const WAITS_AFTER_MS = 15_000;
+
+/** The deliveries that are to be tried again, and those that wait. */
+export function useUnfinished() {
+  const query = (status: 'retrying' | 'waiting', until?: string) => ({
+    params: { query: { status: [status], limit: MOST_UNFINISHED, ...(until !== undefined && { until }) } },
+  });
+  const often = { refetchInterval: LOOK_EVERY_MS };
+  const retrying = useTold(
+    ['deliveries', 'retrying'],
+    ({ client }) => client.GET('/v1/deliveries', query('retrying')),
+    often,
+  );
+  const long = () => new Date(Date.now() - WAITS_AFTER_MS).toISOString();
+  const waiting = useTold(
+    ['deliveries', 'waiting'],
+    ({ client }) => client.GET('/v1/deliveries', query('waiting', long())),
+    often,
+  );
+  return { retrying, waiting };
+}
 
 /** The client's subscriptions, those that need attention first, then by action; and what they are made of. */
 export function useSubscriptionRows() {
@@ -27,20 +51,18 @@ export function useSubscriptionRows() {
   const statistics = useTold(['statistics'], ({ client }) => client.GET('/v1/statistics'), {
     refetchInterval: LOOK_EVERY_MS * 4,
   });
-  const retrying = useTold(
-    ['deliveries', 'retrying'],
-    ({ client }) => client.GET('/v1/deliveries', { params: { query: { status: ['retrying'], limit: MOST_RETRYING } } }),
-    { refetchInterval: LOOK_EVERY_MS },
-  );
+  const { retrying, waiting } = useUnfinished();
   const rows = (subscriptions.data?.objects ?? [])
     .map((subscription): ListedSubscription => {
       const { guid, action } = subscription;
-      const failing = (retrying.data?.objects ?? []).filter((each) => each.subscription_guid === guid);
+      const ofIt = ({ data }: typeof retrying) => data?.objects.filter((each) => each.subscription_guid === guid);
+      const [failing, held] = [ofIt(retrying), ofIt(waiting)];
       return {
         subscription,
-        condition: conditionOf(subscription, failing.length),
+        condition: conditionOf(subscription, { waiting: held?.length, retrying: failing?.length }),
         buckets: statistics.data?.objects.find((each) => each.action === action)?.buckets,
-        retrying: failing,
+        retrying: failing ?? [],
+        waiting: held ?? [],
       };
     })
     .toSorted(
@@ -48,5 +70,5 @@ export function useSubscriptionRows() {
         byUrgency(first.condition, second.condition) ||
         first.subscription.action.localeCompare(second.subscription.action),
     );
-  return { subscriptions, statistics, retrying, rows };
+  return { subscriptions, statistics, retrying, waiting, rows };
 }

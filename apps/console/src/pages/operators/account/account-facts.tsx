@@ -1,12 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../../api/ask.ts';
+import { useTold } from '../../../api/use-told.ts';
+import { DialogTools } from '../../../parts/dialog-tools.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
 import { forgetting } from '../../../parts/faults.tsx';
+import { Moment } from '../../../parts/moment.tsx';
 import { useTell } from '../../../parts/notices.tsx';
-import { Failed } from '../../../parts/states.tsx';
+import { Failed, Found } from '../../../parts/states.tsx';
 import { useSignedIn } from '../../../session/session.ts';
 import { FeatureChoice } from '../feature-choice.tsx';
-import { FEATURES, type Account } from '../types.ts';
+import { FEATURES, type Account, type AccountClosing } from '../types.ts';
 
 /** The name and the features of an account, which can be changed. */
 export function AccountFacts({ account }: { account: Account }) {
@@ -66,6 +70,96 @@ function useUpdate({ guid }: Account) {
       tell('Account saved.');
       queries.setQueryData(['account', guid], account);
       await queries.invalidateQueries({ queryKey: ['accounts'] });
+    },
+  });
+}
+
+/** Ends all that is of an account, or opens it again. */
+export function AccountEnd({ account }: { account: Account }) {
+  const [isAsking, setAsking] = useState(false);
+  const change = useEnd(account);
+  return (
+    <section className="part card" aria-labelledby="account-end">
+      <h2 id="account-end">{account.closed_at === null ? 'Close the account' : 'Closed'}</h2>
+      {account.closed_at === null ? (
+        <div className="tools">
+          <button type="button" className="danger" onClick={() => setAsking(true)}>
+            Close account
+          </button>
+        </div>
+      ) : (
+        <>
+          <p>
+            Since <Moment at={account.closed_at} />. What ended with it stays ended when it is opened again.
+          </p>
+          {change.error !== null && <Failed error={change.error} />}
+          <div className="tools">
+            <button type="button" disabled={change.isPending} onClick={() => change.mutate('open')}>
+              Open account
+            </button>
+          </div>
+        </>
+      )}
+      {isAsking && <CloseDialog account={account} close={() => setAsking(false)} />}
+    </section>
+  );
+}
+
+/** The page's words for what ends with an account. */
+const ENDS = {
+  subscriptions: 'Subscriptions',
+  waiting: 'Waiting deliveries, dropped',
+  tokens: 'Access tokens',
+  console_links: 'Console links and sign-ins',
+  credentials: 'Hosts with credentials',
+  signing_secrets: 'Signing secrets',
+  listeners: 'Listeners',
+} as const satisfies Record<Exclude<keyof AccountClosing, 'account'>, string>;
+
+function CloseDialog({ account, close }: { account: Account; close: () => void }) {
+  const { guid } = account;
+  const ends = useTold(['closing', guid], ({ operator }) =>
+    operator.POST('/v1/admin/accounts/{guid}/close', { params: { path: { guid } }, body: { dry_run: true } }),
+  );
+  const change = useEnd(account, close);
+  return (
+    <Dialog title="Close the account?" close={close}>
+      <p>Ends at once, and cannot be taken back. The delivery log and the audit log stay.</p>
+      <Found of={ends} what="what would end">
+        {(found) => (
+          <ul>
+            {Object.entries(ENDS).map(([kind, words]) => (
+              <li key={kind}>
+                {words}: <strong>{found[kind as keyof typeof ENDS].toLocaleString()}</strong>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Found>
+      {change.error !== null && <Failed error={change.error} />}
+      <DialogTools
+        isDangerous
+        does="Close account"
+        isPending={change.isPending || ends.data === undefined}
+        close={close}
+        onClick={() => change.mutate('close')}
+      />
+    </Dialog>
+  );
+}
+
+function useEnd({ guid }: Account, onDone?: () => void) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const params = { path: { guid } };
+  return useMutation({
+    mutationFn: async (to: 'close' | 'open') =>
+      to === 'open'
+        ? told(ask.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
+        : told(ask.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
+    onSuccess: async () => {
+      onDone?.();
+      await queries.invalidateQueries();
     },
   });
 }

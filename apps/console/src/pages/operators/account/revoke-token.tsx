@@ -7,7 +7,8 @@ import { useTell } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { useSignedIn } from '../../../session/session.ts';
-import type { AccessToken } from '../types.ts';
+import { counted } from '../../../parts/counted.ts';
+import type { AccessToken, GoingOn } from '../types.ts';
 
 /** Ends an access token, once somebody has confirmed it. */
 export function RevokeToken({ token }: { token: AccessToken }) {
@@ -34,8 +35,12 @@ function RevokeDialog({ token: { guid, client_id, last_used_at }, close }: { tok
   const tell = useTell();
   const revoke = useMutation({
     mutationFn: () => told(ask.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
-    onSuccess: async () => {
-      tell('Token revoked.');
+    onSuccess: async (goingOn: GoingOn | undefined) => {
+      const count = goingOn?.subscriptions_of_account || goingOn?.subscriptions || 0;
+      const whose = goingOn?.subscriptions_of_account ? 'of the account: close it to end them' : 'of this client';
+      tell(
+        count === 0 ? 'Token revoked.' : `Token revoked. ${counted(count, 'subscription')} ${whose} go on without one.`,
+      );
       close();
       await queries.invalidateQueries({ queryKey: ['tokens'] });
     },

@@ -57,13 +57,13 @@ function Leading({ candidate, text }: MatchRow) {
   if (candidate.kind === 'account') return <AccountLink account={candidate} />;
   if (candidate.kind === 'key') {
     return (
-      <Link to="/why/$text" params={{ text }} search={{ as: 'key', kind: candidate.key_kind }}>
+      <Link to="/why" search={{ text, as: 'key', kind: candidate.key_kind }}>
         <Foreign text={candidate.key} />
       </Link>
     );
   }
   return (
-    <Link to="/why/$text" params={{ text: candidate.guid }} search={{ as: candidate.kind }}>
+    <Link to="/why" search={{ text: candidate.guid, as: candidate.kind }}>
       <Guid guid={candidate.guid} />
     </Link>
   );

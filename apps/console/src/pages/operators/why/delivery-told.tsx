@@ -33,10 +33,7 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
   const { guid } = known;
   const asked = useTold(
     ['why', guid, 'delivery'],
-    ({ operator }) =>
-      operator.GET('/v1/admin/why/{anything}', {
-        params: { path: { anything: guid }, query: { as: 'delivery' } },
-      }),
+    ({ operator }) => operator.GET('/v1/admin/why', { params: { query: { anything: guid, as: 'delivery' } } }),
     {
       refetchInterval: ({ state: { data } }) =>
         data?.kind === 'delivery' && isUnderWay(data.delivery) ? LOOK_EVERY_MS : false,

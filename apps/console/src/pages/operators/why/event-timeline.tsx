@@ -39,7 +39,7 @@ function EventEntry({ event }: { event: OperatorEvent }) {
           : receivers.map((account) => <AccountLink key={account.guid} account={account} />)}
         {keys.length > 0 && <span>Mentions</span>}
         {keys.map(({ key, kind }) => (
-          <Link key={`${kind} ${key}`} to="/why/$text" params={{ text: key }} search={{ as: 'key', kind }} title={kind}>
+          <Link key={`${kind} ${key}`} to="/why" search={{ text: key, as: 'key', kind }} title={kind}>
             <Foreign text={key} />
           </Link>
         ))}
@@ -89,7 +89,7 @@ function Recipient({
       {account !== undefined && <AccountLink account={account} />}{' '}
       {client_id !== undefined && <Foreign text={client_id} />}{' '}
       {subscription_guid !== undefined && (
-        <Link to="/why/$text" params={{ text: subscription_guid }}>
+        <Link to="/why" search={{ text: subscription_guid }}>
           subscription <Guid guid={subscription_guid} />
         </Link>
       )}
