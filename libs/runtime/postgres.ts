@@ -22,7 +22,7 @@ export type PostgresOptions = ServerAddress & {
   keptIdleMs?: number;
   /** Name of the connections in Postgres, unless the URL has one: see `applicationName`. */
   name?: string;
-  /** Server settings of each of these connections, whatever the database's defaults. Names and values must not contain spaces. */
+  /** Server settings of each of these connections, whatever the database's defaults. */
   settings?: Record<string, string>;
   log: Log;
 };
@@ -35,23 +35,33 @@ const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
  * an idle connection is only logged.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
-  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings = {}, log } = options;
-  const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
+  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings, log } = options;
   const pool = new pg.Pool({
     Client: postgresClient(options),
     max: poolSize,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + 1_000,
-    statement_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs,
+    session: { ...sessionOf({ role, timeoutMs }), ...settings },
     keepAlive: true,
     idleTimeoutMillis: keptIdleMs,
     ...(name !== undefined && { application_name: name }),
-    ...(set.length === 0 ? {} : { options: set.map(([setting, value]) => `-c ${setting}=${value}`).join(' ') }),
-  });
+  } as pg.PoolConfig);
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => withTimeout(CLOSE_LIMIT, pool.end()) });
 }
+
+/** The settings of sessions with a role, if any, and a limit of statements. */
+export const sessionOf = ({
+  role,
+  timeoutMs,
+}: {
+  role: string;
+  timeoutMs: number;
+}): Record<string, string | number> => ({
+  statement_timeout: timeoutMs,
+  idle_in_transaction_session_timeout: timeoutMs,
+  ...(role === '' ? {} : { role }),
+});
 
 /**
  * Runs statements on one connection. Closes it after an error, so that nobody else gets it: its transaction may be open, a

@@ -55,7 +55,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, advice: strin
   if (kind === 'database')
     return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there${LIMIT[server]}`;
   if (kind === 'pooler')
-    return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
+    return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself, or have the pooler keep sessions`;
   if (kind === 'authority')
     return `shows a certificate of an authority that is not known here (${why}): name it by TLS_CA_FILE`;
   return `cannot be reached (${why}): start it, or ${advice}`;

@@ -3,7 +3,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { applicationName } from '@waybell/runtime/application-name';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
-import { connectPostgres, isOutage, onConnection, type Queryable } from '@waybell/runtime/postgres';
+import { connectPostgres, isOutage, onConnection, sessionOf, type Queryable } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -16,7 +16,6 @@ import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
 import { areRepeatablesApplied } from './repeatables.ts';
 import { Refusal } from './refusal.ts';
-import { accessTokenTable } from './tables/access-token.ts';
 import { accountTable } from './tables/account.ts';
 import { subscriptionTable } from './tables/subscription.ts';
 
@@ -63,7 +62,7 @@ export function describeSource(options: SourceOptions): DataSource {
     url: addressesIn(server.url)[0],
     schema: 'waybell',
     applicationName: 'waybell-subscription-api',
-    entities: [accountTable, accessTokenTable, subscriptionTable],
+    entities: [accountTable, subscriptionTable],
     migrations,
     synchronize: false,
     logging: false,
@@ -73,11 +72,8 @@ export function describeSource(options: SourceOptions): DataSource {
     extra: {
       Client: postgresClient(server),
       query_timeout: timeoutMs + 1_000,
-      statement_timeout: timeoutMs,
-      idle_in_transaction_session_timeout: timeoutMs,
+      session: { ...sessionOf({ role, timeoutMs }), ...(lockWaitMs !== undefined && { lock_timeout: lockWaitMs }) },
       keepAlive: true,
-      ...(lockWaitMs === undefined ? {} : { lock_timeout: lockWaitMs }),
-      ...(role === '' ? {} : { options: `-c role=${role}` }),
     },
     poolErrorHandler: (error: Error) =>
       log.warn({ server: placeOf(server.url), reason: error.message }, 'postgres.connection-lost'),
