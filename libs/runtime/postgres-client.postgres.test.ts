@@ -7,12 +7,14 @@ import { borrowPostgres } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
+let shared: Promise<{ url: string }> | undefined;
+const borrowed = () => (shared ??= borrowPostgres());
 /** Nothing listens there. */
 const CLOSED = '127.0.0.1:1';
 
 /** The server that tests share, reached by these hosts besides. */
 async function connectBeside(hosts: string[], settings: Record<string, string> = {}): Promise<Postgres> {
-  const url = Object.assign(new URL((await borrowPostgres()).url), { pathname: '/postgres' });
+  const url = Object.assign(new URL((await borrowed()).url), { pathname: '/postgres' });
   const several = url.href.replace(url.host, [...hosts, url.host].join(','));
   return connectPostgres({ url: several, role: '', poolSize: 2, timeoutMs: 60_000, settings, log });
 }
@@ -37,7 +39,7 @@ describe('a pool of several hosts', () => {
   });
 
   test('says of each host why it is not connected, where none takes writes', async () => {
-    const { url } = await borrowPostgres();
+    const { url } = await borrowed();
     const readOnly = `?target_session_attrs=read-write&options=-c%20default_transaction_read_only%3Don`;
     const hosts = url.replace(new URL(url).host, `${CLOSED},${new URL(url).host}`).replace(/\/[^/]*$/, '/postgres');
     await using postgres = connectPostgres({
@@ -52,7 +54,7 @@ describe('a pool of several hosts', () => {
   });
 
   test('takes it for an outage where one host refuses the user and the others are away', async () => {
-    const url = new URL((await borrowPostgres()).url);
+    const url = new URL((await borrowed()).url);
     const nobody = Object.assign(new URL(url), { username: 'nobody', pathname: '/postgres' }).href;
     const options = { role: '', poolSize: 1, timeoutMs: 60_000, log };
     await using beside = connectPostgres({ ...options, url: nobody.replace(url.host, `${CLOSED},${url.host}`) });
@@ -114,7 +116,7 @@ describe('a session', () => {
   let server: URL;
 
   beforeAll(async () => {
-    server = new URL((await borrowPostgres()).url);
+    server = new URL((await borrowed()).url);
   });
 
   test('has what is relied on, whatever the defaults are', async () => {

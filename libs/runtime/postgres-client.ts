@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import pg from 'pg';
 import { addressesIn } from './addresses-in.ts';
 import type { ServerAddress } from './server-address.ts';
-import { troubleWith } from './server-trouble.ts';
+import { Login } from './login.ts';
 import { findWritable, leadTo, requireWrites, type HostAddress } from './writable-host.ts';
 
 /** The error of the client's own limit, which is longer than the server's: the server would have answered. */
@@ -57,53 +57,27 @@ type QueryCallback = (error: unknown, result: unknown) => void;
  * connects to one that does. All clients leave a server that turns read-only or does not answer at all. Their sessions
  * have what is relied on, and the configuration's `session`. Connection errors name the server, its setting, and what to do.
  */
-export function postgresClient(server: ServerAddress): typeof pg.Client {
-  const { url, tls, isOfStack } = server;
-  const find = findWritable(server);
+export function postgresClient(server: ServerAddress, login = new Login('Postgres', server)): typeof pg.Client {
+  let find = findWritable(server);
+  let found = server;
   const open = new Set<pg.Client>();
-  /** Several clients that search together may share an error. */
-  const explained = new WeakSet<Error>();
   const pooler: KnownPooler = { keptUntil: -Infinity };
 
-  function leave(reason: string): void {
-    for (const client of open) client.connection.stream.destroy(new Error(`left: ${reason}`));
-  }
-
-  function heard(error: unknown): void {
-    if (!types.isNativeError(error)) return;
-    if (error.message === READ_TIMEOUT) leave('it does not answer');
-    if (error instanceof pg.DatabaseError && error.code === READ_ONLY_SQLSTATE) leave('it takes no writes');
-  }
-
-  function told({ parameterName, parameterValue }: Parameter): void {
-    if (TELLS_READ_ONLY.has(parameterName) && parameterValue === 'on') leave('it takes no writes');
-  }
-
-  function explain(error: unknown): unknown {
-    if (!types.isNativeError(error) || explained.has(error)) return error;
-    explained.add(error);
-    // Of the session's settings too: it is the connection that was refused, in whatever language.
-    if (error instanceof pg.DatabaseError) error.severity = 'FATAL';
-    error.message = troubleWith({ server: 'Postgres', url, isOfStack }, error);
-    return error;
-  }
-
-  const hearing =
-    (answered: QueryCallback): QueryCallback =>
-    (error, result) => {
-      heard(error);
-      answered(error, result);
-    };
+  const { told, heard, hearing } = leaving(open);
 
   return class extends pg.Client {
     readonly #limitMs: number;
     readonly #config: SessionConfig;
+    readonly #address: ServerAddress;
 
     constructor(config: SessionConfig = {}) {
+      const address = login.address();
+      const { url, tls } = address;
       // Always states TLS: otherwise PGSSLMODE would decide, which can disable all checks.
-      const own = { ...config, connectionString: addressesIn(url)[0], ssl: tls ?? false, types: READ_STRICTLY };
+      const own = { ...config, connectionString: addressesIn(url)[0], ssl: tls ?? false, types: { getTypeParser } };
       super(own);
       this.#config = own;
+      this.#address = address;
       this.#limitMs = config.connectionTimeoutMillis ?? DEFAULT_LIMIT_MS;
       // The client's user learns of the loss by a query; an error event without a listener would end the process.
       this.on('error', () => undefined);
@@ -129,7 +103,10 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
     }
 
     async #connect(): Promise<pg.Client> {
+      const address = this.#address;
       try {
+        login.requireDue();
+        if (address !== found) [find, found] = [findWritable(address), address];
         const place = await find(this.#limitMs);
         if (place !== undefined) leadTo(place, this);
         await super.connect();
@@ -139,13 +116,41 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
           await requireWrites(this);
           this.connection.on('parameterStatus', told);
         }
+        login.succeeded(address);
         return this;
       } catch (error) {
         this.connection.stream.destroy();
-        throw explain(error);
+        // Of the session's settings too: it is the connection that was refused, in whatever language.
+        if (error instanceof pg.DatabaseError) error.severity = 'FATAL';
+        throw login.failed(address, error);
       }
     }
   };
+}
+
+/** Has all clients leave a server that turns read-only or does not answer. */
+function leaving(open: ReadonlySet<pg.Client>) {
+  function leave(reason: string): void {
+    for (const client of open) client.connection.stream.destroy(new Error(`left: ${reason}`));
+  }
+
+  function heard(error: unknown): void {
+    if (!types.isNativeError(error)) return;
+    if (error.message === READ_TIMEOUT) leave('it does not answer');
+    if (error instanceof pg.DatabaseError && error.code === READ_ONLY_SQLSTATE) leave('it takes no writes');
+  }
+
+  function told({ parameterName, parameterValue }: Parameter): void {
+    if (TELLS_READ_ONLY.has(parameterName) && parameterValue === 'on') leave('it takes no writes');
+  }
+
+  const hearing =
+    (answered: QueryCallback): QueryCallback =>
+    (error, result) => {
+      heard(error);
+      answered(error, result);
+    };
+  return { told, heard, hearing };
 }
 
 // Missing in the client's types.
@@ -216,19 +221,16 @@ function asNone(error: unknown): { rows: { mark: string }[] } {
   throw error;
 }
 
-const DATES = new Set<number>([pg.types.builtins.DATE, pg.types.builtins.TIMESTAMP, pg.types.builtins.TIMESTAMPTZ]);
-
+const DATES = new Set([pg.types.builtins.DATE, pg.types.builtins.TIMESTAMP, pg.types.builtins.TIMESTAMPTZ]);
 const ISO_DATE = /^(\d{4,6}-\d\d-\d\d\b|-?infinity$)/;
 
 /** The client's own parsers, which read a date in another style as another date or as none: that is an error. */
-const READ_STRICTLY: pg.CustomTypesConfig = {
-  getTypeParser(type: pg.TypeId, format?: 'text' | 'binary') {
-    const parse = pg.types.getTypeParser(type, format);
-    if (!DATES.has(type)) return parse;
-    return (text: string) => {
-      const date: unknown = parse(text);
-      if (ISO_DATE.test(text) && date !== null) return date;
-      throw new Error(`Postgres wrote a date that cannot be read: "${text}"`);
-    };
-  },
+const getTypeParser: typeof pg.types.getTypeParser = (type, format) => {
+  const parse = pg.types.getTypeParser(type, format);
+  if (!DATES.has(type)) return parse;
+  return (text: string) => {
+    const date: unknown = parse(text);
+    if (ISO_DATE.test(text) && date !== null) return date;
+    throw new Error(`Postgres wrote a date that cannot be read: "${text}"`);
+  };
 };
