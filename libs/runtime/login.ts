@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { systemClock, type Clock } from './clock.ts';
 import type { ServerAddress } from './server-address.ts';
-import { hasSameTls, isLoginRefused, troubleWith, type AskedServer } from './server-trouble.ts';
+import { hasSameTls, isLoginRefused, messageOf, troubleWith, type AskedServer } from './server-trouble.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -34,7 +34,7 @@ export class Login {
   /** Returns what to connect with: the same object until it changes. */
   address(): ServerAddress {
     if (!this.#hasFailed) return this.#address;
-    const now = readOr(this.#address);
+    const now = asItIsNow(this.#address);
     if (now.url === this.#address.url && hasSameTls(now, this.#address)) return this.#address;
     this.#refusal = undefined;
     this.#hasFailed = false;
@@ -69,22 +69,29 @@ export class Login {
     const explained = types.isNativeError(error) ? Object.assign(error, { message: said }) : new Error(said);
     if (tried !== this.#address) return explained;
     this.#hasFailed = true;
-    const delayMs = Math.min(2 * (this.#refusal?.delayMs ?? FIRST_DELAY_MS / 2), LONGEST_DELAY_MS);
-    this.#refusal = isRefused ? { error: explained, delayMs, dueAt: this.#clock.now() + delayMs } : undefined;
+    if (isRefused) this.#refuse(explained);
+    else this.#refusal = undefined;
     return explained;
+  }
+
+  /** Attempts that began together are one. */
+  #refuse(error: unknown): void {
+    const [now, last] = [this.#clock.now(), this.#refusal];
+    if (last !== undefined && now < last.dueAt) return;
+    const delayMs = last === undefined ? FIRST_DELAY_MS : Math.min(2 * last.delayMs, LONGEST_DELAY_MS);
+    this.#refusal = { error, delayMs, dueAt: now + delayMs };
   }
 
   /** Says that the login is refused, and why; empty while it is not. */
   waitingFor(): string[] {
     this.address();
     if (this.#refusal === undefined) return [];
-    const { error } = this.#refusal;
-    return [`${this.#server.toLowerCase()}: ${types.isNativeError(error) ? error.message : String(error)}`];
+    return [`${this.#server.toLowerCase()}: ${messageOf(this.#refusal.error)}`];
   }
 }
 
-/** The last address that could be read holds, where the files are being written. */
-function readOr(last: ServerAddress): ServerAddress {
+/** Reads an address again. The last one that could be read holds, where the files are being written. */
+export function asItIsNow(last: ServerAddress): ServerAddress {
   try {
     return last.again?.read() ?? last;
   } catch {

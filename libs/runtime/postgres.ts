@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { Login } from './login.ts';
 import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
 import { placeOf } from './place-of.ts';
 import type { ServerAddress } from './server-address.ts';
@@ -24,6 +25,8 @@ export type PostgresOptions = ServerAddress & {
   name?: string;
   /** Server settings of each of these connections, whatever the database's defaults. */
   settings?: Record<string, string>;
+  /** Of all pools of the process. */
+  login?: Login;
   log: Log;
 };
 
@@ -37,7 +40,7 @@ const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 export function connectPostgres(options: PostgresOptions): Postgres {
   const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings, log } = options;
   const pool = new pg.Pool({
-    Client: postgresClient(options),
+    Client: postgresClient(options, options.login),
     max: poolSize,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + 1_000,

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker } from '../broker.ts';
 import { openConsumers } from './consumers.ts';
@@ -28,7 +29,8 @@ const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 
 /** Connects in the background and reconnects. Disposal flushes acknowledgements first, then publishes. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
+  const login = new Login('RabbitMQ', options);
+  const common = { heartbeatSeconds: 10, clock: systemClock, ...options, login };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
   const { managementUrl = '', url, tls } = options;
   const address = tls === undefined ? { url } : { url, tls };
@@ -60,6 +62,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
       ...(consumers.isConnected() ? queuesLacking() : ['rabbitmq']),
+      ...login.waitingFor(),
       ...(policies?.waitingFor() ?? []),
     ],
     async [Symbol.asyncDispose]() {

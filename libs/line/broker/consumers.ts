@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
@@ -20,6 +21,7 @@ export type Consumers = AsyncDisposable &
   };
 
 export type ConsumersOptions = ServerAddress & {
+  login?: Login;
   name: string;
   heartbeatSeconds: number;
   log: Log;
