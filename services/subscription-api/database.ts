@@ -5,6 +5,7 @@ import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
 import { connectPostgres, isOutage, onConnection, sessionOf, type Queryable } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
+import type { Login } from '@waybell/runtime/login';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { MIGRATIONS } from '@waybell/runtime/schema';
@@ -19,7 +20,13 @@ import { Refusal } from './refusal.ts';
 import { accountTable } from './tables/account.ts';
 import { subscriptionTable } from './tables/subscription.ts';
 
-export type DatabaseOptions = ServerAddress & { role: string; poolSize: number; timeoutMs: number; log: Log };
+export type DatabaseOptions = ServerAddress & {
+  role: string;
+  poolSize: number;
+  timeoutMs: number;
+  login?: Login;
+  log: Log;
+};
 
 export type SourceOptions = DatabaseOptions & {
   /** A statement fails after waiting this long for a lock; by default, after `timeoutMs`. */
@@ -55,7 +62,7 @@ const LONGEST_CONNECT_MS = 10_000;
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
-  const { role, poolSize, timeoutMs, lockWaitMs, log, ...server } = options;
+  const { role, poolSize, timeoutMs, lockWaitMs, login, log, ...server } = options;
   return new DataSource({
     type: 'postgres',
     // The client has the address, with all of its hosts.
@@ -70,7 +77,7 @@ export function describeSource(options: SourceOptions): DataSource {
     poolSize,
     connectTimeoutMS: Math.min(timeoutMs, LONGEST_CONNECT_MS),
     extra: {
-      Client: postgresClient(server),
+      Client: postgresClient(server, login),
       query_timeout: timeoutMs + 1_000,
       session: { ...sessionOf({ role, timeoutMs }), ...(lockWaitMs !== undefined && { lock_timeout: lockWaitMs }) },
       keepAlive: true,
