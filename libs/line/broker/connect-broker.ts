@@ -31,7 +31,8 @@ const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const login = new Login('RabbitMQ', options);
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options, login };
-  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
+  const consumed = () => consumers.consumed();
+  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [], consumed });
   const { managementUrl = '', url, tls } = options;
   const address = tls === undefined ? { url } : { url, tls };
   const policies = managementUrl === '' ? undefined : new PolicyCheck({ ...common, managementUrl, address });

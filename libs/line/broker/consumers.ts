@@ -18,6 +18,8 @@ export type Consumers = AsyncDisposable &
     isConnected(): boolean;
     /** Lists queues that should be consumed and are not at the moment. */
     waitingFor(): string[];
+    /** Lists queues that are consumed at the moment. */
+    consumed(): string[];
   };
 
 export type ConsumersOptions = ServerAddress & {
@@ -72,6 +74,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       return depthOf(connection, queues);
     },
     isConnected: () => connection !== undefined,
+    consumed: () => all.filter((queue) => queue.isConsuming).map(({ queue }) => queue),
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
       await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
