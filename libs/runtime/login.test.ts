@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readEnvironment } from './environment.ts';
+import { createLog } from './log.ts';
 import { Login } from './login.ts';
-import { postgresAddress } from './server-address.ts';
-import { postgresSettings } from './settings.ts';
+import { connectPostgres } from './postgres.ts';
+import { connectRedis } from './redis.ts';
+import { postgresAddress, redisAddress } from './server-address.ts';
+import { postgresSettings, redisSettings } from './settings.ts';
+import { borrowPostgres, borrowRedis } from './testing/borrow.ts';
+import { until } from './testing/until.ts';
 import { TurnedClock } from './turned-clock.ts';
 
 let home: string;
@@ -94,4 +99,63 @@ test('another failure is repeated at once, with what the file holds by then, and
   expect([login.isDue(), login.waitingFor(), login.address().url]).toEqual([true, [], urlWith('old')]);
   writeFileSync(file, urlWith('new'));
   expect(login.address().url).toBe(urlWith('new'));
+});
+
+const log = createLog({ service: 'test', level: 'silent' });
+const own = (url: string, username: string, password: string) =>
+  Object.assign(new URL(url), { username, password }).href;
+const outcomeOf = (asked: Promise<unknown>) => asked.then(() => 'answered').catch(String);
+
+describe('a password that is rotated', () => {
+  test('in Postgres is taken from its file by a pool that was refused', async () => {
+    const { url } = await borrowPostgres();
+    const options = { role: '', poolSize: 1, timeoutMs: 60_000, log };
+    await using owner = connectPostgres({ ...options, url });
+    const user = `rotated_${process.pid}`;
+    await owner.query(`create role ${user} login password 'old'`);
+    try {
+      writeFileSync(file, own(url, user, 'old'));
+      const address = postgresAddress(readEnvironment(postgresSettings, { DATABASE_URL_FILE: file }));
+      await using postgres = connectPostgres({ ...options, ...address, keptIdleMs: 1 });
+      await postgres.query('select');
+      await owner.query(`alter role ${user} password 'new'`);
+      await until('it is refused', async () =>
+        (await outcomeOf(postgres.query('select'))).includes('holds what was tried'),
+      );
+      writeFileSync(file, own(url, user, 'new'));
+      await until('it is let in again', async () => (await outcomeOf(postgres.query('select'))) === 'answered');
+    } finally {
+      await until('nobody is that user', () =>
+        owner
+          .query(`drop role ${user}`)
+          .then(() => true)
+          .catch(() => false),
+      );
+    }
+  });
+
+  test('in Redis is taken from its file by a client that was refused', async () => {
+    const { url } = await borrowRedis();
+    await using owner = connectRedis({ url, timeoutMs: 60_000, log });
+    await until('it is connected', () => owner.status === 'ready');
+    const user = `rotated-${process.pid}`;
+    const allow = (password: string) =>
+      owner.call('acl', 'setuser', user, 'reset', 'on', `>${password}`, '~*', '+@all');
+    await allow('old');
+    try {
+      writeFileSync(file, own(url, user, 'old'));
+      const address = redisAddress(readEnvironment(redisSettings, { REDIS_URL_FILE: file }));
+      const login = new Login('Redis', address);
+      await using redis = connectRedis({ ...address, timeoutMs: 60_000, login, log });
+      await until('it is connected', () => redis.status === 'ready');
+      await allow('new');
+      await owner.call('client', 'kill', 'user', user);
+      await until('it is refused', () => login.waitingFor().join().includes('holds what was tried'));
+      writeFileSync(file, own(url, user, 'new'));
+      await until('it is let in again', async () => (await outcomeOf(redis.ping())) === 'answered');
+      expect(login.waitingFor()).toEqual([]);
+    } finally {
+      await owner.call('acl', 'deluser', user);
+    }
+  });
 });

@@ -93,8 +93,8 @@ export async function inTransaction<T>(postgres: Connecting, work: (client: pg.P
 }
 
 /**
- * Runs `query`. Throws `Unavailable` while Postgres is away, restarting, read-only, busy with others or too slow, so that the
- * caller waits. Passes on errors of the statement itself, which would come back. `isAway` overrides which errors count as an
+ * Runs `query`. Throws `Unavailable` while Postgres is away, restarting, read-only, busy with others, short of disk or memory, or too slow, so
+ * that the caller waits. Passes on errors of the statement itself, which would come back. `isAway` overrides which errors count as an
  * outage.
  */
 export async function whenAvailable<T>(
@@ -106,7 +106,10 @@ export async function whenAvailable<T>(
     return await query();
   } catch (error) {
     if (!isAway(error)) throw error;
-    throw new Unavailable('postgres', () => postgres.query('select 1'), error);
+    const what = isShort(error)
+      ? `postgres: lacks disk or memory for a statement (${(error as Error).message})`
+      : 'postgres';
+    throw new Unavailable(what, () => postgres.query('select 1'), error);
   }
 }
 
@@ -129,6 +132,11 @@ export function isRefused(error: unknown): boolean {
   );
 }
 
+const SHORT_SQLSTATE = /^53(?!300)...$/;
+
+/** Whether Postgres, which is there, has not enough of something for this statement: a full disk, memory, shared memory. */
+const isShort = (error: unknown): boolean => SHORT_SQLSTATE.test(sqlStateOf(error) ?? '');
+
 const CANCELED_SQLSTATE = '57014';
 
 /** Whether a statement was stopped because it exceeded `timeoutMs`. */
@@ -136,12 +144,12 @@ export function isTooSlow(error: unknown): boolean {
   return sqlStateOf(error) === CANCELED_SQLSTATE || (error instanceof Error && error.message === READ_TIMEOUT);
 }
 
-// A deadlock, a serialization failure, a lock that is held, no connection left.
-const BUSY_SQLSTATE = /^40...$|^55P03$|^53300$/;
+// A deadlock, a serialization failure, a lock that is held, no connection, disk or memory left.
+const BUSY_SQLSTATE = /^(40|53)...$|^55P03$/;
 /** The pool's error when all of its connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** Whether Postgres, though reachable, did not get to a statement in time. */
+/** Whether Postgres, though reachable, did not get to a statement in time, or had not enough for it. */
 export function isBusy(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state !== undefined) return state === CANCELED_SQLSTATE || BUSY_SQLSTATE.test(state);

@@ -340,7 +340,8 @@ describe('sequences that are behind their tables', () => {
       for values from ('2026-11-30') to ('2026-12-01')`);
     for (const [second, chunk] of [1, 2, 3].entries())
       await postgres.query(COMMIT, [`2026-11-30T01:00:0${second}Z`, chunk]);
-    for (const [second, chunk] of [4, 5].entries()) await postgres.query(COMMIT, [`2026-11-30T01:00:1${second}Z`, chunk]);
+    for (const [second, chunk] of [4, 5].entries())
+      await postgres.query(COMMIT, [`2026-11-30T01:00:1${second}Z`, chunk]);
     for (const _change of [1, 2, 3]) await createAccount(postgres, { interface: 'shipper' });
     await postgres.query(RESET);
     // After the reset, with numbers that readers are beyond.
