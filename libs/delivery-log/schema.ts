@@ -24,7 +24,7 @@ const numberStatements = (owner: string): string[] => [
 
 const NUMBERS = 'delivery_log.commit_numbers';
 
-/** Whatever compares sequences with their tables finds that of commits too. */
+/** The sequence is found with its table, as those of identity columns are. */
 const NUMBERS_BELONG = unless(
   `exists (select from pg_depend where objid = '${NUMBERS}'::regclass and refobjid = 'delivery_log.commits'::regclass)`,
   `alter sequence ${NUMBERS} owned by delivery_log.commits.number`,

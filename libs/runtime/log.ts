@@ -49,7 +49,7 @@ export function leaveOutRepeats(now: () => number = () => performance.now()): Lo
     const [given, message] = args as [unknown, unknown];
     const isOfOne = typeof given === 'object' && given !== null && ('messageId' in given || 'requestId' in given);
     if (isOfOne || !TROUBLE.has(level) || typeof message !== 'string') return method.apply(this, args);
-    const key = `${message} ${reasonIn(given).replaceAll(/[0-9a-f]*\d[0-9a-f-]*/gi, '#')}`;
+    const key = `${message} ${reasonIn(given).replaceAll(/[0-9a-f-]{8,}|\d+/gi, '#')}`;
     const repeats = all.get(key) ?? { since: now(), lines: 0, leftOut: 0 };
     const isOver = now() - repeats.since >= REPEATS.withinMs;
     if (!isOver && repeats.lines >= REPEATS.most) return void (repeats.leftOut += 1);
@@ -75,7 +75,7 @@ function reasonIn(given: unknown): string {
     .join(' ');
 }
 
-/** What distinguishes lines of one message. */
+/** Names of what distinguishes lines of one message. */
 const REASONS = new Set([
   'reason',
   'err',

@@ -6,7 +6,7 @@ import { hasSameTls, isLoginRefused, messageOf, troubleWith, type AskedServer } 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 
-type Refusal = { error: unknown; delayMs: number; dueAt: number };
+type RefusedLogin = { error: unknown; delayMs: number; dueAt: number };
 
 /**
  * How connections of one kind log in at a server. After a failure its address is read again: passwords are rotated in files, and so are
@@ -21,7 +21,7 @@ export class Login {
   readonly #clock: Pick<Clock, 'now'>;
   #address: ServerAddress;
   #hasFailed = false;
-  #refusal: Refusal | undefined;
+  #refusal: RefusedLogin | undefined;
   /** Several connections that fail together may share an error. */
   readonly #explained = new WeakSet<Error>();
 

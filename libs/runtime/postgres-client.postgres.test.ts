@@ -88,7 +88,7 @@ describe('a server that tells that it is read-only', () => {
   });
 });
 
-/** Whatever the server has as its defaults. */
+/** Defaults of a server, each other than what is relied on. */
 const ODD_DEFAULTS = {
   DateStyle: 'German',
   IntervalStyle: 'sql_standard',

@@ -120,7 +120,7 @@ export function postgresClient(server: ServerAddress, login = new Login('Postgre
         return this;
       } catch (error) {
         this.connection.stream.destroy();
-        // Of the session's settings too: it is the connection that was refused, in whatever language.
+        // A setting of the session that is refused refuses the connection, in whatever language.
         if (error instanceof pg.DatabaseError) error.severity = 'FATAL';
         throw login.failed(address, error);
       }

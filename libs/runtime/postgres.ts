@@ -25,7 +25,7 @@ export type PostgresOptions = ServerAddress & {
   name?: string;
   /** Server settings of each of these connections, whatever the database's defaults. */
   settings?: Record<string, string>;
-  /** Of all pools of the process. */
+  /** Shared by all pools of the process. */
   login?: Login;
   log: Log;
 };

@@ -56,7 +56,7 @@ test('a process is not ready while Postgres takes no writes, and names that and 
     const login = new Login('Postgres', { url: own });
     await using _watch = relyOnPostgres({ ...options, url: own, login, also }, { readiness, log, everyMs: 10 });
     const waits = (what: string[]) =>
-      until(`it waits for ${what}`, () => readiness.waitingFor().join() === what.join());
+      until(`it waits for ${what.join()}`, () => readiness.waitingFor().join() === what.join());
     await waits(['postgres: takes no writes: it is a standby, or default_transaction_read_only is on']);
     await postgres.query(`alter role ${name} reset default_transaction_read_only`);
     await waits([]);

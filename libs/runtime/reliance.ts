@@ -11,7 +11,7 @@ import { MIGRATIONS } from './schema.ts';
  */
 type Reliance = { server: 'postgres' | 'redis'; findWrong: () => Promise<string[]> };
 
-type Watching = { readiness: Pick<Readiness, 'watch'>; log: Log; everyMs?: number };
+type RelianceWatch = { readiness: Pick<Readiness, 'watch'>; log: Log; everyMs?: number };
 
 /** Recovery and trouble are noticed within that. */
 const EVERY_MS = 30_000;
@@ -65,7 +65,7 @@ type PostgresReliance = PostgresOptions & {
 };
 
 /** Watches Postgres by a connection that is new each time, as those of pools become: a login that is refused shows. */
-export function relyOnPostgres({ also, ...options }: PostgresReliance, watching: Watching): AsyncDisposable {
+export function relyOnPostgres({ also, ...options }: PostgresReliance, watching: RelianceWatch): AsyncDisposable {
   const watch = new AsyncDisposableStack();
   const postgres = watch.use(connectPostgres({ ...options, poolSize: 1, keptIdleMs: 1 }));
   const findWrong = async () => {
@@ -78,13 +78,13 @@ export function relyOnPostgres({ also, ...options }: PostgresReliance, watching:
 }
 
 /** Watches Redis, from each connect on. */
-export function relyOnRedis(redis: Redis, watching: Watching): AsyncDisposable {
+export function relyOnRedis(redis: Redis, watching: RelianceWatch): AsyncDisposable {
   const reliance = rely({ server: 'redis', findWrong: async () => wrongIn(await redis.info()) }, watching);
   redis.on('ready', () => void reliance.look());
   return reliance;
 }
 
-function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY_MS }: Watching) {
+function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY_MS }: RelianceWatch) {
   let wrong: string[] = [];
   readiness.watch(() => wrong);
   const look = async () => {

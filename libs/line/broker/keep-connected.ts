@@ -17,7 +17,7 @@ export type ReconnectingConnection = AsyncDisposable & {
 };
 
 export type ReconnectOptions = BrokerConnectionOptions & {
-  /** Of all connections of the process. */
+  /** Shared by all connections of the process. */
   login?: Login;
   /** Runs when a connection is lost or could not be set up. */
   onDown: () => void;

@@ -101,7 +101,7 @@ export class QueueCheck {
   }
 
   /** `own`: queues that this process consumes, which have a consumer at least, unless nobody there knows. */
-  #lackingOf(looks: readonly Look[], own: readonly string[]): Lacking {
+  #lackingOf(looks: readonly QueueLook[], own: readonly string[]): Lacking {
     const leaderless = new Map<string, number>();
     const lacking = new Map<string, string>();
     for (const { queue, todo, state } of looks) {
@@ -125,11 +125,11 @@ export class QueueCheck {
   }
 }
 
-/** What a look at a queue found: its state, or what to do about it. */
-type Look = { queue: string; state?: QueueState | undefined; todo?: string };
+/** A look at a queue: its state, or what to do about it. */
+type QueueLook = { queue: string; state?: QueueState | undefined; todo?: string };
 
 /** Rejects if the broker cannot be asked. */
-async function lookAt(connection: ChannelModel, queues: readonly string[]): Promise<Look[]> {
+async function lookAt(connection: ChannelModel, queues: readonly string[]): Promise<QueueLook[]> {
   if (queues.length === 0) return [];
   const refused = new Set<string>();
   const states = await statesOf(connection, queues, (name) => refused.add(name));
