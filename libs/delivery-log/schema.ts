@@ -7,8 +7,12 @@ import { identityOf, quotingOf, tableNames, tables } from './tables.ts';
  * it on the partitions. Removing or changing something needs a migration.
  */
 export function schemaStatements(owner: string): string[] {
-  return [...numberStatements(owner), ...tableNames.flatMap((name) => tableStatements(name, owner))];
+  return [...numberStatements(owner), ...tableNames.flatMap((name) => tableStatements(name, owner)), NUMBERS_BELONG];
 }
+
+/** Even a statement that finds nothing to do would wait for a lock, and make all others wait behind it. */
+const unless = (isSo: string, statement: string): string =>
+  `do $$ begin if not (${isSo}) then ${statement}; end if; end $$`;
 
 /** The numbers of commits. */
 const numberStatements = (owner: string): string[] => [
@@ -19,6 +23,12 @@ const numberStatements = (owner: string): string[] => [
 ];
 
 const NUMBERS = 'delivery_log.commit_numbers';
+
+/** The sequence is found with its table, as those of identity columns are. */
+const NUMBERS_BELONG = unless(
+  `exists (select from pg_depend where objid = '${NUMBERS}'::regclass and refobjid = 'delivery_log.commits'::regclass)`,
+  `alter sequence ${NUMBERS} owned by delivery_log.commits.number`,
+);
 
 function tableStatements(name: keyof typeof tables, owner: string): string[] {
   const { columns, indexes = {} }: TableDefinition = tables[name];
@@ -63,9 +73,5 @@ function alterColumn(table: string, column: string, { unless: isSo, set }: { unl
     `alter table ${table} alter column ${column} set ${set}`,
   );
 }
-
-/** Even a statement that finds nothing to do would wait for a lock, and make all others wait behind it. */
-const unless = (isSo: string, statement: string): string =>
-  `do $$ begin if not (${isSo}) then ${statement}; end if; end $$`;
 
 type TableDefinition = { columns: Columns<never>; indexes?: Record<string, string> };

@@ -4,10 +4,12 @@ import { applicationName } from '@waybell/runtime/application-name';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { Login } from '@waybell/runtime/login';
+import { connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';
 import type { Redis, RedisOptions } from '@waybell/runtime/redis';
+import { raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
@@ -74,9 +76,24 @@ export async function startService<C extends ServiceConfig>(
   await using opened = new AsyncDisposableStack();
   const parts = opened.use(await startProcess(name, config.process));
   const { log, metrics, readiness, shutdown } = parts;
-  const { postgres, waiting, redis } = opened.use(await connectStores(name, config, parts));
+  const logins = {
+    postgres: new Login('Postgres', config.postgres),
+    redis: config.redis && new Login('Redis', config.redis),
+  };
+  for (const login of Object.values(logins)) readiness.watch(() => login?.waitingFor() ?? []);
+  const { postgres, waiting, redis } = opened.use(await connectStores(name, config, { ...parts, logins }));
   await readiness.until('postgres', () => postgres.query(`select from ${REQUIRED_GRANTS[name]} limit 0`));
   await readiness.until(MIGRATIONS, () => checkSchema(postgres));
+  const also = name === 'delivery-log' ? (connected: Queryable) => raiseSequences(connected, log) : undefined;
+  const relied = {
+    ...config.postgres,
+    name: applicationName(name),
+    login: logins.postgres,
+    log,
+    ...(also && { also }),
+  };
+  opened.use(relyOnPostgres(relied, parts));
+  if (redis !== undefined) opened.use(relyOnRedis(redis, parts));
   const clocks = opened.use(await watchClock(postgres, { limitMs: config.clockLimitMs, log, readiness }));
   const exchanges = exchangesOf(name);
   const publishesTo = queuesOf(name, config);
@@ -118,10 +135,16 @@ export async function startService<C extends ServiceConfig>(
 }
 
 /** Connects to Postgres and Redis. */
-async function connectStores(name: ServiceName, config: ServiceConfig, { log, metrics }: ProcessParts) {
+async function connectStores(
+  name: ServiceName,
+  config: ServiceConfig,
+  { log, metrics, logins }: ProcessParts & { logins: { postgres: Login; redis: Login | undefined } },
+) {
   const closing = new AsyncDisposableStack();
   const connect = (own = {}) =>
-    closing.use(connectPostgres({ ...config.postgres, name: applicationName(name), ...own, log }));
+    closing.use(
+      connectPostgres({ ...config.postgres, login: logins.postgres, name: applicationName(name), ...own, log }),
+    );
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
@@ -131,7 +154,9 @@ async function connectStores(name: ServiceName, config: ServiceConfig, { log, me
       metrics: new WaitingMetrics(metrics),
       mostBytes: config.waiting.allBytes,
     },
-    redis: config.redis && closing.use(await connectRedis({ ...config.redis, log })),
+    redis:
+      config.redis &&
+      closing.use(await connectRedis({ ...config.redis, ...(logins.redis && { login: logins.redis }), log })),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

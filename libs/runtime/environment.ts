@@ -147,7 +147,7 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
     else problems.push(...readFile(name, spec, given, warn));
   }
   const isReported = (name: string) => problems.some((problem) => problem.startsWith(`${name}_FILE: `));
-  return cleanEnv(given, specs, {
+  const settings = cleanEnv(given, specs, {
     reporter: ({ errors }) => {
       for (const [name, error] of Object.entries(errors)) {
         if (isReported(name)) continue;
@@ -156,6 +156,30 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
+  originOf.set(settings, { specs, env });
+  return settings;
+}
+
+/** Settings that were read, and from what. */
+type Origin = { specs: Record<string, ValidatorSpec<unknown>>; env: NodeJS.ProcessEnv };
+
+const originOf = new WeakMap<object, Origin>();
+
+/**
+ * Reads some of these settings once more, from where `readEnvironment` read them: their files may have changed. Undefined if they were
+ * not read by it. `file`: what names the file of the first of them, and its path. `read` throws InvalidEnvironment.
+ */
+export function readAgain<S extends object, N extends keyof S & string>(settings: S, names: readonly [N, ...N[]]) {
+  const origin = originOf.get(settings);
+  if (origin === undefined) return undefined;
+  const { specs, env } = origin;
+  const some = Object.fromEntries(Object.entries(specs).filter(([name]) => names.some((one) => one === name)));
+  const path = env[`${names[0]}_FILE`] ?? '';
+  return {
+    file: path === '' ? undefined : `${names[0]}_FILE (${path})`,
+    // The same specifications make the same types.
+    read: () => readEnvironment(some, env) as unknown as Pick<S, N>,
+  };
 }
 
 const sourceOf = (name: string, given: NodeJS.ProcessEnv) =>

@@ -1,4 +1,12 @@
-import { destination, pino, stdSerializers, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import {
+  destination,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+  type DestinationStream,
+  type Logger,
+  type LoggerOptions,
+} from 'pino';
 
 export type Log = Logger;
 
@@ -19,10 +27,68 @@ export function createLog({ service, level }: { service: string; level: string }
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
+      hooks: { logMethod: leaveOutRepeats() },
     },
     gatheringStdout(),
   );
 }
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
+const REPEATS = { most: 10, withinMs: 60_000, kinds: 1_000 };
+
+/**
+ * Leaves out what warns of the same again and again, as each of a thousand publishes would of a queue without a leader: at most ten a
+ * minute of one message and reason, whatever numbers and ids are in it. The next line says how many were left out. Never leaves out a
+ * line of one message or request.
+ */
+export function leaveOutRepeats(now: () => number = () => performance.now()): LogMethod {
+  type Repeats = { since: number; lines: number; leftOut: number };
+  const all = new Map<string, Repeats>();
+  return function write(args, method, level) {
+    const [given, message] = args as [unknown, unknown];
+    const isOfOne = typeof given === 'object' && given !== null && ('messageId' in given || 'requestId' in given);
+    if (isOfOne || !TROUBLE.has(level) || typeof message !== 'string') return method.apply(this, args);
+    const key = `${message} ${reasonIn(given).replaceAll(/[0-9a-f-]{8,}|\d+/gi, '#')}`;
+    const repeats = all.get(key) ?? { since: now(), lines: 0, leftOut: 0 };
+    const isOver = now() - repeats.since >= REPEATS.withinMs;
+    if (!isOver && repeats.lines >= REPEATS.most) return void (repeats.leftOut += 1);
+    all.delete(key);
+    all.set(key, isOver ? { since: now(), lines: 1, leftOut: 0 } : { ...repeats, lines: repeats.lines + 1 });
+    for (const oldest of all.keys()) {
+      if (all.size <= REPEATS.kinds) break;
+      all.delete(oldest);
+    }
+    if (!isOver || repeats.leftOut === 0) return method.apply(this, args);
+    return method.apply(this, [{ ...(given as object), leftOut: repeats.leftOut }, message]);
+  };
+}
+
+/** The levels `warn` and `error`. */
+const TROUBLE = new Set([40, 50]);
+
+function reasonIn(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return '';
+  return Object.entries(given)
+    .filter(([name]) => REASONS.has(name))
+    .map(([, value]) => (value instanceof Error ? value.message : String(value)))
+    .join(' ');
+}
+
+/** Names of what distinguishes lines of one message. */
+const REASONS = new Set([
+  'reason',
+  'err',
+  'server',
+  'connection',
+  'queue',
+  'exchange',
+  'routingKey',
+  'step',
+  'for',
+  'wrong',
+  'todo',
+]);
 
 /** Flushes only if lines were written: pino's own `periodicFlush` wakes two threads each time. */
 function gatheringStdout(): DestinationStream & { flushSync: () => void } {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { isBusy, isOutage, isRefused } from './postgres.ts';
+import { isBusy, isOutage, isRefused, whenAvailable } from './postgres.ts';
 
 const answer = (code: string) => Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code });
 
@@ -44,8 +44,18 @@ test.each([
   ['53300', true],
   ['55P03', true],
   ['57014', true],
-  ['53100', false],
+  ['53100', true],
   ['57P01', false],
 ])('Postgres says %s: it is busy: %s', (code, isSo) => {
   expect(isBusy(answer(code))).toBe(isSo);
+});
+
+test.each([
+  ['53100', 'postgres: lacks disk or memory for a statement (said by the server)'],
+  ['53200', 'postgres: lacks disk or memory for a statement (said by the server)'],
+  ['53300', 'postgres'],
+  ['57P01', 'postgres'],
+])('what is waited for after %s is %s', async (code, dependency) => {
+  const fail = () => Promise.reject(answer(code));
+  await expect(whenAvailable({ query: fail }, fail)).rejects.toMatchObject({ dependency });
 });

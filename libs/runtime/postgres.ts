@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { Login } from './login.ts';
 import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
 import { placeOf } from './place-of.ts';
 import type { ServerAddress } from './server-address.ts';
@@ -22,8 +23,10 @@ export type PostgresOptions = ServerAddress & {
   keptIdleMs?: number;
   /** Name of the connections in Postgres, unless the URL has one: see `applicationName`. */
   name?: string;
-  /** Server settings of each of these connections, whatever the database's defaults. Names and values must not contain spaces. */
+  /** Server settings of each of these connections, whatever the database's defaults. */
   settings?: Record<string, string>;
+  /** Shared by all pools of the process. */
+  login?: Login;
   log: Log;
 };
 
@@ -35,23 +38,33 @@ const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
  * an idle connection is only logged.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
-  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings = {}, log } = options;
-  const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
+  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, name, settings, log } = options;
   const pool = new pg.Pool({
-    Client: postgresClient(options),
+    Client: postgresClient(options, options.login),
     max: poolSize,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + 1_000,
-    statement_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs,
+    session: { ...sessionOf({ role, timeoutMs }), ...settings },
     keepAlive: true,
     idleTimeoutMillis: keptIdleMs,
     ...(name !== undefined && { application_name: name }),
-    ...(set.length === 0 ? {} : { options: set.map(([setting, value]) => `-c ${setting}=${value}`).join(' ') }),
-  });
+  } as pg.PoolConfig);
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => withTimeout(CLOSE_LIMIT, pool.end()) });
 }
+
+/** The settings of sessions with a role, if any, and a limit of statements. */
+export const sessionOf = ({
+  role,
+  timeoutMs,
+}: {
+  role: string;
+  timeoutMs: number;
+}): Record<string, string | number> => ({
+  statement_timeout: timeoutMs,
+  idle_in_transaction_session_timeout: timeoutMs,
+  ...(role === '' ? {} : { role }),
+});
 
 /**
  * Runs statements on one connection. Closes it after an error, so that nobody else gets it: its transaction may be open, a
@@ -80,8 +93,8 @@ export async function inTransaction<T>(postgres: Connecting, work: (client: pg.P
 }
 
 /**
- * Runs `query`. Throws `Unavailable` while Postgres is away, restarting, read-only, busy with others or too slow, so that the
- * caller waits. Passes on errors of the statement itself, which would come back. `isAway` overrides which errors count as an
+ * Runs `query`. Throws `Unavailable` while Postgres is away, restarting, read-only, busy with others, short of disk or memory, or too slow, so
+ * that the caller waits. Passes on errors of the statement itself, which would come back. `isAway` overrides which errors count as an
  * outage.
  */
 export async function whenAvailable<T>(
@@ -93,7 +106,10 @@ export async function whenAvailable<T>(
     return await query();
   } catch (error) {
     if (!isAway(error)) throw error;
-    throw new Unavailable('postgres', () => postgres.query('select 1'), error);
+    const what = isShort(error)
+      ? `postgres: lacks disk or memory for a statement (${(error as Error).message})`
+      : 'postgres';
+    throw new Unavailable(what, () => postgres.query('select 1'), error);
   }
 }
 
@@ -116,6 +132,11 @@ export function isRefused(error: unknown): boolean {
   );
 }
 
+const SHORT_SQLSTATE = /^53(?!300)...$/;
+
+/** Whether Postgres, which is there, has not enough of something for this statement: a full disk, memory, shared memory. */
+const isShort = (error: unknown): boolean => SHORT_SQLSTATE.test(sqlStateOf(error) ?? '');
+
 const CANCELED_SQLSTATE = '57014';
 
 /** Whether a statement was stopped because it exceeded `timeoutMs`. */
@@ -123,12 +144,12 @@ export function isTooSlow(error: unknown): boolean {
   return sqlStateOf(error) === CANCELED_SQLSTATE || (error instanceof Error && error.message === READ_TIMEOUT);
 }
 
-// A deadlock, a serialization failure, a lock that is held, no connection left.
-const BUSY_SQLSTATE = /^40...$|^55P03$|^53300$/;
+// A deadlock, a serialization failure, a lock that is held, no connection, disk or memory left.
+const BUSY_SQLSTATE = /^(40|53)...$|^55P03$/;
 /** The pool's error when all of its connections are in use. */
 const NONE_FREE = 'timeout exceeded when trying to connect';
 
-/** Whether Postgres, though reachable, did not get to a statement in time. */
+/** Whether Postgres, though reachable, did not get to a statement in time, or had not enough for it. */
 export function isBusy(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state !== undefined) return state === CANCELED_SQLSTATE || BUSY_SQLSTATE.test(state);

@@ -1,24 +1,35 @@
-import { Redis as Client } from 'ioredis';
+import { Redis as Client, type RedisOptions as ClientOptions } from 'ioredis';
+import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
+import { Login } from './login.ts';
 import { masterOf, namesSentinels } from './redis-sentinels.ts';
-import { troubleWith } from './server-trouble.ts';
+import { messageOf } from './server-trouble.ts';
 import { placeOf } from './place-of.ts';
 import type { ServerAddress } from './server-address.ts';
 
 export type Redis = Client & AsyncDisposable;
 
-export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log };
+export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log; login?: Login };
+
+/** How often a file is read again while a refused login is not repeated. */
+const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Connects a client that fails fast while Redis is away: it queues nothing, and each command has a limit. Leaves a server that
- * turns out to be a replica at once. If the address names sentinels, asks them for the master at each connect.
+ * turns out to be a replica at once. If the address names sentinels, asks them for the master at each connect. What it connects with is
+ * read again after a failure, all but the sentinels' addresses.
  */
-export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis {
-  const { url, tls } = server;
-  // Full jitter: clients that lost the server together reconnect evenly spread.
-  const retryStrategy = (attempt: number) => Math.ceil(Math.random() * Math.min(100 * attempt, 2_000));
-  const options = {
-    ...(tls && { tls }),
+export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisOptions): Redis {
+  const login = given ?? new Login('Redis', server);
+  let tried = login.address();
+  let isClosed = false;
+  // Full jitter: clients that lost the server together reconnect evenly spread. Null ends the client until the login is due.
+  const retryStrategy = (attempt: number) => {
+    takeOver();
+    return login.isDue() ? Math.ceil(Math.random() * Math.min(100 * attempt, 2_000)) : null;
+  };
+  const redis = new Client({
+    ...optionsOf(tried),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: timeoutMs,
@@ -30,17 +41,44 @@ export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis
     retryStrategy,
     sentinelRetryStrategy: retryStrategy,
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
-  };
-  const redis = namesSentinels(url) ? new Client({ ...options, ...masterOf(server) }) : new Client(url, options);
+  });
+
+  function takeOver(): void {
+    if (tried === login.address()) return;
+    tried = login.address();
+    Object.assign(redis.options, optionsOf(tried));
+  }
+
+  function connectWhenDue(): void {
+    if (isClosed || redis.status !== 'end') return;
+    takeOver();
+    if (login.isDue()) redis.connect().catch(() => undefined);
+    else systemClock.after(LOOK_AGAIN_MS, connectWhenDue).unref();
+  }
+
   // The answers of sentinels, such as that they know no master of that name, appear only in this event.
   let answered = '';
   redis.on('sentinelError', ({ message }: Error) => (answered = `; ${message}`));
-  redis.on('error', (error) => {
-    const reason = `${troubleWith({ server: 'Redis', url }, error)}${answered}`;
+  redis.on('error', (error: Error) => {
+    error.message += answered;
     answered = '';
-    log.warn({ server: placeOf(url), reason }, 'redis.connection-lost');
+    log.warn({ server: placeOf(tried.url), reason: messageOf(login.failed(tried, error)) }, 'redis.connection-lost');
   });
+  redis.on('ready', () => login.succeeded(tried));
+  redis.on('end', connectWhenDue);
   return Object.assign(redis, {
-    [Symbol.asyncDispose]: async () => redis.disconnect(),
+    [Symbol.asyncDispose]: async () => {
+      isClosed = true;
+      redis.disconnect();
+    },
   });
+}
+
+/** Absent ones are undefined, so that they replace those of an earlier address. */
+function optionsOf(server: ServerAddress): Omit<ClientOptions, 'replyMapping'> {
+  const { url, tls } = server;
+  if (namesSentinels(url)) return { username: undefined, password: undefined, ...masterOf(server) };
+  // The client reads the address.
+  const { host, port, username, password, db, tls: ofUrl } = new Client(url, { lazyConnect: true }).options;
+  return { host, port, username, password, db, tls: tls ?? ofUrl } as Omit<ClientOptions, 'replyMapping'>;
 }

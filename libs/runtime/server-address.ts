@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { addressesIn } from './addresses-in.ts';
-import { InvalidEnvironment } from './environment.ts';
+import { InvalidEnvironment, readAgain } from './environment.ts';
 import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
 
 /**
@@ -18,18 +18,46 @@ export type ServerAddress = {
   tls?: ServerTls;
   /** The running stack provided it, not a setting; for messages. */
   isOfStack?: boolean;
+  /** Reads it once more, as its files may have changed; throws if they are not valid. `file`: what the url was read from, if that is a file. */
+  again?: { file: string | undefined; read: () => ServerAddress };
 };
 
-type TlsSettings = Record<'TLS_CA' | 'TLS_CERTIFICATE' | 'TLS_KEY', string>;
+const TLS = ['TLS_CA', 'TLS_CERTIFICATE', 'TLS_KEY'] as const;
+type TlsSettings = Record<(typeof TLS)[number], string>;
 export type BrokerAddressSettings = { AMQP_URL: string } & TlsSettings;
 export type PostgresAddressSettings = { DATABASE_URL: string } & TlsSettings;
 export type RedisAddressSettings = { REDIS_URL: string } & TlsSettings;
+
+type UrlOf<U extends string> = { [name in U]?: string | undefined };
+type ReadAddress = (url: string, tls: TlsSettings) => ServerAddress;
+
+/** Reads an address, so that it can be read again from where its settings came. */
+function readable<U extends string>(settings: TlsSettings & UrlOf<U>, name: U, read: ReadAddress): ServerAddress {
+  const source = readAgain<TlsSettings & UrlOf<U>, U | keyof TlsSettings>(settings, [name, ...TLS]);
+  const address = read(settings[name] ?? '', settings);
+  if (source === undefined) return address;
+  const again = {
+    file: source.file,
+    read: () => {
+      const now = source.read();
+      return { ...read(now[name] ?? '', now), again };
+    },
+  };
+  return { ...address, again };
+}
 
 /**
  * Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment if the settings
  * contradict each other.
  */
-export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
+export const brokerAddress = (settings: BrokerAddressSettings): ServerAddress =>
+  readable(settings, 'AMQP_URL', nodesAt);
+
+/** The same for operators' requests. */
+export const operatorAddress = (settings: TlsSettings & UrlOf<'ADMIN_AMQP_URL'>): ServerAddress =>
+  readable(settings, 'ADMIN_AMQP_URL', nodesAt);
+
+function nodesAt(url: string, settings: TlsSettings): ServerAddress {
   const isTls = /^amqps:/i.test(url);
   const clusters = addressesIn(url).map((node) => `${URL.parse(node)?.protocol}${URL.parse(node)?.pathname}`);
   if (new Set(clusters).size > 1)
@@ -40,7 +68,9 @@ export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSetti
 }
 
 /** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment if the settings contradict each other. */
-export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettings): ServerAddress {
+export const redisAddress = (settings: RedisAddressSettings): ServerAddress => readable(settings, 'REDIS_URL', redisAt);
+
+function redisAt(url: string, settings: TlsSettings): ServerAddress {
   const isTls = /^rediss(\+sentinel)?:/i.test(url);
   if (namesSentinels(url) && masterNameOf(url) === '')
     throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
@@ -58,9 +88,12 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
  * TLS by `sslmode=verify-full`. Throws InvalidEnvironment if the settings contradict each other, and for modes that encrypt
  * without verifying the server.
  */
-export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
-  requireAlike('DATABASE_URL', DATABASE_URL);
-  const { url, isTls } = readSslMode(DATABASE_URL);
+export const postgresAddress = (settings: PostgresAddressSettings): ServerAddress =>
+  readable(settings, 'DATABASE_URL', postgresAt);
+
+function postgresAt(given: string, settings: TlsSettings): ServerAddress {
+  requireAlike('DATABASE_URL', given);
+  const { url, isTls } = readSslMode(given);
   return addressOf(url, isTls, settings);
 }
 

@@ -21,7 +21,7 @@ describe('troubleWith', () => {
       'a pooler',
       { server: 'Postgres', url: 'postgres://a,b:2/waybell' } as const,
       coded('08P01', 'unsupported startup parameter: statement_timeout'),
-      'Postgres at a, b:2, which DATABASE_URL names, is reached through a pooler, which keeps no settings and no prepared statements of a connection (unsupported startup parameter: statement_timeout): name Postgres itself',
+      'Postgres at a, b:2, which DATABASE_URL names, is reached through a pooler, which keeps no settings and no prepared statements of a connection (unsupported startup parameter: statement_timeout): name Postgres itself, or have the pooler keep sessions',
     ],
     [
       'an authority that is not known',

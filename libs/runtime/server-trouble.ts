@@ -2,11 +2,12 @@ import { types } from 'node:util';
 import { addressesIn } from './addresses-in.ts';
 import { codeOf } from './error-codes.ts';
 import { placeOf } from './place-of.ts';
+import type { ServerAddress } from './server-address.ts';
 
 const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS_URL' } as const;
 
-/** A server, and whether the running stack provided its address instead of a setting. */
-export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
+/** A server, by the address that was tried. */
+export type AskedServer = ServerAddress & { server: keyof typeof SETTINGS };
 
 type TroubleKind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'authority' | 'away';
 
@@ -27,13 +28,32 @@ const SAID: readonly [kind: TroubleKind, said: RegExp][] = [
 ];
 
 /** Returns a sentence that says why the server cannot be used and what to do about it. It shows no secret. */
-export function troubleWith({ server, url, isOfStack = false }: AskedServer, error: unknown): string {
+export function troubleWith({ server, url, ...asked }: AskedServer, error: unknown): string {
+  const { isOfStack = false } = asked;
   const setting = SETTINGS[server];
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
-  const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
+  const advice = isOfStack ? 'see "./waybell status"' : (adviceOnFile({ url, ...asked }) ?? `correct ${setting}`);
   const wrong = whatIsWrong({ server, url }, error, advice);
   return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${wrong}`;
 }
+
+/** Says whether the file that an address was read from still holds it. */
+function adviceOnFile({ again, ...tried }: ServerAddress): string | undefined {
+  if (again?.file === undefined) return undefined;
+  try {
+    const now = again.read();
+    const isSame = addressesIn(now.url).some((each) => addressesIn(tried.url).includes(each)) && hasSameTls(now, tried);
+    return isSame
+      ? `${again.file} holds what was tried: correct one of the two`
+      : `${again.file} differs from what was tried, and is tried next`;
+  } catch (error) {
+    return `${again.file} differs from what was tried, and cannot be used: ${messageOf(error)}`;
+  }
+}
+
+/** Not by their keys' names: the client of Postgres hides one of them. */
+export const hasSameTls = ({ tls: one }: ServerAddress, { tls: other }: ServerAddress): boolean =>
+  one?.ca === other?.ca && one?.cert === other?.cert && one?.key === other?.key;
 
 /** RabbitMQ refuses both alike, and its client does not pass on the text. */
 const LIMIT = {
@@ -43,11 +63,17 @@ const LIMIT = {
   Redis: '',
 };
 
-function whatIsWrong({ server, url }: AskedServer, error: unknown, advice: string): string {
+const kindOf = (error: unknown): TroubleKind =>
+  SAID.find(([, said]) => said.test(codeOf(error)) || said.test(messageOf(error)))?.[0] ?? 'away';
+
+/** Whether the server refuses the user or its password. */
+export const isLoginRefused = (error: unknown): boolean => kindOf(error) === 'login';
+
+function whatIsWrong({ server, url }: Pick<AskedServer, 'server' | 'url'>, error: unknown, advice: string): string {
   const why = messageOf(error);
   const [address] = addressesIn(url);
   const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
-  const kind = SAID.find(([, said]) => said.test(codeOf(error)) || said.test(why))?.[0] ?? 'away';
+  const kind = kindOf(error);
   if (kind === 'rights')
     return `does not let the user "${username}" do what it is for (${why}): give it what "./waybell permissions" prints`;
   if (kind === 'line') return `lacks a part of the line (${why}): create it with "./waybell declare"`;
@@ -55,7 +81,7 @@ function whatIsWrong({ server, url }: AskedServer, error: unknown, advice: strin
   if (kind === 'database')
     return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there${LIMIT[server]}`;
   if (kind === 'pooler')
-    return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
+    return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself, or have the pooler keep sessions`;
   if (kind === 'authority')
     return `shows a certificate of an authority that is not known here (${why}): name it by TLS_CA_FILE`;
   return `cannot be reached (${why}): start it, or ${advice}`;

@@ -17,7 +17,7 @@ import { allowsAny, readNetworks } from '@waybell/runtime/forbidden-address';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { brokerAddress, type BrokerAddressSettings } from '@waybell/runtime/server-address';
+import { operatorAddress } from '@waybell/runtime/server-address';
 import {
   callbackSettings,
   eventSettings,
@@ -197,7 +197,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...redisConfig(settings),
     listen: { host: settings.HOST, port: settings.PORT, ...serverLimits },
     listenAdmin: ADMIN_PORT === undefined ? undefined : { host: ADMIN_HOST, port: ADMIN_PORT, ...serverLimits },
-    operatorBroker: ADMIN_AMQP_URL === undefined ? undefined : readBroker({ ...settings, AMQP_URL: ADMIN_AMQP_URL }),
+    operatorBroker:
+      ADMIN_AMQP_URL === undefined
+        ? undefined
+        : { address: operatorAddress(settings), limitMs: settings.ADMIN_AMQP_TIMEOUT },
     queues: queueNames(settings),
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     jwt,
@@ -226,13 +229,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ),
     },
   };
-}
-
-function readBroker({
-  ADMIN_AMQP_TIMEOUT: limitMs,
-  ...settings
-}: BrokerAddressSettings & { ADMIN_AMQP_TIMEOUT: number }) {
-  return { address: brokerAddress(settings), limitMs };
 }
 
 /** The names depend on nothing that the line was declared with but the delays. */

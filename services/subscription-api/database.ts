@@ -3,8 +3,9 @@ import { systemClock } from '@waybell/runtime/clock';
 import { applicationName } from '@waybell/runtime/application-name';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn } from '@waybell/runtime/addresses-in';
-import { connectPostgres, isOutage, onConnection, type Queryable } from '@waybell/runtime/postgres';
+import { connectPostgres, isOutage, onConnection, sessionOf, type Queryable } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
+import type { Login } from '@waybell/runtime/login';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { MIGRATIONS } from '@waybell/runtime/schema';
@@ -16,11 +17,16 @@ import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
 import { areRepeatablesApplied } from './repeatables.ts';
 import { Refusal } from './refusal.ts';
-import { accessTokenTable } from './tables/access-token.ts';
 import { accountTable } from './tables/account.ts';
 import { subscriptionTable } from './tables/subscription.ts';
 
-export type DatabaseOptions = ServerAddress & { role: string; poolSize: number; timeoutMs: number; log: Log };
+export type DatabaseOptions = ServerAddress & {
+  role: string;
+  poolSize: number;
+  timeoutMs: number;
+  login?: Login;
+  log: Log;
+};
 
 export type SourceOptions = DatabaseOptions & {
   /** A statement fails after waiting this long for a lock; by default, after `timeoutMs`. */
@@ -56,14 +62,14 @@ const LONGEST_CONNECT_MS = 10_000;
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
-  const { role, poolSize, timeoutMs, lockWaitMs, log, ...server } = options;
+  const { role, poolSize, timeoutMs, lockWaitMs, login, log, ...server } = options;
   return new DataSource({
     type: 'postgres',
     // The client has the address, with all of its hosts.
     url: addressesIn(server.url)[0],
     schema: 'waybell',
     applicationName: 'waybell-subscription-api',
-    entities: [accountTable, accessTokenTable, subscriptionTable],
+    entities: [accountTable, subscriptionTable],
     migrations,
     synchronize: false,
     logging: false,
@@ -71,13 +77,10 @@ export function describeSource(options: SourceOptions): DataSource {
     poolSize,
     connectTimeoutMS: Math.min(timeoutMs, LONGEST_CONNECT_MS),
     extra: {
-      Client: postgresClient(server),
+      Client: postgresClient(server, login),
       query_timeout: timeoutMs + 1_000,
-      statement_timeout: timeoutMs,
-      idle_in_transaction_session_timeout: timeoutMs,
+      session: { ...sessionOf({ role, timeoutMs }), ...(lockWaitMs !== undefined && { lock_timeout: lockWaitMs }) },
       keepAlive: true,
-      ...(lockWaitMs === undefined ? {} : { lock_timeout: lockWaitMs }),
-      ...(role === '' ? {} : { options: `-c role=${role}` }),
     },
     poolErrorHandler: (error: Error) =>
       log.warn({ server: placeOf(server.url), reason: error.message }, 'postgres.connection-lost'),

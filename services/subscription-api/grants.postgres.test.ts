@@ -53,7 +53,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     tracked_vehicles: 'DELETE, INSERT, SELECT, UPDATE (activated_by, is_active, last_seen_at)',
     gps_deactivations: 'DELETE, INSERT, SELECT, UPDATE (claimed_until)',
   },
-  waybell_log: ANY,
+  waybell_log: { ...ANY, 'raise_sequences()': 'EXECUTE' },
 };
 
 /** Everything there is, times every role of Waybell, times every privilege that it could have: what Postgres allows. */
@@ -174,6 +174,7 @@ describe('functions that act as the owner of the tables', () => {
       'note_host',
       'notice_held',
       'notice_subscription',
+      'raise_sequences',
       'require_open_account',
       'switch_off',
       'tell_ending_certificates',

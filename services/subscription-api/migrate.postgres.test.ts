@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import pg from 'pg';
 import { actions } from '@waybell/catalog/actions';
 import { schemaStatements } from '@waybell/delivery-log/schema';
+import { raiseSequences } from '@waybell/runtime/reliance';
 import { checkSchema, SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
@@ -325,5 +326,66 @@ describe('the views', () => {
       { action: 'order.removed', state: 'deactivated' },
       { action: 'servicepay.updated', state: 'active' },
     ]);
+  });
+});
+
+describe('sequences that are behind their tables', () => {
+  const COMMIT = `insert into delivery_log.commits (number, at, chunk, first_at, last_at)
+    values (nextval('delivery_log.commit_numbers'), $1, $2, $1, $1)`;
+  const RESET = `select setval('delivery_log.commit_numbers', 1), setval(pg_get_serial_sequence('waybell.audit_log', 'id'), 1)`;
+
+  async function putBehind({ postgres, url }: TestDatabase): Promise<void> {
+    await migrate({ url, log });
+    await postgres.query(`create table delivery_log.of_today partition of delivery_log.commits
+      for values from ('2026-11-30') to ('2026-12-01')`);
+    for (const [second, chunk] of [1, 2, 3].entries())
+      await postgres.query(COMMIT, [`2026-11-30T01:00:0${second}Z`, chunk]);
+    for (const [second, chunk] of [4, 5].entries())
+      await postgres.query(COMMIT, [`2026-11-30T01:00:1${second}Z`, chunk]);
+    for (const _change of [1, 2, 3]) await createAccount(postgres, { interface: 'shipper' });
+    await postgres.query(RESET);
+    // After the reset, with numbers that readers are beyond.
+    for (const [second, chunk] of [11, 12].entries())
+      await postgres.query(COMMIT, [`2026-11-30T01:01:0${second}Z`, chunk]);
+  }
+
+  const commits = async ({ postgres }: TestDatabase) =>
+    (await postgres.query('select chunk::int from delivery_log.commits order by number')).rows.map(
+      ({ chunk }) => chunk,
+    );
+
+  test('are raised by migrate, which says so; what the log committed meanwhile comes after what it had', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    await putBehind(store);
+    await expect(createAccount(store.postgres, { interface: 'shipper' })).rejects.toThrow('audit_log_pkey');
+    expect(await migrate({ url: store.url, log })).toEqual(
+      ['delivery_log.commit_numbers', 'waybell.audit_log_id_seq'].map((name) => `${name}, which was behind its table`),
+    );
+    await createAccount(store.postgres, { interface: 'shipper' });
+    expect(await commits(store)).toEqual([1, 2, 3, 4, 5, 11, 12]);
+    expect(await migrate({ url: store.url, log })).toEqual([]);
+  });
+
+  test('are raised by the delivery log too, by its own rights', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    await putBehind(store);
+    const connection = await store.postgres.connect();
+    await connection.query('set session authorization waybell_log');
+    const warn = jest.fn();
+    for (const _look of [1, 2]) await raiseSequences(connection, { warn });
+    connection.release(true);
+    expect(warn.mock.calls).toEqual(
+      ['delivery_log.commit_numbers', 'waybell.audit_log_id_seq'].map((sequence) => [{ sequence }, 'sequence.raised']),
+    );
+    expect(await commits(store)).toEqual([1, 2, 3, 4, 5, 11, 12]);
+  });
+
+  test('are found of every identity and serial column, whichever there are', async () => {
+    await using store = await createTestDatabase();
+    const { rows } = await store.postgres.query<{ of: string }>(
+      `select c.oid::regclass::text as of from pg_class c where relkind = 'S' and relnamespace::regnamespace::text in ('waybell', 'delivery_log')
+         and not exists (select from pg_depend where objid = c.oid and deptype in ('a', 'i') and refobjsubid > 0)`,
+    );
+    expect(rows).toEqual([]);
   });
 });

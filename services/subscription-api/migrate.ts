@@ -31,7 +31,8 @@ const RETRY_MS = 250;
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /**
- * Applies the missing migrations, and after them the repeatable ones that have changed, and returns their names. Each is a
+ * Applies the missing migrations, and after them the repeatable ones that have changed, raises sequences that are behind their tables, and
+ * returns the names of all of these. Each is a
  * transaction of its own, and gives up and begins again where a lock is not to be had at once: services run meanwhile. What was applied
  * before one fails stays. Several at once wait for each other. Where a later release has migrated already, nothing is done.
  * Throws where a version would be skipped.
@@ -81,7 +82,9 @@ async function applyMissing(address: ServerAddress, log: Log): Promise<string[]>
       attach: (sql) => withLocks(log, () => query(sql)),
       tell: (name, work) => tellProgress(log, name, work),
     });
-    return [...numbered, ...repeated];
+    const [row] = await query<{ raised: string[] }>('select waybell.raise_sequences(true) as raised');
+    const raised = (row?.raised ?? []).map((sequence) => `${sequence}, which was behind its table`);
+    return [...numbered, ...repeated, ...raised];
   } finally {
     await runner.release();
     await source.destroy();

@@ -90,6 +90,16 @@ describe('the log, read on', () => {
     expect((await stand.guids(us, next)).toSorted()).toEqual(written.toSorted());
   });
 
+  test('tells what comes after a place also where the numbers of commits are set back', async () => {
+    us = await stand.someone();
+    await stand.delivered(us, [aDelivered()]);
+    const { next } = await stand.page(us, 'after=oldest');
+    await stand.log.rows(`select setval('delivery_log.commit_numbers', 1)`);
+    stand.log.now += 1;
+    const later = [await stand.delivered(us, [aDelivered()]), await stand.delivered(us, [aDelivered()])];
+    expect(await stand.guids(us, next)).toEqual(later);
+  });
+
   test('tells each end once, in one order, whatever is written and read meanwhile', async () => {
     us = await stand.someone();
     const other = await stand.someone();

@@ -15,8 +15,8 @@ export type Pgbouncer = AsyncDisposable & {
   through(url: string): string;
 };
 
-/** Debian's pgbouncer in transaction mode before that Postgres. It ignores those parameters, and refuses others that it does not know. */
-export async function startPgbouncer(postgres: string, ignored: readonly string[]): Promise<Pgbouncer> {
+/** Debian's pgbouncer before that Postgres, as it is shipped, but with these lines of configuration. */
+export async function startPgbouncer(postgres: string, configured: readonly string[]): Promise<Pgbouncer> {
   const { host, port: serverPort } = hostAndPort(postgres);
   const { username, password } = new URL(postgres);
   const port = await freePort({ taken: new Set() });
@@ -32,8 +32,7 @@ export async function startPgbouncer(postgres: string, ignored: readonly string[
     'unix_socket_dir =',
     // Whoever comes is the user above: it listens for this test only.
     'auth_type = any',
-    'pool_mode = transaction',
-    `ignore_startup_parameters = ${ignored.join(',')}`,
+    ...configured,
     '',
   ];
   writePrivately(file, lines.join('\n'));

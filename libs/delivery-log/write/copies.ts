@@ -20,6 +20,10 @@ const COPIES = Object.fromEntries(writtenTables.map((table) => [table, copyOf(ta
 /** One at a time numbers its chunks and commits, so that numbers become visible in their order. */
 const ONE_COMMITS = 0x77_62_6c_63;
 
+const NUMBERS = 'delivery_log.commit_numbers';
+/** So far back numbers are looked at: a sequence that was set back would number commits below those that readers have seen. */
+const LATELY_MS = 86_400_000;
+
 /**
  * The statements that number chunks, right before the commit: a writer has the lock for no longer than that takes, and waits for nothing
  * meanwhile, least of all for its client.
@@ -30,8 +34,11 @@ function numbering(chunks: LogRows['chunks'], at: number): string {
   const rows = chunks.map(({ chunk, at: first, until }) => `(${chunk}::bigint, ${moment(first)}, ${moment(until)})`);
   return `;
     select pg_advisory_xact_lock(${ONE_COMMITS});
+    select setval('${NUMBERS}', highest) from ${NUMBERS}, (
+      select max(number) as highest from delivery_log.commits where at > ${moment(at - LATELY_MS)}) c
+    where highest > last_value;
     insert into delivery_log.commits (number, at, chunk, first_at, last_at)
-    select nextval('delivery_log.commit_numbers'), ${moment(at)}, * from (values ${rows.join(', ')}) c`;
+    select nextval('${NUMBERS}'), ${moment(at)}, * from (values ${rows.join(', ')}) c`;
 }
 
 function copyOf(table: WrittenTable): Copied {

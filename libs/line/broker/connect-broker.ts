@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker } from '../broker.ts';
 import { openConsumers } from './consumers.ts';
@@ -28,8 +29,10 @@ const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 
 /** Connects in the background and reconnects. Disposal flushes acknowledgements first, then publishes. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
-  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
+  const login = new Login('RabbitMQ', options);
+  const common = { heartbeatSeconds: 10, clock: systemClock, ...options, login };
+  const consumed = () => consumers.consumed();
+  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [], consumed });
   const { managementUrl = '', url, tls } = options;
   const address = tls === undefined ? { url } : { url, tls };
   const policies = managementUrl === '' ? undefined : new PolicyCheck({ ...common, managementUrl, address });
@@ -60,6 +63,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
       ...(consumers.isConnected() ? queuesLacking() : ['rabbitmq']),
+      ...login.waitingFor(),
       ...(policies?.waitingFor() ?? []),
     ],
     async [Symbol.asyncDispose]() {

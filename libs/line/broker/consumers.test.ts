@@ -7,6 +7,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { limitOf } from '../testing/a-line.ts';
 import { taking, type HeldMessage } from '../testing/taking.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
+import { connectBroker } from './connect-broker.ts';
 import { openConsumers } from './consumers.ts';
 
 let broker: BreakableBroker;
@@ -340,5 +341,41 @@ describe('closing the consumers', () => {
     broker.detour.stall();
     await endedWithin({ clock, limitMs: 4_000 }, consumers[Symbol.asyncDispose]());
     broker.detour.flow();
+  });
+});
+
+describe('a queue that loses its leader while a process', () => {
+  test.each<[string, 'kill' | 'suspend', 'restart' | 'resume']>([
+    ['publishes to it', 'suspend', 'resume'],
+    ['consumes it', 'suspend', 'resume'],
+    ['consumes it', 'kill', 'restart'],
+  ])('%s is named until it has one again, after %s', async (does, lose, regain) => {
+    const isConsumed = does === 'consumes it';
+    const queue = await broker.queue();
+    const clock = new TurnedClock();
+    await using connection = await connectBroker({
+      url: broker.detour.url,
+      name: 'test',
+      exchanges: [],
+      publishesTo: isConsumed ? [] : [queue],
+      confirmTimeoutMs: 30_000,
+      unconfirmedLimit: 1_000,
+      log,
+      clock,
+    });
+    if (isConsumed)
+      connection.consume([queue], { messages: 10, bytes: 1_000 }, { onTaken: () => undefined, onCut: () => undefined });
+    await until('it lacks nothing', () => connection.waitingFor().length === 0);
+    await broker.leader(queue, lose);
+    const named = `queue ${queue} (has no leader, see the runbook WaybellQueueUnavailable)`;
+    await until('it is named', async () => {
+      await clock.runFor(20_000);
+      return connection.waitingFor().includes(named);
+    });
+    await broker.leader(queue, regain);
+    await until('it lacks nothing again', async () => {
+      await clock.runFor(5_000);
+      return connection.waitingFor().length === 0;
+    });
   });
 });

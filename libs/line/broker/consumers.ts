@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
@@ -17,9 +18,12 @@ export type Consumers = AsyncDisposable &
     isConnected(): boolean;
     /** Lists queues that should be consumed and are not at the moment. */
     waitingFor(): string[];
+    /** Lists queues that are consumed at the moment. */
+    consumed(): string[];
   };
 
 export type ConsumersOptions = ServerAddress & {
+  login?: Login;
   name: string;
   heartbeatSeconds: number;
   log: Log;
@@ -70,6 +74,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       return depthOf(connection, queues);
     },
     isConnected: () => connection !== undefined,
+    consumed: () => all.filter((queue) => queue.isConsuming).map(({ queue }) => queue),
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
       await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));

@@ -1,5 +1,6 @@
 import { systemClock } from '@waybell/runtime/clock';
-import { troubleWith } from '@waybell/runtime/server-trouble';
+import { Login } from '@waybell/runtime/login';
+import { messageOf } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { BrokerState } from '../broker-state.ts';
@@ -16,6 +17,8 @@ export type ReconnectingConnection = AsyncDisposable & {
 };
 
 export type ReconnectOptions = BrokerConnectionOptions & {
+  /** Shared by all connections of the process. */
+  login?: Login;
   /** Runs when a connection is lost or could not be set up. */
   onDown: () => void;
   onState?: (state: BrokerState) => void;
@@ -25,14 +28,18 @@ export type ReconnectOptions = BrokerConnectionOptions & {
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const STOP_LIMIT_MS = 1_000;
+/** How often a file is read again while a refused login is not repeated. */
+const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Connects in the background and reconnects until disposed. `onOpen` runs after each connect. With several nodes, each attempt goes to
- * the next one, in a random order.
+ * the next one, in a random order. What it connects with is read again after a failure.
  */
 export function keepConnected(options: ReconnectOptions): ReconnectingConnection {
   const { name, log, onDown, onState } = options;
-  const nodes = nodesOf(options.url);
+  const login = options.login ?? new Login('RabbitMQ', options);
+  let tried = login.address();
+  let nodes = nodesOf(tried.url);
   const halt = new AbortController();
   let current: BrokerConnection | undefined;
   let known: BrokerState = 'away';
@@ -52,7 +59,8 @@ export function keepConnected(options: ReconnectOptions): ReconnectingConnection
     void connection.close();
   };
   const connectTo = async (url: string) => {
-    const opened = await BrokerConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
+    const opened = await BrokerConnection.open({ ...options, ...tried, url, onBlocking: changed }, halt.signal);
+    login.succeeded(tried);
     current = opened;
     log.info({ connection: name, server: opened.server }, 'broker.connected');
     changed();
@@ -61,6 +69,11 @@ export function keepConnected(options: ReconnectOptions): ReconnectingConnection
 
   const stayConnected = async () => {
     for (let failures = 0, turn = 0; !halt.signal.aborted; failures += 1, turn += 1) {
+      while (!login.isDue() && !halt.signal.aborted) await systemClock.sleep(LOOK_AGAIN_MS, halt.signal);
+      if (tried !== login.address()) {
+        tried = login.address();
+        nodes = nodesOf(tried.url);
+      }
       const url = nodes[turn % nodes.length] ?? '';
       try {
         const opened = await connectTo(url);
@@ -68,7 +81,7 @@ export function keepConnected(options: ReconnectOptions): ReconnectingConnection
         lose(opened, await opened.ended);
       } catch (error) {
         if (halt.signal.aborted) return;
-        const reason = troubleWith({ server: 'RabbitMQ', url }, error);
+        const reason = messageOf(login.failed(tried, error, url));
         log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
         onDown();
       }

@@ -1,5 +1,6 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
+import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker } from '../broker.ts';
 import type { BrokerState } from '../broker-state.ts';
@@ -18,6 +19,7 @@ export type BrokerPublisher = AsyncDisposable &
   };
 
 export type BrokerPublisherOptions = ServerAddress & {
+  login?: Login;
   name: string;
   heartbeatSeconds: number;
   /** Limit for a confirm, after which the publish is `Unconfirmed`. A broker silent for this long is disconnected. */

@@ -1,28 +1,40 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { statesOf } from './depth.ts';
+import { statesOf, type QueueState } from './depth.ts';
 
-export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
+export type QueueCheckOptions = {
+  queues: readonly string[];
+  /** Lists the queues that this process consumes at the moment. */
+  consumed?: () => readonly string[];
+  log: Log;
+  clock: Clock;
+};
 
 /** Number of checks at the same time, to save round trips for two hundred queues. */
 const SIDE_BY_SIDE = 16;
+const LOOK_EVERY_MS = 20_000;
 const LOOK_AGAIN_MS = 5_000;
+/** A busy broker may answer late once. */
+const LOOKS_WITHOUT_LEADER = 3;
+const NO_LEADER = 'has no leader, see the runbook WaybellQueueUnavailable';
 
-/** Queues that are missing or that the user has no right to, each with the command that fixes it. */
+/** Queues that are missing, that the user has no right to, or that have no leader, each with what to do. */
 type Lacking = ReadonlyMap<string, string>;
 
 /**
- * Checks that the queues which this process publishes to exist: after each connect, and every few seconds while one is missing. Uses
- * the connection that consumes, because alarms do not block it. AMQP has no way to check bindings.
+ * Checks the queues that this process publishes to or consumes: after each connect, every 20 s, and every few seconds while something is
+ * wrong. Uses the connection that consumes, because alarms do not block it. AMQP has no way to check bindings.
  */
 export class QueueCheck {
   readonly #options: QueueCheckOptions;
   #connection: ChannelModel | undefined;
   /** Undefined until the first check. */
   #lacking: Lacking | undefined;
+  /** How many looks in a row found no sign of a leader. */
+  #leaderless: ReadonlyMap<string, number> = new Map();
   #isLooking = false;
-  #again: Timer | undefined;
+  #again: (Timer & { at: number }) | undefined;
 
   constructor(options: QueueCheckOptions) {
     this.#options = options;
@@ -39,16 +51,20 @@ export class QueueCheck {
   }
 
   /** Checks again soon: a message was returned, so a queue may be gone. */
-  lookAgain(): void {
-    if (this.#again !== undefined) return;
-    this.#again = this.#options.clock.after(LOOK_AGAIN_MS, () => {
+  lookAgain(afterMs = LOOK_AGAIN_MS): void {
+    const { clock } = this.#options;
+    const at = clock.now() + afterMs;
+    if (this.#again !== undefined && this.#again.at <= at) return;
+    this.#again?.[Symbol.dispose]();
+    const timer = clock.after(afterMs, () => {
       this.#again = undefined;
       void this.#look();
     });
-    this.#again.unref();
+    timer.unref();
+    this.#again = Object.assign(timer, { at });
   }
 
-  /** Lists missing queues, each with the command that fixes it. */
+  /** Lists queues that are missing or without a leader, each with what to do. */
   waitingFor(): string[] {
     if (this.#lacking === undefined) return ['a look at the queues'];
     return [...this.#lacking].map(([queue, todo]) => `queue ${queue} (${todo})`);
@@ -63,34 +79,63 @@ export class QueueCheck {
     const connection = this.#connection;
     if (connection === undefined || this.#isLooking) return;
     this.#isLooking = true;
-    const { queues } = this.#options;
+    const { consumed = () => [] } = this.#options;
+    const own = consumed();
+    const queues = [...new Set([...this.#options.queues, ...own])];
     const groups = Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
       queues.filter((_queue, index) => index % SIDE_BY_SIDE === place),
     );
-    const found = await Promise.all(groups.map((group) => lackingOf(connection, group))).catch(() => undefined);
+    const looks = await Promise.all(groups.map((group) => lookAt(connection, group))).catch(() => undefined);
     this.#isLooking = false;
     // The connection was replaced in the meantime: ask the new one.
     if (connection !== this.#connection) return void this.#look();
-    if (found !== undefined) this.#found(new Map(found.flat()));
-    if (found === undefined || found.flat().length > 0) this.lookAgain();
+    if (looks !== undefined)
+      this.#found(
+        this.#lackingOf(
+          looks.flat(),
+          own.filter((queue) => consumed().includes(queue)),
+        ),
+      );
+    const isFine = looks !== undefined && this.#leaderless.size + (this.#lacking?.size ?? 0) === 0;
+    this.lookAgain(isFine ? LOOK_EVERY_MS : LOOK_AGAIN_MS);
+  }
+
+  /** `own`: queues that this process consumes, which have a consumer at least, unless nobody there knows. */
+  #lackingOf(looks: readonly QueueLook[], own: readonly string[]): Lacking {
+    const leaderless = new Map<string, number>();
+    const lacking = new Map<string, string>();
+    for (const { queue, todo, state } of looks) {
+      if (todo !== undefined) lacking.set(queue, todo);
+      if (state === undefined || (state.isKnown && (state.consumers > 0 || !own.includes(queue)))) continue;
+      const times = (this.#leaderless.get(queue) ?? 0) + 1;
+      leaderless.set(queue, times);
+      if (times >= LOOKS_WITHOUT_LEADER) lacking.set(queue, NO_LEADER);
+    }
+    this.#leaderless = leaderless;
+    return lacking;
   }
 
   #found(lacking: Lacking): void {
     const { log } = this.#options;
     for (const [queue, todo] of lacking)
-      if (this.#lacking?.get(queue) !== todo) log.error({ queue, todo }, 'queue.missing');
+      if (this.#lacking?.get(queue) !== todo)
+        log.error({ queue, todo }, todo === NO_LEADER ? 'queue.unavailable' : 'queue.missing');
     for (const queue of this.#lacking?.keys() ?? []) if (!lacking.has(queue)) log.info({ queue }, 'queue.found');
     this.#lacking = lacking;
   }
 }
 
+/** A look at a queue: its state, or what to do about it. */
+type QueueLook = { queue: string; state?: QueueState | undefined; todo?: string };
+
 /** Rejects if the broker cannot be asked. */
-async function lackingOf(connection: ChannelModel, queues: readonly string[]): Promise<[string, string][]> {
+async function lookAt(connection: ChannelModel, queues: readonly string[]): Promise<QueueLook[]> {
   if (queues.length === 0) return [];
   const refused = new Set<string>();
   const states = await statesOf(connection, queues, (name) => refused.add(name));
-  const found = new Set(states.map(({ name }) => name));
-  return queues
-    .filter((queue) => !found.has(queue))
-    .map((queue) => [queue, refused.has(queue) ? './waybell permissions' : './waybell declare']);
+  const found = new Map(states.map((state) => [state.name, state]));
+  return queues.map((queue) => {
+    if (found.has(queue)) return { queue, state: found.get(queue) };
+    return { queue, todo: refused.has(queue) ? './waybell permissions' : './waybell declare' };
+  });
 }

@@ -80,6 +80,10 @@ export class QueueConsumer {
     return this.#isWanted && !this.#prefetches.isConsuming;
   }
 
+  get isConsuming(): boolean {
+    return this.#isWanted && this.#prefetches.isConsuming;
+  }
+
   review(): QueueUse {
     const use = this.#prefetches.review();
     if (this.#prefetches.next() !== undefined) void this.#converge();

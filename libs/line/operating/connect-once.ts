@@ -1,4 +1,5 @@
 import { connect, type ChannelModel } from 'amqplib';
+import { asItIsNow } from '@waybell/runtime/login';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
@@ -8,10 +9,11 @@ import { nodesOf } from '../broker/nodes-of.ts';
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Connects to RabbitMQ for one command, trying one node after the other; each has its share of the limit. Does not reconnect.
+ * Connects to RabbitMQ for one command, trying one node after the other; each has its share of the limit. Reads the address again, and does not reconnect.
  * Throws an error with the remedy if no node can be reached or the user is refused.
  */
-export async function connectOnce(address: ServerAddress, limitMs: number = CONNECT_LIMIT_MS): Promise<ChannelModel> {
+export async function connectOnce(given: ServerAddress, limitMs: number = CONNECT_LIMIT_MS): Promise<ChannelModel> {
+  const address = asItIsNow(given);
   const nodes = nodesOf(address.url);
   const failures: unknown[] = [];
   for (const url of nodes) {

@@ -187,9 +187,16 @@ export class BreakableBroker extends TestBroker {
     await this.evaluate('[Channel ! tick || Channel <- rabbit_channel:list_local()]');
   }
 
-  /** Suspends or resumes the leader process of a queue. */
-  async leader(queue: string, verb: 'suspend' | 'resume'): Promise<void> {
-    await this.evaluate(`sys:${verb}('${this.#vhost}_${queue}')`);
+  /** Suspends or resumes the leader process of a queue; or ends it, and starts it again. */
+  async leader(queue: string, verb: 'suspend' | 'resume' | 'kill' | 'restart'): Promise<void> {
+    const name = `'${this.#vhost}_${queue}'`;
+    const calls = {
+      suspend: `sys:suspend(${name})`,
+      resume: `sys:resume(${name})`,
+      kill: `ra:stop_server(quorum_queues, {${name}, node()})`,
+      restart: `ra:restart_server(quorum_queues, {${name}, node()})`,
+    };
+    await this.evaluate(calls[verb]);
   }
 
   get #vhost(): string {

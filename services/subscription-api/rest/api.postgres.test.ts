@@ -153,6 +153,31 @@ describe('authentication', () => {
   });
 });
 
+describe('a database whose sessions write dates in another way', () => {
+  test('opens nothing to tokens that were revoked or expired, and tells the same of the rest', async () => {
+    const account = { accountGuid: shipper.guid };
+    const [good, revoked, expired] = await Promise.all([
+      createToken(api.store.postgres, account),
+      createToken(api.store.postgres, account),
+      createToken(api.store.postgres, { ...account, expiresInMs: 1 }),
+    ]);
+    await revokeToken(api.store.postgres, revoked);
+    await api.store.postgres.query(`alter database ${api.store.name} set datestyle = 'German, DMY'`);
+    try {
+      await using odd = await startApi({ beside: api });
+      for (const token of [revoked, expired]) {
+        await until('it is over', async () => (await odd.ask('GET', '/v1/subscriptions', { token })).status === 401);
+      }
+      for (const path of ['/v1/subscriptions', '/v1/signing-secrets', base]) {
+        const [told, asBefore] = await Promise.all([odd, api].map((each) => each.ask('GET', path, { token: good })));
+        expect([path, told?.status, told?.body]).toEqual([path, 200, asBefore?.body]);
+      }
+    } finally {
+      await api.store.postgres.query(`alter database ${api.store.name} reset datestyle`);
+    }
+  });
+});
+
 describe('paths and methods', () => {
   test.each([
     ['GET', '/v1/webhook'],

@@ -66,7 +66,7 @@ function answer(problem: Problem, response: Response): void {
 
 const AWAY = 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.';
 const BUSY =
-  'The database did not answer in time: it has much to do, or much was asked for. Nothing was changed, or it is not known: ask again, or for less, such as a shorter time or a smaller page.';
+  'The database did not answer in time, or lacks the room to: it has much to do, or much was asked for. Nothing was changed, or it is not known: ask again, or for less, such as a shorter time or a smaller page.';
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
