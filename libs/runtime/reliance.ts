@@ -38,7 +38,8 @@ const REDIS_WRONG: readonly ((info: Map<string, string>) => string | false)[] = 
   (info) => info.get('role') === 'slave' && 'is a replica, which takes no writes: name its master, or sentinels',
   (info) =>
     Number(info.get('maxmemory') ?? 0) > 0 &&
-    !/^(noeviction|volatile-ttl)$/.test(info.get('maxmemory_policy') ?? 'noeviction') &&
+    // The default of some hosted ones, volatile-lru, serves until it is full.
+    /^allkeys/.test(info.get('maxmemory_policy') ?? '') &&
     `forgets what is needed, by its maxmemory-policy ${info.get('maxmemory_policy')}: set noeviction or volatile-ttl`,
   (info) =>
     Number.parseInt(info.get('redis_version') ?? '6', 10) < 6 &&
