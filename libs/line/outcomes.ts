@@ -116,9 +116,9 @@ export type Answer = {
   body?: string;
   /** Describes the rule of HTTP that the response broke; only with `invalid_response`. */
   brokenRule?: string;
-  /** What OpenSSL or the system said of a request without a status: its code, with its words where they say more. */
+  /** The words of OpenSSL or the system for a request without a status: a code, with more where that says little. */
   error?: string;
-  /** Where a redirect leads, absolute, without user, fragment and query values. */
+  /** The place that a redirect leads to, absolute, without user, fragment and query values. */
   location?: string;
 };
 

@@ -1,4 +1,4 @@
-/** What no URI has in its path or query (RFC 3986, 3.3 and 3.4), though the URL standard leaves it as it is: servers refuse it. */
+/** Matches what no URI has in its path or query (RFC 3986, 3.3 and 3.4), though the URL standard leaves it: servers refuse it. */
 const FOREIGN = /[^\w\-.~!$&'()*+,;=:@/?%]|%(?![\da-f]{2})/gi;
 const LONE_PERCENT = /%(?![\da-f]{2})/i;
 

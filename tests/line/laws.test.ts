@@ -95,10 +95,10 @@ const always: Laws = {
       const { row, body: bytes = '' } = owed.get(guid) ?? {};
       const signature = new Webhook(secretOf(row?.account ?? '')).sign(guid, new Date(at), bytes);
       same(
-        [body.toString(), url, headers['webhook-id'], headers['x-webhook-attempt'], headers['webhook-signature']],
+        [body.toString(), url, headers['webhook-id'], headers['X-Webhook-Attempt'], headers['webhook-signature']],
         [bytes, row?.callbackUrl, guid, String(attempt), signature],
       );
-      same(headers['x-service-verification-token'], `token of ${row?.guid}`);
+      same(headers['X-Service-Verification-Token'], `token of ${row?.guid}`);
     }
   },
   'a record says whose it is, and keeps the body of what did not arrive': (happened) => {

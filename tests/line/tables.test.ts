@@ -331,7 +331,7 @@ describe('findTargets', () => {
     expect(await found()).toEqual([{ 'X-Key': 'one' }, { 'X-Key': 'other' }, undefined]);
     await put('gate.test:8443', { basic: { username: 'us', password: 'pässword' } });
     const pair = Buffer.from('us:pässword').toString('base64');
-    expect(await found()).toEqual([{ authorization: `Basic ${pair}` }, { 'X-Key': 'other' }, undefined]);
+    expect(await found()).toEqual([{ Authorization: `Basic ${pair}` }, { 'X-Key': 'other' }, undefined]);
   });
 
   test('names the key that the token of one needs, and holds up no other asked for with it', async () => {

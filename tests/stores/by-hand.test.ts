@@ -89,7 +89,7 @@ const notDelivered = () =>
 describe('a resend', () => {
   test('goes on with the next attempt, with guid and body as they were', async () => {
     const delivery = await notDelivered();
-    expect(await again(delivery)).toEqual({ kind: 'asked', delivery, subscription, fromAttempt: 5 });
+    expect(await again(delivery)).toEqual({ kind: 'asked', delivery, subscription, fromAttempt: 5, held: null });
     expect(await send()).toMatchObject([
       {
         guid: delivery,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type pg from 'pg';
+import pg from 'pg';
 import { until } from '@waybell/runtime/testing/until';
 import type { OutboxPool } from '../../packages/publisher/outbox-connection.ts';
 import { outboxEvent } from '../../packages/publisher/outbox-event.ts';
@@ -35,7 +35,13 @@ export function outbox(): void {
     test('has each event notified once, though a relay that lost its database sent all of them twice', async () => {
       const carrier = await stack.client('carrier');
       await carrier.subscribe('order.created', receiver.url('/outbox'));
-      await stack.postgres.query(outboxMigration);
+      // Upstream's own database, as upstream connects to it.
+      await using closing = new AsyncDisposableStack();
+      const pool = closing.adopt(new pg.Pool({ connectionString: stack.stack.servers.url('postgres') }), (opened) =>
+        opened.end(),
+      );
+      pool.on('error', () => undefined);
+      await pool.query(outboxMigration);
       for (let id = 0; id < EVENTS; id += 1) {
         const { text, values } = outboxEvent({
           interface: 'carrier',
@@ -43,11 +49,11 @@ export function outbox(): void {
           parties: { carrier: carrier.account },
           payload: { id, status: 'new' },
         });
-        await stack.postgres.query(text, values);
+        await pool.query(text, values);
       }
       const publisher = createPublisher({ url: stack.brokerUrl });
-      const relay = createRelay({ pool: losingOnce(stack.postgres), publisher });
-      await until('the outbox is empty', async () => (await readOutboxFigures(stack.postgres)).waiting === 0);
+      const relay = createRelay({ pool: losingOnce(pool), publisher });
+      await until('the outbox is empty', async () => (await readOutboxFigures(pool)).waiting === 0);
       expect(publisher.figures().confirmed).toBe(2 * EVENTS);
       // An event after all of them is delivered after all of them.
       await publisher.publish({

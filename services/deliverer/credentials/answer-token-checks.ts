@@ -21,7 +21,7 @@ type TokenChecksOptions = {
   log: Pick<Log, 'warn'>;
 };
 
-type SealedRow = { sealed: string; key_id: string };
+type SealedCredentialsRow = { sealed: string; key_id: string };
 
 const FIND = `select encode(sealed, 'base64') as sealed, key_id from waybell.credentials where guid = $1`;
 
@@ -29,7 +29,7 @@ const FIND = `select encode(sealed, 'base64') as sealed, key_id from waybell.cre
 export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: TokenChecksOptions): Disposable {
   const opened = new OpenedCredentials(keyRing);
 
-  async function check({ guid, callbackUrl }: TokenCheck, row: SealedRow): Promise<TokenCheckResult> {
+  async function check({ guid, callbackUrl }: TokenCheck, row: SealedCredentialsRow): Promise<TokenCheckResult> {
     const need = tokenNeedOf({
       callbackUrl,
       credentials: opened.open(guid, { sealed: row.sealed, keyId: row.key_id }),
@@ -38,7 +38,7 @@ export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: Tok
   }
 
   async function answer(asked: TokenCheck): Promise<void> {
-    const { rows } = await postgres.query<SealedRow>(FIND, [asked.guid]);
+    const { rows } = await postgres.query<SealedCredentialsRow>(FIND, [asked.guid]);
     const [row] = rows;
     if (row === undefined) return;
     const key = tokenCheckKey(asked.guid);

@@ -157,7 +157,7 @@ function dateIn(text: string): string {
 const LOCATION = /\nlocation[ \t]*:([^\r\n]*)/i;
 const LONGEST_LOCATION = 2_048;
 
-/** Where a redirect leads, for people to see. */
+/** Passes on where a redirect leads, for people to see. */
 function locationIn(text: string): string {
   const location = LOCATION.exec(text)?.[1]?.trim() ?? '';
   return location === '' ? '' : headerLine('location', location, LONGEST_LOCATION);

@@ -18,7 +18,7 @@ export function rewritingHeads(connect: Connector, { keptS, longestMs }: KeptLim
     connect(target, (...connected) => {
       const [error, socket] = connected;
       const { clock, begunAt } = target.connection;
-      // Those that were begun together do not all end together.
+      // Connections that were begun together do not all end together.
       const until = begunAt + longestMs * (1 - Math.random() / 4);
       const isOld = () => clock.now() > until;
       if (error === null) rewriteHeads(socket, target.connection, new HeadReader(keptS, isOld));
