@@ -22,12 +22,10 @@ export type ClientCredentials = {
 };
 
 /**
- * How the API has a deliverer fetch a token for credentials that were just put in: it publishes a `TokenCheck` to the channel of Redis;
- * the deliverer that sets the key first fetches one, and sets it to the result, as JSON.
+ * How the API has a deliverer fetch a token for credentials that were just put in: it appends a `TokenCheck`, as JSON, to the list of
+ * Redis; the deliverer that takes it fetches one, and sets the key to the result, as JSON.
  */
-// Channels are those of all databases of a Redis: another may be of another installation.
-export const tokenCheckChannel = ({ options }: { options: { db?: number | undefined } }): string =>
-  `waybell:token-checks:${options.db ?? 0}`;
+export const TOKEN_CHECKS = 'waybell:token-checks';
 export const tokenCheckKey = (guid: string): string => `waybell:token-check:${guid}`;
 /** For longer than a token is waited for. */
 export const TOKEN_CHECK_MS = 20_000;

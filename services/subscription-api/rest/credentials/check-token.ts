@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   TOKEN_CHECK_MS,
-  tokenCheckChannel,
+  TOKEN_CHECKS,
   tokenCheckKey,
   type TokenCheck,
   type TokenCheckResult,
@@ -9,6 +9,8 @@ import {
 import type { Redis } from '@waybell/runtime/redis';
 
 const LOOK_MS = 50;
+/** By then a deliverer has taken it. */
+const LOOKS_UNTIL_TAKEN = 40;
 const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
 
 /**
@@ -16,13 +18,15 @@ const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
  * what came, within twenty seconds; `not_tried` where no deliverer or no Redis is there. Never rejects.
  */
 export async function checkToken(redis: Redis, check: TokenCheck): Promise<TokenCheckResult> {
+  const asked = JSON.stringify(check);
   try {
-    const heardBy = await redis.publish(tokenCheckChannel(redis), JSON.stringify(check));
-    for (let left = heardBy > 0 ? TOKEN_CHECK_MS / LOOK_MS : 0; left > 0; left -= 1) {
+    await redis.multi().rpush(TOKEN_CHECKS, asked).pexpire(TOKEN_CHECKS, TOKEN_CHECK_MS).exec();
+    for (let looks = 1; looks <= TOKEN_CHECK_MS / LOOK_MS; looks += 1) {
+      await sleep(LOOK_MS);
       const result = await redis.get(tokenCheckKey(check.guid));
       // Only deliverers write it.
-      if (result) return JSON.parse(result) as TokenCheckResult;
-      await sleep(LOOK_MS);
+      if (result !== null) return JSON.parse(result) as TokenCheckResult;
+      if (looks === LOOKS_UNTIL_TAKEN && (await redis.lrem(TOKEN_CHECKS, 1, asked)) > 0) return NOT_TRIED;
     }
   } catch {
     // Redis is away, which readiness tells.
