@@ -39,7 +39,7 @@ const REDIS_WRONG: readonly ((info: Map<string, string>) => string | false)[] = 
   (info) =>
     Number(info.get('maxmemory') ?? 0) > 0 &&
     // The default of some hosted ones, volatile-lru, serves until it is full.
-    /^allkeys/.test(info.get('maxmemory_policy') ?? '') &&
+    info.get('maxmemory_policy')?.startsWith('allkeys') === true &&
     `forgets what is needed, by its maxmemory-policy ${info.get('maxmemory_policy')}: set noeviction or volatile-ttl`,
   (info) =>
     Number.parseInt(info.get('redis_version') ?? '6', 10) < 6 &&
