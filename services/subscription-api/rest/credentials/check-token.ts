@@ -9,7 +9,7 @@ import {
 import type { Redis } from '@waybell/runtime/redis';
 
 const LOOK_MS = 50;
-/** By then a deliverer has taken it. */
+/** A deliverer has taken it after so many. */
 const LOOKS_UNTIL_TAKEN = 40;
 const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
 
