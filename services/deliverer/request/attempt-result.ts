@@ -90,7 +90,10 @@ const LONGEST_LOCATION = 2_048;
 
 function shownLocation(location: string, base: URL | null): string {
   const url = URL.parse(location, base?.href);
-  return (url === null ? location : shownUrl(url)).slice(0, LONGEST_LOCATION);
+  const isOfWeb = url !== null && ['http:', 'https:'].includes(url.protocol);
+  // Other addresses may hold secrets anywhere: no more is shown than what they begin with.
+  const shown = isOfWeb ? shownUrl(url) : (url?.protocol ?? location.split(/[?#@]/, 1).join(''));
+  return shown.slice(0, LONGEST_LOCATION);
 }
 
 function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {

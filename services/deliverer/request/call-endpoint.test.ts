@@ -291,6 +291,18 @@ describe('callEndpoint answers', () => {
   });
 
   test.each([
+    ['//other.example/a?token=of-theirs', 'http://other.example/a?token=***'],
+    ['ftp://user:of-theirs@other.example/', 'ftp:'],
+    ['mailto:of-theirs@other.example', 'mailto:'],
+    ['http://[of?token=of-theirs', 'http://[of'],
+  ])('a redirect to %s, without what may be secret', async (location, shown) => {
+    const server = await serve(
+      sayingServer(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await call(server.url)).toMatchObject({ reason: 'redirect', location: shown });
+  });
+
+  test.each([
     ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['102 and 103', 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
     ['several 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3)],
