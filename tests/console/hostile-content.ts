@@ -56,7 +56,7 @@ export function hostileContent(): void {
     test.each([
       ['HTML', HOSTILE_BODY, HOSTILE_BODY],
       ['a megabyte without a space', `<script>${'A'.repeat(LONG)}`, `<script>${'A'.repeat(1_000)}`],
-      ['signs that turn the direction of reading', `<p>${TURNED}</p>`, `<p>${TURNED_SHOWN}</p>`],
+      ['signs that turn the direction of reading', `<b>${TURNED}</b>`, `<b>${TURNED_SHOWN}</b>`],
       ['signs that are not seen', 'ring\u0007 back\u0008 mark\uFEFF', 'ring⟨U+0007⟩ back⟨U+0008⟩ mark⟨U+FEFF⟩'],
       ['a sign that ends texts elsewhere', 'before\u0000after', 'before'],
     ])('an answer of %s is shown as text', async (_name, answer, shown) => {
