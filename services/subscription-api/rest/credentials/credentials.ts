@@ -1,4 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Request } from 'express';
+import {
+  TOKEN_CHECK_MS,
+  TOKEN_CHECKS,
+  tokenCheckKey,
+  type TokenCheck,
+  type TokenCheckResult,
+} from '@waybell/notifications/receiver-credentials';
 import type { Redis } from '@waybell/runtime/redis';
 import { findHostRefusal, readCallbackHost } from '../../callback-url.ts';
 import { MOST_HOSTS, type HostCredentials } from '../../receiver-credentials.ts';
@@ -9,7 +17,6 @@ import { readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
-import { checkToken } from './check-token.ts';
 import { readCredentialsRequest } from './credentials-request.ts';
 
 type OfHost = { host: string };
@@ -89,4 +96,30 @@ const unknown = (host: string): Problem =>
 function view({ host, shown, changedAt, subscriptions }: HostCredentials) {
   const { headers = null, basic = null, oauth2 = null, certificate = null } = shown;
   return { host, headers, basic, oauth2, certificate, changed_at: changedAt.toISOString(), subscriptions };
+}
+
+const LOOK_MS = 50;
+/** A deliverer has taken it after so many. */
+const LOOKS_UNTIL_TAKEN = 40;
+const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
+
+/**
+ * Has a deliverer fetch a token for credentials that were just put in: token URLs know its addresses, not this process'. Resolves with
+ * what came, within twenty seconds; `not_tried` where no deliverer or no Redis is there. Never rejects.
+ */
+async function checkToken(redis: Redis, check: TokenCheck): Promise<TokenCheckResult> {
+  const asked = JSON.stringify(check);
+  try {
+    await redis.multi().rpush(TOKEN_CHECKS, asked).pexpire(TOKEN_CHECKS, TOKEN_CHECK_MS).exec();
+    for (let looks = 1; looks <= TOKEN_CHECK_MS / LOOK_MS; looks += 1) {
+      await sleep(LOOK_MS);
+      const result = await redis.get(tokenCheckKey(check.guid));
+      // Only deliverers write it.
+      if (result !== null) return JSON.parse(result) as TokenCheckResult;
+      if (looks === LOOKS_UNTIL_TAKEN && (await redis.lrem(TOKEN_CHECKS, 1, asked)) > 0) return NOT_TRIED;
+    }
+  } catch {
+    // Redis is away, which readiness tells.
+  }
+  return NOT_TRIED;
 }
