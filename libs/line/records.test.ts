@@ -52,7 +52,7 @@ const untilRecorded = async (count: number) => {
 };
 
 describe('records of outcomes', () => {
-  test('travel a hundred to a batch, and what is left over after 20 ms, each record once', async () => {
+  test('travel 400 to a batch, and what is left over after 60 ms, each record once', async () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, {
       tools: { clock },
@@ -61,14 +61,14 @@ describe('records of outcomes', () => {
     });
     await using running = await line.run();
     await until('it is connected', () => running.broker.state() === 'writable');
-    await broker.put(line.input, numbers(250));
-    await until('all are handled', () => line.seen.length === 250);
-    const all = await untilRecorded(200);
-    expect(all.map((batch) => batch.length)).toEqual([100, 100]);
-    await clock.runFor(20);
-    all.push(...(await untilRecorded(50)));
+    await broker.put(line.input, numbers(1_000));
+    await until('all are handled', () => line.seen.length === 1_000);
+    const all = await untilRecorded(800);
+    expect(all.map((batch) => batch.length)).toEqual([400, 400]);
+    await clock.runFor(60);
+    all.push(...(await untilRecorded(200)));
     const deliveries = all.flat().map((outcome) => ('delivery' in outcome ? outcome.delivery : ''));
-    expect(deliveries.toSorted()).toEqual(numbers(250).toSorted());
+    expect(deliveries.toSorted()).toEqual(numbers(1_000).toSorted());
     await running[Symbol.asyncDispose]();
     expect(await broker.ready(line.input)).toBe(0);
   });

@@ -5,7 +5,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { Login } from '@waybell/runtime/login';
-import { connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
+import { BY_KEY, connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';
 import type { Redis, RedisOptions } from '@waybell/runtime/redis';
@@ -148,7 +148,8 @@ async function connectStores(
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
-    postgres: connect(),
+    // Those with a waiting room are those that look up receivers.
+    postgres: connect(config.waiting && { settings: BY_KEY }),
     waiting: config.waiting && {
       store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),
       metrics: new WaitingMetrics(metrics),

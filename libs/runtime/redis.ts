@@ -37,7 +37,6 @@ export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisO
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
     sentinelCommandTimeout: timeoutMs,
-    enableAutoPipelining: true,
     retryStrategy,
     sentinelRetryStrategy: retryStrategy,
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),

@@ -28,7 +28,7 @@ export function openDeactivator(service: Service<Config>): Deactivator {
   const { config, postgres, log, metrics } = service;
   const { rules, endOnGone, claimMs, sweepIntervalMs: intervalMs } = config;
   const deactivations = deactivationsIn(postgres, { claimMs, onTold: announceDeactivations({ log, metrics }) });
-  const how = { intervalMs, warning: 'telling.failed' };
+  const how = { intervalMs: 2 * intervalMs, warning: 'telling.failed' };
   return {
     step: deactivateStep({
       noteEnds: noteEndsIn(postgres, rules),

@@ -1,6 +1,7 @@
 import { withConstants } from '@waybell/runtime/gone-settings';
 import { describe, expect, test } from '@jest/globals';
 import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
 import { endingMs } from '@waybell/runtime/grace';
 import { readConfig } from './config.ts';
 
@@ -48,6 +49,10 @@ describe('readConfig', () => {
   test('takes a short grace time where requests are shorter', () => {
     const limits = { SHIPPER_HANDOVER_LIMIT: '900ms', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
     expect(readConfig(withConstants({ ...env, ...limits, SHUTDOWN_GRACE: '3s' })).process.SHUTDOWN_GRACE).toBe(3_000);
+  });
+
+  test('holds more than comes while records wait, at the full rate of a process', () => {
+    expect(readConfig(env).heldLimit.messages).toBeGreaterThan(heldAtFullRate());
   });
 
   test.each([

@@ -15,9 +15,9 @@ export const routerSettings = {
   ...postgresSettings,
   ...redisSettings,
   ...eventSettings,
-  ROUTE_HELD: constant(count({ per: 'process', default: 256, desc: 'events held and handled at once' })),
+  ROUTE_HELD: constant(count({ per: 'process', default: 1_024, desc: 'events held and handled at once' })),
   ROUTE_HELD_BYTES: constant(
-    bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
+    bytes({ per: 'process', default: 16 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
   ),
   ROUTE_PAUSE_DEPTH: constant(
     count({

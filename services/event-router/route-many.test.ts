@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import type { Fate, Outgoing } from '@waybell/line/messages';
 import { handled } from '@waybell/line/testing/handled';
+import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
 import { messageGuid } from '@waybell/notifications/message-guid';
+import { readConfig } from './config.ts';
 import type { Arrival } from './route-event.ts';
 import {
   aSubscription,
@@ -132,4 +134,9 @@ describe('routeEvents of an event for many', () => {
       expect(fates).toMatchObject({ 0: { kind: 'failed' }, 1: { kind: 'done' }, 2: { kind: 'failed' } });
     });
   });
+});
+
+test('the router holds more than comes while records wait, at the full rate of a process', () => {
+  const env = { AMQP_URL: 'amqp://a', DATABASE_URL: 'postgres://a', REDIS_URL: 'redis://a' };
+  expect(readConfig(env).heldLimit.messages).toBeGreaterThan(heldAtFullRate());
 });

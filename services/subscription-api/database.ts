@@ -36,7 +36,7 @@ export type SourceOptions = DatabaseOptions & {
 type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
 
 export type Database = AsyncDisposable & {
-  /** Empty once Postgres answers and every migration is applied. Checked every second, so start order is free. */
+  /** Empty once Postgres answers and every migration is applied. Checked again and again, so start order is free. */
   waitingFor(): string[];
   /** Runs one statement or transaction. Throws Unavailable while Postgres is away, or the tables are not there yet. */
   run<T>(work: (source: DataSource) => Promise<T>): Promise<T>;
@@ -49,6 +49,8 @@ export type Database = AsyncDisposable & {
 /** A server that hangs must not hold up the end of the process. */
 const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 const LOOK_EVERY_MS = 1_000;
+/** Once all is there, it is looked at less often: statements that fail tell themselves. */
+const READY_TIMES = 5;
 /**
  * A new connection learns of every day's tables before its first answer from the delivery log: that takes ten times as long as
  * later ones. Longer than this some firewalls forget a connection that says nothing.
@@ -119,7 +121,9 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
       waitingFor = found;
       // A look at a Postgres that is away says nothing of its tables.
       isMigrated = found.length === 0 || (isMigrated && !found.includes(MIGRATIONS));
-      await delay(lookEveryMs, undefined, { signal: closing.signal }).catch(() => {});
+      await delay(found.length > 0 ? lookEveryMs : READY_TIMES * lookEveryMs, undefined, {
+        signal: closing.signal,
+      }).catch(() => {});
     }
   }
 

@@ -13,7 +13,7 @@ import { readOutcomes } from '@waybell/line/outcome-batch';
 import { findSubscriptionsIn, type ActiveSubscription } from '@waybell/event-router/find-subscriptions';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { BY_KEY, connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
@@ -195,6 +195,38 @@ describe('findSubscriptions', () => {
     await using away = connectPostgres(options);
     const asked = findSubscriptionsIn(away)([{ action: created, receivers: [randomUUID()] }]);
     await expect(asked).rejects.toBeInstanceOf(Unavailable);
+  });
+});
+
+/** Plans of the statements that this connection keeps, and how often each was planned for its values. */
+async function plansOf(postgres: Postgres): Promise<{ planned: number; plan: string }[]> {
+  const { rows } = await postgres.query<{ name: string; planned: number }>(
+    `select name, custom_plans::int as planned from pg_prepared_statements where name ~ 'targets' order by name`,
+  );
+  return Promise.all(
+    rows.map(async ({ name, planned }) => {
+      const types = name === 'subscription-targets' ? "'{}', '{}', '{}'" : "'{}'";
+      const explained = await postgres.query<{ 'QUERY PLAN': string }>(`explain execute "${name}"(${types})`);
+      return { planned, plan: explained.rows.map((row) => row['QUERY PLAN']).join('\n') };
+    }),
+  );
+}
+
+describe('look-ups by key', () => {
+  test('are planned once for a connection, for indexes even where statistics know of no row', async () => {
+    const options = { url: store.url, poolSize: 1, timeoutMs: 60_000, log: silentLog, settings: BY_KEY };
+    await using routing = connectPostgres({ ...options, role: 'waybell_router' });
+    await using delivering = connectPostgres({ ...options, role: 'waybell_deliverer' });
+    for (let time = 0; time < 10; time += 1) {
+      await findSubscriptionsIn(routing)([{ action: actionOf('carrier', 'order.created'), receivers: [randomUUID()] }]);
+      await findTargetsIn(delivering, keyRing)([randomUUID()]);
+    }
+    const plans = [...(await plansOf(routing)), ...(await plansOf(delivering))];
+    expect(plans.map(({ planned }) => planned)).toEqual([0, 0]);
+    for (const { plan } of plans) {
+      expect(plan).toMatch(/Index (Only )?Scan/);
+      expect(plan).not.toMatch(/Seq Scan|Hash|Merge|Bitmap/);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { Stalled, Unconfirmed } from '../publish-errors.ts';
 import type { Handler, Message, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { OnceBatcher } from './once-batcher.ts';
+import { FLUSH_MS } from './records.ts';
 import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
 import { HandlerRuns } from './handler-runs.ts';
@@ -15,8 +16,6 @@ import { TurnGatherer } from './turn-gatherer.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
-/** How long a record waits for others to travel with. */
-const FLUSH_MS = 20;
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
 

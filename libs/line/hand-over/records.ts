@@ -7,7 +7,14 @@ import { start } from './sendings.ts';
 import type { BufferedRecord, Member } from './state.ts';
 import type { Turn } from './turn.ts';
 
-const LARGEST_BATCH = 100;
+/**
+ * How long a record waits for others to travel with, and how many travel together. A message is in hand until its record is
+ * confirmed, so what a step holds (ROUTE_HELD, LEAST_HELD) must be more than comes in several such times at full rate: with fewer in
+ * hand, longer waits make the line slower; with more, each record, acknowledgement and message after it costs less. What a crash
+ * repeats grows with the wait.
+ */
+export const FLUSH_MS = 60;
+export const LARGEST_BATCH = 400;
 /** Records carry bodies, and a reader holds many batches at once. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 

@@ -1,21 +1,11 @@
-import { inTransaction, isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { BY_KEY, inTransaction, isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { SumChanges } from './sum-changes.ts';
 
 /** The services that have a waiting room, as their tables begin. */
 export type WaitingService = 'deliverer' | 'router';
 
-/**
- * Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. Statements must
- * find rows by their key even while Postgres' statistics say that the table is empty: the plan for that would sort all rows.
- */
-export const WAITING_SETTINGS = {
-  synchronous_commit: 'on',
-  enable_seqscan: 'off',
-  enable_bitmapscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  jit: 'off',
-};
+/** Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. */
+export const WAITING_SETTINGS = { ...BY_KEY, synchronous_commit: 'on' };
 
 /** Limit for statements that read all rows of a room or an account. */
 const LONG_STATEMENT_MS = 120_000;
