@@ -59,7 +59,10 @@ export function runningIn({ members, messages }: Asked<'run'>): Running[] {
   });
 }
 
-/** The recall of a batch is answered, beside its query, by one who has these marks: repeats run no more. */
+/**
+ * The recall of a batch is answered by one who has these marks: repeats run no more. Its query may be answered before or after
+ * that, which makes a difference to nobody: either is heard of once both are answered.
+ */
 export function recalling(place: Place, asked: Asked<'run'>, marks: readonly Mark[]): Move {
   const { replica, name, setting } = place;
   const { members, messages } = asked;

@@ -160,12 +160,12 @@ describe('a batch whose handler rejects', () => {
 
   test('or is recalled after the step gave its messages back is ignored', () => {
     const step = aStep();
-    step.came(1, ['one'], { lane: 'suspects' });
+    step.came(1, ['told'], { lane: 'suspects' });
     step.apply({ kind: 'closing' });
-    expect(step.threwForAll(['one'], LACKING)).toEqual(['report given back', 'publish suspect one']);
-    expect(step.threwForAll(['one'])).toEqual([]);
-    expect(step.recalled('one', true)).toEqual([]);
-    expect(step.confirmed('suspect one')).toEqual(['report put aside', 'acknowledge 1']);
+    expect(step.threwForAll(['told'], LACKING)).toEqual(['report given back', 'publish suspect told']);
+    expect(step.threwForAll(['told'])).toEqual([]);
+    expect(step.recalled('told', true)).toEqual([]);
+    expect(step.confirmed('suspect told')).toEqual(['report put aside', 'acknowledge 1']);
   });
 });
 

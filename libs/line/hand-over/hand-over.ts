@@ -1,7 +1,7 @@
 /**
  * The hand-over: every message of the line goes through it, and no other code decides when one is acknowledged.
  *
- *   came ─▶ parse ─▶ run, unless recalled ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
+ *   came ─▶ parse ─▶ run, recalled meanwhile ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
  *
  * What came together goes on together: one run, one message for a queue, one acknowledgement for a batch. A message leaves its
  * batch where its fate differs from the others'.
@@ -89,7 +89,7 @@ function apply<M>(turn: Turn<M>, input: Input): void {
   }
 }
 
-/** Those that are known run no more. Others were given back meanwhile. */
+/** Ends repeats; some may have been given back meanwhile. */
 function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalled' }): void {
   members.forEach((id, place) => {
     const member = turn.state.members.get(id);
@@ -126,9 +126,9 @@ function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
 
-/** Halves a batch that throws until the one that throws is alone: that may be one that was found to be a repeat meanwhile. */
+/** Halves a batch that throws until the one that throws is alone. */
 function threw<M>(turn: Turn<M>, { members: ids, error }: Input & { kind: 'threw' }): void {
-  // Others were given back meanwhile.
+  // Others were given back meanwhile, or are repeats; one of those may be why it threw.
   const members = membersOf(turn, ids).filter(({ isRunning }) => isRunning);
   for (const member of members) member.isRunning = false;
   const [first] = members;
@@ -154,7 +154,7 @@ function beginApart<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   if (batch.length > 0) turn.toRunApart.push(batch);
 }
 
-/** Those that run now: none while a dependency is away, as work must not be done if its effects cannot be published. */
+/** Returns those that run now: none while a dependency is away, as work must not be done if its effects cannot be published. */
 function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {
   const { state, effects } = turn;
   const batch: Member<M>[] = [];

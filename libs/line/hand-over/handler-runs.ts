@@ -23,7 +23,7 @@ export type HandlerRunsOptions<M> = {
 
 const TAKEN_BACK: Fate = { kind: 'failed', error: new Error('another process has it') };
 
-/** Recalls messages while the handler of the step asks for them, runs it, and applies the fates that it reports. */
+/** Runs the handler of a step, recalls messages beside its query, and applies what is known of them and the fates that it reports. */
 export class HandlerRuns<M> {
   readonly #options: Omit<HandlerRunsOptions<M>, 'gathering'>;
   readonly #gatherer: RunGatherer<M>;
@@ -58,7 +58,7 @@ export class HandlerRuns<M> {
     }
   }
 
-  /** Resolves when those that are known have gone. Asks anew whenever they run: others may have handled them meanwhile. */
+  /** Ends repeats. A message is recalled whenever it runs: another process may have handled it since. Never rejects. */
   async #recall(members: readonly number[]): Promise<void> {
     const { once, state, apply } = this.#options;
     if (once === undefined) return;
