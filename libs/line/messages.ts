@@ -190,7 +190,8 @@ export type End = (fate: Fate) => void;
 /**
  * Handles a batch: messages that came together. First makes the queries for all of them, then resolves with a function that
  * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
- * runs again for each half, so its queries must be safe to repeat. An error of `begin` is the failure of that one.
+ * runs again for each half, so its queries must be safe to repeat. In a step with `once` they must change nothing: repeats
+ * among the batch are queried for, and never begun. An error of `begin` is the failure of that one.
  */
 export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
 export type Begin = (place: number, end: End) => void;

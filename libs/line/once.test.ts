@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
-import { OnceBatcher } from './hand-over/once-batcher.ts';
-import type { Input } from './hand-over/state.ts';
 import type { Outgoing } from './messages.ts';
 import { onceInRedis, type Once, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
@@ -15,7 +13,7 @@ import { MemoryOnce } from './testing/memory-once.ts';
 import { smallTopology, TestBroker } from './testing/test-broker.ts';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 
 let broker: TestBroker;
 let redis: Redis;
@@ -150,29 +148,6 @@ describe('a Redis that comes back empty', () => {
     const known = await mine?.recall(['one 0', 'one 1', 'one 2', 'one 4095', 'one more']);
     expect(known).toEqual(['0', undefined, '2', '4095', 'm']);
   });
-});
-
-test('what is recalled while a recall is under way is recalled together after it, each with its own key', async () => {
-  const answers: ((known: string[]) => void)[] = [];
-  const [asked, heard]: [unknown[], Input[]] = [[], []];
-  const once: Once = {
-    recall: (keys) => {
-      asked.push(keys);
-      return new Promise((resolve) => answers.push(resolve));
-    },
-    remember: async () => undefined,
-  };
-  const batcher = new OnceBatcher({ once, ttlMs: 60_000, apply: (input) => void heard.push(input) });
-  for (const [member, key] of ['a', 'b', 'c'].entries()) batcher.recall({ members: [member], keys: [key] });
-  for (const known of [['1'], ['2', '3']]) {
-    answers.shift()?.(known);
-    await settled();
-  }
-  expect(asked).toEqual([['a'], ['b', 'c']]);
-  expect(heard).toEqual([
-    { kind: 'recalled', members: [0], known: ['1'] },
-    { kind: 'recalled', members: [1, 2], known: ['2', '3'] },
-  ]);
 });
 
 describe('once', () => {

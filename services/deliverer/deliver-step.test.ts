@@ -3,7 +3,7 @@ import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery'
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { causedBy } from '@waybell/line/testing/handled';
+import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
@@ -94,11 +94,23 @@ describe('a delivery without room', () => {
     const { step, made } = aStep({ retain });
     expect(await causedBy(step.handle, { ...delivery, mayWait: true })).toEqual([]);
     expect([asked, made.requests]).toEqual([[{ room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` }], 0]);
-    await aStep({ findTargets: async () => [TARGET, TARGET], retain }).step.handle([
-      delivery,
-      { ...delivery, mayWait: true },
-    ]);
-    expect(asked).toHaveLength(2);
+    const both = aStep({ findTargets: async () => [TARGET, TARGET], retain });
+    await fatesOf(both.step.handle, [delivery, { ...delivery, mayWait: true }]);
+    expect([asked.length, both.made.requests]).toEqual([2, 1]);
+  });
+
+  test('is looked for in its room only once it is begun, for a repeat is not; by itself it fails where that fails', async () => {
+    const asked: unknown[] = [];
+    const retain: DeliverStepOptions['retain'] = async (key) => {
+      if (asked.push(key) > 0) throw new Error('a bug');
+      return false;
+    };
+    const both = aStep({ findTargets: async () => [TARGET, TARGET], retain });
+    const again = { ...delivery, mayWait: true };
+    await both.step.handle([again, delivery]);
+    expect(asked).toEqual([]);
+    const fates = await fatesOf(both.step.handle, [again, delivery]);
+    expect([fates.map(({ kind }) => kind), both.made.requests]).toEqual([['failed', 'done'], 1]);
   });
 
   test('that came back from the waiting queue may be in its room', async () => {

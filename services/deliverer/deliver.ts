@@ -43,26 +43,12 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (deliveries) => {
     const askedAt = clock.now();
     const targets = await findTargets(deliveries.map(({ subscription }) => subscription));
-    const waiting = await areWaiting(deliveries, targets, options);
     return (place, end) => {
       const delivery = deliveries[place];
       if (delivery === undefined) throw new Error('a batch has a delivery at each of its places');
-      if (waiting?.[place]) endWith(end, []);
-      else deliverer.decide({ delivery, target: targets[place], askedAt, end });
+      deliverer.begin({ delivery, target: targets[place], askedAt, end });
     };
   };
-}
-
-/** A redelivered delivery may have been put into its room. */
-async function areWaiting(
-  deliveries: readonly Delivery[],
-  targets: readonly KnownTarget[],
-  { retain, now }: DeliverOptions,
-): Promise<readonly boolean[] | undefined> {
-  if (!deliveries.some(({ mayWait }) => mayWait)) return undefined;
-  const isWaiting = async (delivery: Delivery, target: KnownTarget) =>
-    delivery.mayWait === true && isPresent(target) && retain(rowKeyOf(delivery, roomFor(delivery, target, now())));
-  return Promise.all(deliveries.map((delivery, place) => isWaiting(delivery, targets[place])));
 }
 
 function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now: number): EndpointRoom {
@@ -76,6 +62,27 @@ class DeliveryHandler {
   constructor(options: DeliverOptions) {
     this.#options = options;
     this.#findAgain = microBatch(options.findTargets, { nameOf: (subscription) => subscription });
+  }
+
+  begin(lookedUp: LookedUp<KnownTarget>): void {
+    const { delivery, target } = lookedUp;
+    if (delivery.mayWait && isPresent(target)) void this.#decideUnlessWaiting({ ...lookedUp, target });
+    else this.decide(lookedUp);
+  }
+
+  /**
+   * A redelivered delivery may have been put into its room. Not asked with the targets, which may be those of repeats: who made
+   * their attempt could not settle their rows any more. Never rejects.
+   */
+  async #decideUnlessWaiting(lookedUp: LookedUp<DeliveryTarget>): Promise<void> {
+    const { delivery, target, end } = lookedUp;
+    const { retain, now } = this.#options;
+    try {
+      if (await retain(rowKeyOf(delivery, roomFor(delivery, target, now())))) endWith(end, []);
+      else this.decide(lookedUp);
+    } catch (error) {
+      end({ kind: 'failed', error });
+    }
   }
 
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */

@@ -4,7 +4,7 @@ import { Unroutable } from '@waybell/line/publish-errors';
 import { attemptOf, distinct, isOfBroker, membersOf, nameOf, NEW_COPY, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { handlerFailures } from './handler-failures.ts';
-import { fingerprintsOf } from './handling.ts';
+import { recalling } from './handling.ts';
 import { leaseFailures, leaseFaults } from './leases.ts';
 import { inRoom } from './moves.ts';
 import { cutOff, apply, isIdle, type Asked } from './replica.ts';
@@ -93,14 +93,11 @@ function failures(place: Place, asked: Asked): Fault[] {
   const { world, name } = place;
   const what = subjectOf(place, asked);
   switch (asked.kind) {
-    case 'recall': {
-      const { members, keys } = asked;
-      const known = fingerprintsOf(keys, place.replica.own);
-      const to = () => answered(place, asked, [{ kind: 'recalled', members, known }]);
-      return [fault('redis away', `Redis does not tell ${name} of ${what}`, to)];
+    case 'run': {
+      const { label, to } = recalling(place, asked, place.replica.own);
+      const withoutRedis = fault('redis away', `without Redis ${label}`, to);
+      return [...(asked.isRecalled ? [] : [withoutRedis]), ...handlerFailures(place, asked, () => dead(place))];
     }
-    case 'run':
-      return handlerFailures(place, asked, () => dead(place));
     case 'publish': {
       const { sending, publication } = asked;
       const change = storing(world, publication);

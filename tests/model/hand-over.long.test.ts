@@ -95,6 +95,10 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
       'with retries of a batch that no queue takes, and which wait in a room',
       { ...SLOW, isSlow: false, answers: ['failed'], faults: 1, kinds: ['returned'], requests: 2, copies: 1 },
     ],
+    [
+      'with a crash of a process that has a batch, while Redis and what it needs are away',
+      { ...SLOW, isSlow: false, faults: 3, kinds: ['crash', 'outage', 'redis away'], requests: 4, copies: 3 },
+    ],
     ['with a crash while Redis is away', { faults: 2, kinds: ['crash', 'redis away'], requests: 6, copies: 3 }],
     [
       'with a member of a batch that takes long, and comes again',

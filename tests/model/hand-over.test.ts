@@ -79,6 +79,10 @@ describe('whatever the interleaving, the same is true of a batch', () => {
       'that comes again while Redis is away, and costs no request',
       { ...BATCH, faults: 2, kinds: ['cut', 'redis away'], requests: 1, copies: 1 },
     ],
+    [
+      'that comes again, one member of it done, while a handler throws for all of it, with Redis or without',
+      { ...BATCH, faults: 3, kinds: ['cut', 'throws for all', 'redis away'], requests: 1, copies: 3 },
+    ],
     ['with outages, one member of it done', { ...BATCH, faults: 3, kinds: ['cut', 'outage'], requests: 1, copies: 3 }],
     [
       'with a member that kills its process three times, and does not get its neighbour rejected',

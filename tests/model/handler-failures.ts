@@ -14,8 +14,8 @@ export function handlerFailures(place: Place, asked: Asked<'run'>, dead: () => W
   const killers = each.filter(({ message }) => setting.killers.includes(nameOfGuid(message.guid)));
   return [
     ...killers.map((killer) => fault('kills', `${name} dies of ${nameIn(place, killer)}`, dead)),
-    ...each.flatMap((one) => failuresOf(place, one)),
-    ...(asked.hasBegun ? [] : failuresOfAll(place, asked)),
+    ...(asked.isRecalled ? each.flatMap((one) => failuresOf(place, one)) : []),
+    ...(asked.isRecalled && !asked.hasBegun ? failuresOfAll(place, asked) : []),
   ];
 }
 
@@ -38,7 +38,7 @@ function failuresOf(place: Place, running: Running): Fault[] {
 }
 
 function failuresOfAll(place: Place, asked: Asked<'run'>): Fault[] {
-  const { members } = asked;
+  const members = [...asked.members, ...(asked.repeats ?? [])];
   const threw = (error: unknown) => () => answered(place, asked, [{ kind: 'threw', members, error }]);
   const what = subjectOf(place, asked);
   const thrown = fault('throws for all', `${place.name} fails before it begins ${what}`, threw('a bug'));

@@ -8,7 +8,7 @@ import { Parts } from './parts.ts';
 import type { Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
 import { isLate, isWaiting, knowing, retaining } from './rooms.ts';
-import { asking, hearing, type Move, type Place, type World } from './world.ts';
+import { asking, hearing, subjectOf, type Move, type Place, type World } from './world.ts';
 
 /** A member of a running batch that has not ended. */
 export type Running = { member: number; message: Delivery };
@@ -18,7 +18,7 @@ type Ending = Running & { answer: AnswerKind; what: string; requests: number; is
 
 export function handlingMoves(place: Place): Move[] {
   const each = place.replica.inFlight
-    .flatMap((asked) => (asked.kind === 'run' ? runningIn(asked) : []))
+    .flatMap((asked) => (asked.kind === 'run' && asked.isRecalled ? runningIn(asked) : []))
     .map((running) => answersTo(place.world, running.message, place.setting).map(ending(place, running)));
   const alone = each.flat().map((one) => [one]);
   const together = each.length < 2 ? [] : combinationsOf(each);
@@ -59,9 +59,26 @@ export function runningIn({ members, messages }: Asked<'run'>): Running[] {
   });
 }
 
-/** Returns the fingerprint known for each key. */
-export function fingerprintsOf(keys: readonly string[], marks: readonly Mark[]): (string | undefined)[] {
-  return keys.map((key) => marks.find((mark) => mark.key === key)?.fingerprint);
+/**
+ * The recall of a batch is answered by one who has these marks: repeats run no more. Its query may be answered before or after
+ * that, which makes a difference to nobody: either is heard of once both are answered.
+ */
+export function recalling(place: Place, asked: Asked<'run'>, marks: readonly Mark[]): Move {
+  const { replica, name, setting } = place;
+  const { members, messages } = asked;
+  const keys = messages.map((message) => setting.rules.once?.keyOf(message).key);
+  const known = keys.map((key) => marks.find((mark) => mark.key === key)?.fingerprint);
+  const repeats = members.filter((_, at) => known[at] !== undefined);
+  const of = {
+    members: members.filter((member) => !repeats.includes(member)),
+    messages: messages.filter((_, at) => known[at] === undefined),
+  };
+  const left = of.members.length === 0 ? [] : [{ ...asked, ...of, isRecalled: true, repeats } as const];
+  const inFlight = replica.inFlight.flatMap((each) => (each === asked ? left : [each]));
+  return {
+    label: `${name} ${repeats.length > 0 ? 'recognises' : 'does not know'} ${subjectOf(place, asked)}`,
+    to: () => hearing({ ...place, replica: { ...replica, inFlight } }, [{ kind: 'recalled', members, known }]),
+  };
 }
 
 /** One of each, in every way. */

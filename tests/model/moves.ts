@@ -1,6 +1,6 @@
 import { closingMoves } from './closing.ts';
 import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
-import { fingerprintsOf, handlingMoves } from './handling.ts';
+import { handlingMoves, recalling } from './handling.ts';
 import { leaseMoves, leasing } from './leases.ts';
 import { apply, sourcesOf, take, without, type Asked } from './replica.ts';
 import { putting, roomMoves, settling, timeMoves } from './rooms.ts';
@@ -99,15 +99,8 @@ function answers(place: Place, asked: Asked): Move[] {
   const { world, replica, name } = place;
   const what = subjectOf(place, asked);
   switch (asked.kind) {
-    case 'recall': {
-      const { members, keys } = asked;
-      const known = fingerprintsOf(keys, [...world.remembered, ...replica.own]);
-      const needsNoRecall = known.every((fingerprint) => fingerprint === undefined);
-      const label = `${name} ${needsNoRecall ? 'does not know' : 'recognises'} ${what}`;
-      return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', members, known }]) }];
-    }
     case 'run':
-      return [];
+      return asked.isRecalled ? [] : [recalling(place, asked, [...world.remembered, ...replica.own])];
     case 'publish': {
       if (replica.state.broker === 'blocked') return [];
       const { sending, publication } = asked;

@@ -30,10 +30,11 @@ export type Replica = {
   broken?: string | undefined;
 };
 
-const ASKED = ['recall', 'run', 'publish', 'put', 'remember', 'lease', 'acknowledge', 'give back'] as const;
+const ASKED = ['run', 'publish', 'put', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
-/** `hasBegun`: of a batch that runs, something has ended. */
-export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K; hasBegun?: true };
+/** How far a batch that runs is: its recall is answered, and which of it were repeats; something of it has ended. */
+type Progress = { isRecalled?: true; repeats?: readonly number[]; hasBegun?: true };
+export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K } & Progress;
 
 export const NEW_REPLICA: Replica = {
   state: { ...emptyState(), broker: 'writable' },
@@ -95,6 +96,7 @@ function wrongOf({ kind, members }: Effect<Delivery> & { members: readonly numbe
   if (members.length === 0) return `${kind} of nothing`;
   if (new Set(members).size < members.length) return `${kind} of the same twice`;
   if (members.some((id) => !state.members.has(id))) return `${kind} of what has left`;
+  if (members.some((id) => state.members.get(id)?.isRepeat)) return `${kind} of a repeat`;
   const isUnderWay = inFlight.some(
     (asked) => asked.kind === kind && membersIn(asked).some((id) => members.includes(id)),
   );

@@ -73,12 +73,14 @@ function heldKey(copy: Copy, world: World): string {
 
 /** With which others it is asked for. */
 function togetherKey(
-  { kind, members, hasBegun }: Asked<'recall' | 'run' | 'remember'>,
+  { kind, members, isRecalled, repeats = [], hasBegun }: Asked<'run' | 'remember'>,
   { members: all }: Replica['state'],
 ): string {
-  if (members.length === 1) return hasBegun ? `${kind} begun` : kind;
+  const is = [isRecalled && 'recalled', hasBegun ? 'begun' : repeats.length > 0 && 'beside repeats'];
+  const what = [kind, ...is].filter(Boolean).join(' ');
+  if (members.length === 1) return what;
   const others = members.flatMap((id) => all.get(id) ?? []).map(doorKey);
-  return `${kind} ${hasBegun ? 'begun' : ''} with ${others.toSorted().join('&')}`;
+  return `${what} with ${others.toSorted().join('&')}`;
 }
 
 /** Asked for, and no longer waited for. */

@@ -5,23 +5,22 @@ import { delivery, FAILED, LACKING, record, to, ToldStep } from '../testing/told
 const done = (...caused: Outgoing[]): Fate => ({ kind: 'done', caused });
 const aStep = () => new ToldStep({ together: true });
 
-/** Takes each as a source of its own, from 1 on, and runs their handler. */
+/** Takes each as a source of its own, from 1 on. */
 function running(...texts: string[]): ToldStep {
   const step = aStep();
   step.cameTogether(...texts.map((text, place) => ({ source: place + 1, texts: [text] })));
-  step.recalledTogether(...texts.map((text): [string, boolean] => [text, false]));
   return step;
 }
 
 describe('what comes together', () => {
-  test('is recalled, run, sent, remembered and acknowledged together', () => {
+  test('is run, sent, remembered and acknowledged together', () => {
     const step = aStep();
     const sources = [
       { source: 1, texts: ['one', 'two'] },
       { source: 2, texts: ['three'] },
     ];
-    expect(step.cameTogether(...sources)).toEqual(['recall one,two,three']);
-    expect(step.recalledTogether(['one', false], ['two', false], ['three', false])).toEqual(['run one,two,three']);
+    expect(step.cameTogether(...sources)).toEqual(['run one,two,three']);
+    expect(step.recalledTogether(['one', false], ['two', false], ['three', false])).toEqual([]);
     const fates = ['one', 'two', 'three'].map((text): [string, Fate] => [text, done(delivery(`of ${text}`))]);
     expect(step.ended(...fates)).toEqual(['publish deliveries of one,of two,of three']);
     expect(step.confirmed('deliveries of one,of two,of three')).toEqual(['remember one,two,three']);
@@ -30,17 +29,16 @@ describe('what comes together', () => {
   });
 
   test('parts where one is known, one fails and one ends later', () => {
-    const step = aStep();
-    step.cameTogether(...['known', 'bad', 'late', 'good'].map((text, place) => ({ source: place, texts: [text] })));
+    const step = running('known', 'bad', 'late', 'good');
     const recalled = step.recalledTogether(['known', true], ['bad', false], ['late', false], ['good', false]);
-    expect(recalled).toEqual(['report handled', 'run bad,late,good', 'acknowledge 0']);
+    expect(recalled).toEqual(['report handled', 'acknowledge 1']);
     expect(step.ended(['good', done()], ['bad', FAILED])).toEqual([
       'report failed',
       'publish suspect bad',
       'report handled',
-      'acknowledge 3',
+      'acknowledge 4',
     ]);
-    expect(step.ended(['late', done()])).toEqual(['report handled', 'acknowledge 2']);
+    expect(step.ended(['late', done()])).toEqual(['report handled', 'acknowledge 3']);
   });
 
   test('has each know its own fate, though one has left before the fates come', () => {
@@ -55,26 +53,43 @@ describe('what comes together', () => {
   });
 
   test('is known by its own mark, though one has left before the answers come', () => {
-    const step = aStep();
-    step.cameTogether(...['first', 'second', 'third'].map((text, place) => ({ source: place, texts: [text] })));
+    const step = running('first', 'second', 'third');
     step.recalledTogether(['first', true]);
     expect(step.recalledTogether(['first', false], ['second', true], ['third', false])).toEqual([
       'report handled',
-      'run third',
-      'acknowledge 1',
+      'acknowledge 2',
+    ]);
+    expect([...step.state.members.values()].map(({ isRepeat, isRunning }) => ({ isRepeat, isRunning }))).toEqual([
+      { isRepeat: false, isRunning: true },
     ]);
   });
 
   test('holds up its twins, those of the same batch too', () => {
     const step = aStep();
     expect(step.cameTogether({ source: 1, texts: ['a key', 'b key'] }, { source: 2, texts: ['c other'] })).toEqual([
-      'recall a key,c other',
+      'run a key,c other',
     ]);
-    step.recalledTogether(['a key', false], ['c other', false]);
     expect(step.ended(['a key', done()], ['c other', done()])).toEqual([
       'report handled',
-      'recall b key',
+      'run b key',
       'acknowledge 2',
+    ]);
+  });
+
+  test('holds up its twins until it is found to be a repeat, and lets go of those that were taken back meanwhile', () => {
+    const step = running('a key', 'b key', 'c key');
+    step.apply({ kind: 'cut', source: 2 });
+    expect(step.recalled('a key', true)).toEqual(['report handled', 'forget 2', 'run c key', 'acknowledge 1']);
+  });
+
+  test('is given back with its twins', () => {
+    const step = running('a key', 'b key');
+    step.dependencyAway('a key');
+    expect(step.apply({ kind: 'outlasted' })).toEqual([
+      'report given back',
+      'give back 1',
+      'report given back',
+      'give back 2',
     ]);
   });
 
@@ -100,6 +115,36 @@ describe('a batch whose handler rejects', () => {
     expect(step.ended(['four', done()])).toEqual(['report handled', 'acknowledge 4']);
   });
 
+  test('is none of its repeats, which end as such, and never the last that is left: a repeat may be the guilty one', () => {
+    const step = running('repeat', 'one');
+    expect(step.recalled('repeat', true)).toEqual(['report handled', 'acknowledge 1']);
+    expect(step.threwForAll(['repeat', 'one'])).toEqual(['run apart one']);
+    expect(step.threwForAll(['one'])).toEqual(['report failed', 'publish suspect one']);
+  });
+
+  test('is none of its repeats while what they cause is under way', () => {
+    const step = running('told', 'one', 'two');
+    expect(step.recalled('told', true)).toEqual(['publish again told']);
+    expect(step.threwForAll(['told', 'one', 'two'])).toEqual(['run apart one', 'run apart two']);
+    expect(step.ended(['told', done(to('next'))])).toEqual([]);
+    expect(step.confirmed('again told')).toEqual(['report handled', 'acknowledge 1']);
+  });
+
+  test('is left to wait without its repeats where what it needs is away', () => {
+    const step = running('repeat', 'one', 'two');
+    step.recalled('repeat', true);
+    expect(step.threwForAll(['repeat', 'one', 'two'], LACKING)).toEqual([]);
+    expect(step.apply({ kind: 'back' })).toEqual(['run one,two']);
+    expect(step.recalledTogether(['one', true], ['two', false])).toEqual(['report handled', 'acknowledge 2']);
+  });
+
+  test('of repeats alone waits for nothing', () => {
+    const step = running('one', 'two');
+    step.recalledTogether(['one', true], ['two', true]);
+    expect(step.threwForAll(['one', 'two'], LACKING)).toEqual([]);
+    expect(step.state.outage).toBe('none');
+  });
+
   test('waits as a whole where what it needs is away, and runs again as a whole', () => {
     const step = running('one', 'two', 'three');
     expect(step.threwForAll(['one', 'two', 'three'], LACKING)).toEqual([]);
@@ -113,14 +158,14 @@ describe('a batch whose handler rejects', () => {
     expect(step.threwForAll(['one', 'two', 'three'])).toEqual(['forget 1', 'forget 2', 'run apart three']);
   });
 
-  test('after the step gave its messages back is ignored', () => {
+  test('or is recalled after the step gave its messages back is ignored', () => {
     const step = aStep();
-    step.came(1, ['one'], { lane: 'suspects' });
-    step.recalled('one', false);
+    step.came(1, ['told'], { lane: 'suspects' });
     step.apply({ kind: 'closing' });
-    expect(step.threwForAll(['one'], LACKING)).toEqual(['report given back', 'publish suspect one']);
-    expect(step.threwForAll(['one'])).toEqual([]);
-    expect(step.confirmed('suspect one')).toEqual(['report put aside', 'acknowledge 1']);
+    expect(step.threwForAll(['told'], LACKING)).toEqual(['report given back', 'publish suspect told']);
+    expect(step.threwForAll(['told'])).toEqual([]);
+    expect(step.recalled('told', true)).toEqual([]);
+    expect(step.confirmed('suspect told')).toEqual(['report put aside', 'acknowledge 1']);
   });
 });
 

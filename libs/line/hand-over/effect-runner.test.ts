@@ -4,6 +4,7 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { newSourceId, type Begin, type End, type Message, type Source } from '../messages.ts';
+import type { Once } from '../once.ts';
 import { StepReport } from '../step-report.ts';
 import { MemoryBroker } from '../testing/memory-broker.ts';
 import { MemoryLink } from '../testing/memory-link.ts';
@@ -19,6 +20,13 @@ function messageOf(text: string): Message {
   return { queue: 'q', exchange: 'e', routingKey: 'k', body: Buffer.from(text), deliveryCount: 0, failures: 0 };
 }
 
+const ONCE = {
+  keyOf: (text: string) => ({ key: text.split(' ').at(-1) ?? '', fingerprint: '' }),
+  ttlMs: 1,
+  onRepeat: () => [],
+  isWorthRemembering: () => true,
+};
+
 /** Runs a step whose messages are their texts, and writes down what it has others do. */
 class Running {
   readonly told: string[] = [];
@@ -27,22 +35,19 @@ class Running {
   readonly runner: EffectRunner<string>;
   /** The handler's query for a batch, before anything is begun. */
   ask: (texts: readonly string[]) => Promise<void> = () => Promise.resolve();
+  recall: Once['recall'] = async (keys) => keys.map(() => undefined);
   begin: (text: string, end: End) => void = (text, end) => void this.ends.set(text, end);
   #toConfirm: (() => void)[] = [];
 
-  constructor() {
+  /** A message's key is the last word of its text, if the step recognises repeats. */
+  constructor({ recalls = true } = {}) {
     const clock = new TurnedClock();
     const link = new MemoryLink(new MemoryBroker({ exchanges: [], queues: [] }, clock));
     const step = {
       name: 'step',
       parse: ({ body }: Message) => body.toString(),
       describe: () => ({}),
-      once: {
-        keyOf: (key: string) => ({ key, fingerprint: '' }),
-        ttlMs: 1,
-        onRepeat: () => [],
-        isWorthRemembering: () => true,
-      },
+      ...(recalls && { once: ONCE }),
     };
     this.runner = new EffectRunner(
       { ...step, handle: (texts) => this.#handle(texts) },
@@ -57,9 +62,9 @@ class Running {
           },
         },
         once: {
-          recall: async (keys) => {
+          recall: (keys) => {
             this.told.push(`recall ${keys.join()}`);
-            return keys.map(() => undefined);
+            return this.recall(keys);
           },
           remember: async (marks) => void this.told.push(`remember ${marks.map(({ key }) => key).join()}`),
         },
@@ -177,7 +182,8 @@ describe('what ends', () => {
     expect(await step.said()).toEqual(['postgres is away']);
     step.ends.get('two')?.({ kind: 'failed', error: AWAY });
     step.runner.apply({ kind: 'back' });
-    expect(await step.said()).toEqual(['postgres is away', 'ask one,two', 'begin one', 'begin two']);
+    const again = ['recall one,two', 'ask one,two', 'begin one', 'begin two'];
+    expect(await step.said()).toEqual(['postgres is away', ...again]);
   });
 
   test('just before the step gives back what is at work is not given back', async () => {
@@ -219,12 +225,16 @@ describe('a batch', () => {
     expect(await step.said()).toEqual([
       'recall one,two,bad,four',
       'ask one,two,bad,four',
+      'recall one,two',
       'ask one,two',
       'begin one',
       'begin two',
+      'recall bad,four',
       'ask bad,four',
+      'recall bad',
       'ask bad',
       'publish suspect bad',
+      'recall four',
       'ask four',
       'begin four',
     ]);
@@ -256,7 +266,7 @@ describe('a batch', () => {
     expect(await step.said()).toEqual(['recall one,two', 'ask one,two', 'postgres is away']);
     step.ask = () => Promise.resolve();
     step.runner.apply({ kind: 'back' });
-    expect(await step.said()).toEqual(['ask one,two', 'begin one', 'begin two']);
+    expect(await step.said()).toEqual(['recall one,two', 'ask one,two', 'begin one', 'begin two']);
   });
 
   test('is begun without those that were taken back while the handler asked, or waited for its turn', async () => {
@@ -266,11 +276,11 @@ describe('a batch', () => {
     const [one] = [step.take('one'), step.take('two')];
     await step.said();
     const [three] = [step.take('three'), step.take('four')];
-    expect(await step.said()).toEqual(['recall three,four']);
+    expect(await step.said()).toEqual([]);
     step.cut(one);
     step.cut(three);
     answer.resolve();
-    expect(await step.said()).toEqual(['begin two', 'ask four', 'begin four']);
+    expect(await step.said()).toEqual(['begin two', 'recall four', 'ask four', 'begin four']);
     expect(step.runner.inHand).toBe(2);
   });
 
@@ -286,6 +296,114 @@ describe('a batch', () => {
     expect(await step.said()).toEqual(['publish suspect one']);
     step.confirm();
     expect(await step.said()).toEqual(['acknowledge one']);
+  });
+});
+
+describe('the recall of a batch', () => {
+  const KNOWN: Once['recall'] = async (keys) => keys.map((key) => (key === 'known' ? '' : undefined));
+  /** Takes all, and has the handler ask, before the recall is answered. */
+  const recalling = async ({ ask }: Partial<Pick<Running, 'ask'>>, ...texts: string[]) => {
+    const step = new Running();
+    const answer = Promise.withResolvers<void>();
+    if (ask !== undefined) step.ask = ask;
+    step.recall = async (keys) => {
+      await answer.promise;
+      return KNOWN(keys);
+    };
+    const sources = texts.map((text) => step.take(text));
+    const asked = await step.said();
+    return { step, sources, asked, answer: answer.resolve };
+  };
+
+  test('goes on beside the query, and none is begun before its answer', async () => {
+    const { step, asked, answer } = await recalling({}, 'known', 'new');
+    expect(asked).toEqual(['recall known,new', 'ask known,new']);
+    expect(step.runner.inHand).toBe(2);
+    answer();
+    expect(await step.said()).toEqual(['acknowledge known', 'begin new']);
+  });
+
+  test('ends repeats though the query has no answer yet; messages that come meanwhile are the next batch', async () => {
+    const step = new Running();
+    const answer = Promise.withResolvers<void>();
+    step.recall = KNOWN;
+    step.ask = () => answer.promise;
+    for (const text of ['known', 'new']) step.take(text);
+    expect(await step.said()).toEqual(['recall known,new', 'ask known,new', 'acknowledge known']);
+    for (const text of ['two', 'three']) step.take(text);
+    expect(await step.said()).toEqual([]);
+    answer.resolve();
+    expect(await step.said()).toEqual(['begin new', 'recall two,three', 'ask two,three', 'begin two', 'begin three']);
+  });
+
+  test('counts where what the query needs is away: its repeats end, and only the others wait', async () => {
+    const { step, answer } = await recalling({ ask: () => Promise.reject(AWAY) }, 'one', 'known', 'two');
+    expect(await step.said()).toEqual([]);
+    answer();
+    expect(await step.said()).toEqual(['acknowledge known', 'postgres is away']);
+    step.ask = () => Promise.resolve();
+    step.runner.apply({ kind: 'back' });
+    expect(await step.said()).toEqual(['recall one,two', 'ask one,two', 'begin one', 'begin two']);
+  });
+
+  test('counts where the query fails: its repeats end, and only the others are halved', async () => {
+    const { step, answer } = await recalling({ ask: throwsFor('one') }, 'one', 'known', 'two');
+    answer();
+    expect(await step.said()).toEqual([
+      'acknowledge known',
+      'recall one',
+      'ask one',
+      'publish suspect one',
+      'recall two',
+      'ask two',
+      'begin two',
+    ]);
+  });
+
+  test('spares what is beside a repeat that fails the query', async () => {
+    const { step, answer } = await recalling({ ask: throwsFor('known') }, 'known', 'two');
+    answer();
+    expect(await step.said()).toEqual(['acknowledge known', 'recall two', 'ask two', 'begin two']);
+  });
+
+  test('may have no answer while its source is taken back: that is not begun', async () => {
+    const { step, sources, answer } = await recalling({}, 'known', 'new', 'gone');
+    for (const source of sources.slice(2)) step.cut(source);
+    answer();
+    expect(await step.said()).toEqual(['acknowledge known', 'begin new']);
+    expect(step.runner.inHand).toBe(1);
+  });
+
+  test('may have no answer until the step has given all back: nothing is begun or acknowledged any more', async () => {
+    const { step, answer } = await recalling({}, 'known', 'new');
+    step.runner.apply({ kind: 'closing' });
+    expect(step.runner.cut()).toBe(2);
+    answer();
+    expect(await step.said()).toEqual(['give back known', 'give back new']);
+  });
+
+  test('of a twin follows when the first has left', async () => {
+    const step = new Running();
+    step.take('a key');
+    step.take('b key');
+    expect(await step.said()).toEqual(['recall key', 'ask a key', 'begin a key']);
+    step.recall = async () => [''];
+    step.end('a key');
+    await step.said();
+    step.confirm();
+    expect(await step.said()).toEqual([
+      'remember key',
+      'recall key',
+      'ask b key',
+      'acknowledge a key',
+      'acknowledge b key',
+    ]);
+  });
+
+  test('is not asked for in a step that recognises no repeats', async () => {
+    const step = new Running({ recalls: false });
+    step.take('one');
+    expect(await step.said()).toEqual(['ask one', 'begin one']);
   });
 });
 

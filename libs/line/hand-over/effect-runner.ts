@@ -4,7 +4,6 @@ import type { ConsumeCallbacks } from '../broker.ts';
 import { Stalled, Unconfirmed } from '../publish-errors.ts';
 import type { Handler, Message, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
-import { OnceBatcher } from './once-batcher.ts';
 import { FLUSH_MS } from './records.ts';
 import { Conditions } from './conditions.ts';
 import type { EffectTools } from './effect-tools.ts';
@@ -34,7 +33,6 @@ export class EffectRunner<M> {
   readonly #returns = new SeenReturns();
   /** Redelivered sources of its queues and rooms. */
   readonly #cameAgain = new Set<number>();
-  readonly #once: OnceBatcher;
   readonly #runs: HandlerRuns<M>;
   readonly #slow: SlowBatches;
   readonly #conditions = new Conditions();
@@ -50,11 +48,11 @@ export class EffectRunner<M> {
     this.#rules = { ...rules, hasRoom: tools.putPublication !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
-    this.#once = new OnceBatcher({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, apply });
     this.#turn = new TurnGatherer(apply);
     this.#runs = new HandlerRuns({
       handle,
       gathering,
+      once: rules.once && tools.once,
       state: this.#state,
       turn: this.#turn,
       clock: tools.clock,
@@ -161,10 +159,8 @@ export class EffectRunner<M> {
 
   #doNow(effect: Effect<M>): void {
     switch (effect.kind) {
-      case 'recall':
-        return this.#once.recall(effect);
       case 'remember':
-        return void this.#once.remember(effect);
+        return void this.#remember(effect);
       case 'put':
         return void this.#put(effect);
       case 'lease':
@@ -233,6 +229,11 @@ export class EffectRunner<M> {
       error = thrown;
     }
     this.#settled(sending, error);
+  }
+
+  async #remember({ members, marks }: Do<'remember'>): Promise<void> {
+    await this.#tools.once?.remember(marks, this.#rules.once?.ttlMs ?? 0);
+    this.apply({ kind: 'remembered', members });
   }
 
   async #lease({ member, message, parsed }: Do<'lease', M>): Promise<void> {

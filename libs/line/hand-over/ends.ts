@@ -166,10 +166,10 @@ function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
   for (const message of back) sendAlone(turn, addMember(turn, source.id, 'queue', message), backAfterMs);
 }
 
-function handOnKey<M>({ state, toRecall }: Turn<M>, { id, mark, twin }: Member<M>): void {
+function handOnKey<M>({ state, toRun }: Turn<M>, { id, mark, twin }: Member<M>): void {
   if (mark === undefined) return;
   const next = state.members.get(twin ?? 0);
-  if (next !== undefined) toRecall.push(next);
+  if (next !== undefined) toRun.push(next);
   else if (state.keys.get(mark.key) === id) state.keys.delete(mark.key);
 }
 

@@ -99,8 +99,7 @@ describe('a batch with a member that takes long', () => {
 
   test('stays if it came before: what keeps it would be taken for what another process keeps', () => {
     const step = new ToldStep();
-    step.came(1, ['one', 'two'], { deliveryCount: 1 });
-    expect(step.recalled('one', false)).toEqual(['run one']);
+    expect(step.came(1, ['one', 'two'], { deliveryCount: 1 })).toEqual(['run one', 'run two']);
     expect(step.slow(1)).toEqual([]);
   });
 
@@ -141,7 +140,6 @@ describe('what waited in a room', () => {
     for (const fate of [{ kind: 'done', caused: [to('next'), record('one')] } as const, FAILED, LACKING]) {
       const step = new ToldStep();
       step.came(1, ['one'], waited);
-      step.recalled('one', false);
       expect(step.apply({ kind: 'cut', source: 1 })).toEqual([]);
       expect(step.ended(['one', fate])).toEqual(['forget 1']);
     }
@@ -150,7 +148,6 @@ describe('what waited in a room', () => {
   test("and ended while its room was claimed here is on record, though the room is another process's by then", () => {
     const step = new ToldStep();
     step.came(1, ['one'], waited);
-    step.recalled('one', false);
     step.returned('one', to('next'), record('one'));
     step.apply({ kind: 'cut', source: 1 });
     step.apply({ kind: 'flush due' });
@@ -315,12 +312,12 @@ describe('what a message causes in parts', () => {
 
 describe('what may have been in hand when processes died', () => {
   test.each([
-    ['is handled after four', { deliveryCount: 4, crashes: 4 }, 'recall one'],
+    ['is handled after four', { deliveryCount: 4, crashes: 4 }, 'run one'],
     ['is set aside after five', { deliveryCount: 5, crashes: 5 }, 'publish suspect one'],
-    ['is handled however often it returned from this process', { deliveryCount: 9, crashes: 4 }, 'recall one'],
-    ['is handled, of a room, after two', { waited: { room: '', why: 'full' }, crashes: 2 }, 'recall one'],
+    ['is handled however often it returned from this process', { deliveryCount: 9, crashes: 4 }, 'run one'],
+    ['is handled, of a room, after two', { waited: { room: '', why: 'full' }, crashes: 2 }, 'run one'],
     ['is set aside, of a room, after three', { waited: { room: '', why: 'full' }, crashes: 3 }, 'publish suspect one'],
-    ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, crashes: 4 }, 'recall one'],
+    ['is handled as a suspect after four', { lane: 'suspects', deliveryCount: 4, crashes: 4 }, 'run one'],
     ['is rejected as a suspect after five', { lane: 'suspects', deliveryCount: 5, crashes: 5 }, 'publish rejected one'],
     [
       'goes to the end of the suspects lane where it returned from this process: no other counts that',
@@ -336,7 +333,6 @@ describe('what may have been in hand when processes died', () => {
 test('a suspect that is given back goes to the end of its lane: it would soon look like one that kills its process', () => {
   const step = new ToldStep();
   step.came(1, ['one'], { lane: 'suspects' });
-  step.recalled('one', false);
   step.dependencyAway('one');
   expect(step.apply({ kind: 'outlasted' })).toEqual(['report given back', 'publish suspect one']);
   expect(step.sent('suspect one', 'confirmed')).toEqual(['report put aside', 'acknowledge 1']);

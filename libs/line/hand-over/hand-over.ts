@@ -1,10 +1,10 @@
 /**
  * The hand-over: every message of the line goes through it, and no other code decides when one is acknowledged.
  *
- *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
+ *   came ─▶ parse ─▶ run, recalled meanwhile ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
  *
- * What came together goes on together: one recall, one run, one message for a queue, one acknowledgement for a batch. A message
- * leaves its batch where its fate differs from the others'.
+ * What came together goes on together: one run, one message for a queue, one acknowledgement for a batch. A message leaves its
+ * batch where its fate differs from the others'.
  *
  * A message leaves its queue only when all its effects are safe elsewhere. The hand-over does no I/O: it takes inputs and returns
  * effects. `run-step.ts` runs these on real servers, tests in memory.
@@ -40,10 +40,10 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
 }
 
 /** Adds one effect for all members that were gathered for it. */
-function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M>): void {
-  // A recalled member has a mark.
-  if (toRecall.length > 0)
-    effects.push({ kind: 'recall', members: idsOf(toRecall), keys: toRecall.map(({ mark }) => mark?.key ?? '') });
+function tell<M>(turn: Turn<M>): void {
+  const { effects, toRunApart, toAcknowledge } = turn;
+  // May free twins, and close sources.
+  const toRun = mayRun(turn, turn.toRun);
   for (const batch of toRunApart) effects.push(runOf(batch, true));
   if (toRun.length > 0) effects.push(runOf(toRun, false));
   if (toAcknowledge.length > 0) effects.push({ kind: 'acknowledge', sources: toAcknowledge });
@@ -51,18 +51,14 @@ function tell<M>({ effects, toRecall, toRun, toRunApart, toAcknowledge }: Turn<M
 
 function runOf<M>(batch: readonly Member<M>[], isApart: boolean): Effect<M> {
   // A running member was parsed.
-  return { kind: 'run', members: idsOf(batch), messages: batch.map(({ parsed }) => parsed as M), isApart };
+  return { kind: 'run', members: batch.map(({ id }) => id), messages: batch.map(({ parsed }) => parsed as M), isApart };
 }
-
-const idsOf = <M>(members: readonly Member<M>[]): number[] => members.map(({ id }) => id);
 
 function apply<M>(turn: Turn<M>, input: Input): void {
   switch (input.kind) {
-    case 'came': {
-      const fresh: Member<M>[] = [];
-      for (const source of input.sources) came(turn, source, fresh);
-      return begin(turn, fresh);
-    }
+    case 'came':
+      for (const source of input.sources) came(turn, source);
+      return;
     case 'cut':
       return loseSource(turn, input.source);
     case 'recalled':
@@ -93,16 +89,13 @@ function apply<M>(turn: Turn<M>, input: Input): void {
   }
 }
 
+/** Ends repeats; some may have been given back meanwhile. */
 function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalled' }): void {
-  const fresh: Member<M>[] = [];
   members.forEach((id, place) => {
     const member = turn.state.members.get(id);
     const mark = known[place];
-    if (member === undefined) return;
-    if (mark !== undefined) repeat(turn, member, mark);
-    else fresh.push(member);
+    if (mark !== undefined && member?.isRunning) repeat(turn, member, mark);
   });
-  begin(turn, fresh);
 }
 
 /** Applies a fate to the member that it names, even if other members have left since. */
@@ -135,15 +128,15 @@ function endIgnored(fate: Fate): void {
 
 /** Halves a batch that throws until the one that throws is alone. */
 function threw<M>(turn: Turn<M>, { members: ids, error }: Input & { kind: 'threw' }): void {
-  // Others were given back meanwhile.
+  // Others were given back meanwhile, or are repeats; one of those may be why it threw.
   const members = membersOf(turn, ids).filter(({ isRunning }) => isRunning);
   for (const member of members) member.isRunning = false;
   const [first] = members;
-  if (members.length > 1 && !(error instanceof Unavailable)) {
-    const half = Math.ceil(members.length / 2);
-    for (const some of [members.slice(0, half), members.slice(half)]) beginApart(turn, some);
-  } else if (members.length > 1) dependencyAway(turn, members);
-  else if (first !== undefined) failed(turn, first, error);
+  if (first === undefined) return;
+  if (error instanceof Unavailable) return dependencyAway(turn, members);
+  if (ids.length === 1) return fail(turn, first, error);
+  const half = Math.ceil(members.length / 2);
+  for (const some of [members.slice(0, half), members.slice(half)]) beginApart(turn, some);
 }
 
 function failed<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
@@ -153,12 +146,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
 
 function dependencyAway<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   if (turn.state.outage === 'none') turn.state.outage = 'short';
-  begin(turn, members);
-}
-
-/** Runs the handler, unless a dependency is away: work must not be done if its effects cannot be published. */
-function begin<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
-  turn.toRun.push(...mayRun(turn, members));
+  turn.toRun.push(...members);
 }
 
 function beginApart<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
@@ -166,9 +154,11 @@ function beginApart<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   if (batch.length > 0) turn.toRunApart.push(batch);
 }
 
+/** Returns those that run now: none while a dependency is away, as work must not be done if its effects cannot be published. */
 function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {
   const { state, effects } = turn;
   const batch: Member<M>[] = [];
+  // The list may grow during the loop, by twins of those that are closed.
   for (const member of members) {
     if (!isHeld(turn, member)) close(turn, member);
     else if (state.isClosing || state.outage === 'long') giveBack(turn, member);
@@ -192,6 +182,7 @@ export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>):
 
 function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
   const { once } = turn.rules;
+  member.isRunning = false;
   member.isRepeat = true;
   const isSame = known === member.mark?.fingerprint;
   // Only a policy gives keys, and only to parsed messages.
@@ -225,7 +216,6 @@ function changed<M>(turn: Turn<M>, change: Change): void {
       state.isClosing = true;
       sendings.putAll(turn);
   }
-  const waiting = membersOf(turn, state.waiting);
+  turn.toRun.push(...membersOf(turn, state.waiting));
   state.waiting.clear();
-  begin(turn, waiting);
 }

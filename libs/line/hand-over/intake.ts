@@ -1,4 +1,4 @@
-/** How messages enter the step: which are to be handled, and which of those are to be recalled first. */
+/** How messages enter the step: which are to be handled, and which of those wait for another with their key. */
 import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
 import { isRejection } from '../messages.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
@@ -6,15 +6,14 @@ import type { Arrived, Member } from './state.ts';
 import { addMember, newSource, type Turn } from './turn.ts';
 import { intakeOf, KILLED } from './suspicion.ts';
 
-/** Adds members that may begin without a recall to `fresh`. */
-export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived, fresh: Member<M>[]): void {
+export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived): void {
   const { state, effects } = turn;
   // The broker sent it before it learned that the step takes no more.
   if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
   newSource(state, id, messages.length);
   for (const message of messages) {
     const member = addMember(turn, id, lane, message);
-    if (isToHandle(turn, member, messages.length) && needsNoRecall(turn, member)) fresh.push(member);
+    if (isToHandle(turn, member, messages.length) && isFirst(turn, member)) turn.toRun.push(member);
   }
 }
 
@@ -42,8 +41,8 @@ function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean 
   }
 }
 
-/** Whether it needs no recall. Only the first member with a key is recalled; its twins wait until it is remembered. */
-function needsNoRecall<M>(turn: Turn<M>, member: Member<M>): boolean {
+/** Whether it is parsed, and the first with its key; its twins wait until it has left. */
+function isFirst<M>(turn: Turn<M>, member: Member<M>): boolean {
   const { state, rules } = turn;
   const parsed = tried(turn, member, () => {
     const read = rules.parse(member.message);
@@ -60,7 +59,6 @@ function needsNoRecall<M>(turn: Turn<M>, member: Member<M>): boolean {
   const { key } = member.mark;
   const last = state.members.get(state.keys.get(key) ?? 0);
   state.keys.set(key, member.id);
-  if (last === undefined) turn.toRecall.push(member);
-  else last.twin = member.id;
-  return false;
+  if (last !== undefined) last.twin = member.id;
+  return last === undefined;
 }

@@ -131,6 +131,7 @@ export type Input =
   | { kind: 'came'; sources: readonly Arrived[] }
   /** The source was taken back: its channel is closed, or its lease is over. */
   | { kind: 'cut'; source: number }
+  /** The fingerprint remembered under each one's key: it was handled before. */
   | { kind: 'recalled'; members: readonly number[]; known: readonly (string | undefined)[] }
   | { kind: 'ended'; members: readonly number[]; fates: readonly Fate[] }
   /** The handler threw for all of them, before anything was begun for any. */
@@ -156,8 +157,7 @@ export type Input =
 
 /** An effect to run; one effect for all members that an input concerns. */
 export type Effect<M> =
-  | { kind: 'recall'; members: readonly number[]; keys: readonly string[] }
-  /** `isApart`: these must not run in one batch with others. */
+  /** They run unless a recall shows that they are repeats. `isApart`: these must not run in one batch with others. */
   | { kind: 'run'; members: readonly number[]; messages: readonly M[]; isApart: boolean }
   /** `deliveries`: how many it joins; 0: it is none. */
   | { kind: 'publish'; sending: number; publication: Publication; deliveries: number; afterMs: number }

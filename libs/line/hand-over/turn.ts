@@ -11,7 +11,7 @@ export type Turn<M> = {
   /** Members none of whose sendings is under way any more. */
   settled: Member<M>[];
   leaving: Leaving[];
-  toRecall: Member<M>[];
+  /** Members that are to run, if they may. */
   toRun: Member<M>[];
   /** Batches that are to run by themselves. */
   toRunApart: Member<M>[][];
@@ -25,7 +25,6 @@ export function newTurn<M>(state: State<M>, rules: StepRules<M>): Turn<M> {
     effects: [],
     settled: [],
     leaving: [],
-    toRecall: [],
     toRun: [],
     toRunApart: [],
     toAcknowledge: [],

@@ -2,7 +2,7 @@ import type { Input } from '../hand-over/state.ts';
 import type { Fate, Outgoing } from '../messages.ts';
 import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from './told-step.ts';
 
-/** An effect whose result is outstanding. */
+/** An effect whose result is outstanding: of a run first that of the recall, then that of the handler. */
 type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
 
 const CHANGES: Input[] = [
@@ -100,11 +100,10 @@ export class Interleaving {
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(recall|run|remember|lease|publish|put|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(effect) ??
-        [];
+        /^(run|remember|lease|publish|put|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(effect) ?? [];
       if (effect === 'flush later') this.#waiting.push({ what: 'flush', text: '' });
-      else if (verb === 'recall' || verb === 'run' || verb === 'remember' || verb === 'lease')
-        this.#waiting.push({ what: verb, text: what });
+      else if (verb === 'run') this.#waiting.push({ what: 'recall', text: what });
+      else if (verb === 'remember' || verb === 'lease') this.#waiting.push({ what: verb, text: what });
       else if (verb === 'publish' || verb === 'put') this.#waiting.push({ what: 'send', text: what });
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
@@ -144,7 +143,10 @@ export class Interleaving {
 
   #recalled(texts: readonly string[], draw: number): string[] {
     const all = texts.map((text, place): [string, boolean] => [text, (draw + place * 2) % 3 === 2]);
-    for (const [text, isKnown] of all) if (isKnown) this.#remembered.add(text);
+    for (const [text, isKnown] of all) {
+      if (isKnown) this.#remembered.add(text);
+      else this.#waiting.push({ what: 'run', text });
+    }
     return this.#step.recalledTogether(...all);
   }
 
@@ -162,7 +164,8 @@ export class Interleaving {
     const ended = [...this.#caused.keys()];
     const text = ended[draw % ended.length];
     const isRunning =
-      running.includes(text ?? '') || this.#waiting.some((each) => each.what === 'run' && each.text === text);
+      running.includes(text ?? '') ||
+      this.#waiting.some(({ what, text: other }) => (what === 'run' || what === 'recall') && other === text);
     return text === undefined || isRunning ? [] : [[text, { kind: 'done', caused: [] }]];
   }
 

@@ -27,7 +27,7 @@ export const FAILED = { kind: 'failed', error: new Error('a bug') } satisfies Fa
 /** The result of a handler whose dependency is away. */
 export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
 
-/** A message is its text; the last word is its key. */
+/** A message is its text; the last word is its key. One that is told of as a repeat says so. */
 const RULES: StepRules<string> = {
   name: 'step',
   parse({ body }) {
@@ -37,7 +37,7 @@ const RULES: StepRules<string> = {
   once: {
     keyOf: (text) => ({ key: text.split(' ').at(-1) ?? '', fingerprint: FINGERPRINT }),
     ttlMs: 1,
-    onRepeat: () => [],
+    onRepeat: (text) => (text.startsWith('told') ? [to(`again ${text}`)] : []),
     isWorthRemembering: (caused) => caused.some(({ kind }) => kind !== 'wait'),
   },
   hasRoom: true,
@@ -107,10 +107,9 @@ export class ToldStep {
     return this.apply({ kind: 'came', sources: sources.map(arrived) });
   }
 
-  /** Lets messages come, and be new. */
+  /** Lets messages come, and run. */
   take(source: number, ...texts: string[]): string[] {
-    this.came(source, texts);
-    return texts.flatMap((text) => this.recalled(text, false));
+    return this.came(source, texts);
   }
 
   recalled(text: string, isKnown: boolean): string[] {
@@ -175,14 +174,9 @@ export class ToldStep {
 
   #say(effect: Effect<string>): string[] {
     switch (effect.kind) {
-      case 'recall':
       case 'remember':
-        return this.#sayAll(
-          effect.kind,
-          effect.members.map((member) => this.#text(member)),
-        );
       case 'run': {
-        const verb = effect.isApart && this.#isTogether ? 'run apart' : 'run';
+        const verb = effect.kind === 'run' && effect.isApart && this.#isTogether ? 'run apart' : effect.kind;
         return this.#sayAll(
           verb,
           effect.members.map((member) => this.#text(member)),
@@ -198,7 +192,7 @@ export class ToldStep {
     }
   }
 
-  #sayOne(effect: Exclude<Effect<string>, { kind: 'recall' | 'run' | 'remember' | 'acknowledge' | 'report' }>): string {
+  #sayOne(effect: Exclude<Effect<string>, { kind: 'run' | 'remember' | 'acknowledge' | 'report' }>): string {
     switch (effect.kind) {
       case 'lease':
         return `lease ${this.#text(effect.member)}`;
