@@ -3,7 +3,7 @@ import { bullmq } from '../comparators/bullmq/bullmq.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
 import { ratios } from '../lib/in-turn.ts';
-import { total, type CpuMicros } from '../lib/cpu.ts';
+import { totalOfOwn } from '../lib/cpu.ts';
 import { runFull } from '../lib/run-full.ts';
 import type { Scenario } from '../lib/scenario.ts';
 
@@ -27,16 +27,10 @@ export const throughput: Scenario = {
         },
         {
           what: 'CPU per delivery, receiver and publisher aside, of the bare line',
-          figure: ratios(runs, 'waybell', 'bare line', ({ cpuPerDelivery }) => ownCost(cpuPerDelivery)),
+          figure: ratios(runs, 'waybell', 'bare line', ({ cpuPerDelivery }) => totalOfOwn(cpuPerDelivery)),
           bar: { atMost: 1.8 },
         },
       ],
     };
   },
 };
-
-/** Without what a contender is measured by. */
-function ownCost(cpu: CpuMicros): number {
-  const { receiver = 0, publisher = 0 } = cpu;
-  return total(cpu) - receiver - publisher;
-}
