@@ -35,7 +35,7 @@ export async function readCounts(
   };
 }
 
-/** The same of the servers alone, without starting a program in Erlang: cheap enough to ask between two measurements. */
+/** The same of the servers alone; takes milliseconds where Erlang has `erl_call`, so it can be asked beside a measurement. */
 export async function readServerCounts({ servers }: Pick<Stack, 'servers'>, postgres: pg.Pool): Promise<ServerCounts> {
   const { rows } = await postgres.query<ServerCounts>(POSTGRES);
   return {
