@@ -1,4 +1,4 @@
-import type { Parts } from '../lib/cpu.ts';
+import type { Parts } from '../lib/processes.ts';
 import type { Stand } from '../lib/stand.ts';
 import type { PublishTarget } from '../parts/publisher.ts';
 

@@ -5,13 +5,22 @@ import type { Cell, Table } from './table.ts';
 
 /** Returns the cost of one delivery, part by part: medians of the rounds, in µs of CPU. */
 export function budgetTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
-  const parts = [...new Set([...runs.values()].flat().flatMap(({ cpuPerDelivery }) => Object.keys(cpuPerDelivery)))];
+  const costs = [...runs].map(([name, rounds]) => [name, rounds.map(({ cpuPerDelivery }) => cpuPerDelivery)] as const);
+  return partsTable('CPU per delivery, µs', new Map(costs));
+}
+
+/** A figure of each part, and their sum: medians of the rounds. */
+export function partsTable(
+  title: string,
+  runs: ReadonlyMap<string, readonly Readonly<Record<string, number>>[]>,
+): Table {
+  const parts = [...new Set([...runs.values()].flat().flatMap((figures) => Object.keys(figures)))];
   const rows = [...runs].map(([name, rounds]): Cell[] => [
     name,
-    median(rounds.map(({ cpuPerDelivery }) => total(cpuPerDelivery))),
-    ...parts.map((part) => median(rounds.map(({ cpuPerDelivery }) => cpuPerDelivery[part] ?? Number.NaN))),
+    median(rounds.map(total)),
+    ...parts.map((part) => median(rounds.map((figures) => figures[part] ?? Number.NaN))),
   ]);
-  return { title: 'CPU per delivery, µs', columns: ['', 'all', ...parts], rows };
+  return { title, columns: ['', 'all', ...parts], rows };
 }
 
 export function throughputTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {

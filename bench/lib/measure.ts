@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender, RunningContender } from '../comparators/contender.ts';
 import type { Pace } from '../parts/publisher.ts';
 import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
+import type { Parts } from './processes.ts';
+import type { Effort } from './scenario.ts';
 import type { Stand } from './stand.ts';
 import type { Workload } from './workload.ts';
 
 /** The throughput of a contender in a period. `perMessage`: mean number of deliveries in a message, if known. */
-export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perMessage?: number };
+export type Throughput = { deliveries: number; perSecond: number; cpuPerDelivery: CpuMicros; perMessage?: number };
 
 export type MeasuredRun = { workload: Workload; warmMs: number; measureMs: number };
 
@@ -16,6 +18,15 @@ const ON_THE_WAY = 4_000;
 const BYTES_ON_THE_WAY = 64 * 2 ** 20;
 const TELL_MS = 20;
 const DRAIN_LIMIT_MS = 60_000;
+
+/** For how long a contender runs before it is measured: services run for days, and V8 compiles in their first seconds. */
+export const warmUpMs = ({ isQuick }: Pick<Effort, 'isQuick'>): number => (isQuick ? 3_000 : 30_000);
+
+/** How long lines that are kept full warm up and are measured. */
+export const fullTimes = (effort: Pick<Effort, 'isQuick'>): Omit<MeasuredRun, 'workload'> => ({
+  warmMs: warmUpMs(effort),
+  measureMs: effort.isQuick ? 5_000 : 8_000,
+});
 
 /** Starts the contender, does `work`, waits until its line is empty, and stops it. */
 export async function withContender<T>(
@@ -65,26 +76,31 @@ export async function measureAt(
     await tell();
     await publisher.call('start', { workload, pace });
     await sleep(warmMs);
-    return await throughputOf(stand, { ...parts, ...running.parts }, measureMs);
+    return await throughputOf(stand, { ...parts, ...running.parts }, () => sleep(measureMs));
   } finally {
     clearInterval(telling);
     await publisher.call('stop');
   }
 }
 
-/** Watches what arrives for so long, and what CPU it takes. */
-export async function throughputOf({ receiver }: Stand, parts: Stand['parts'], measureMs: number): Promise<Throughput> {
+/** Watches what arrives during `period`, and what CPU it takes. */
+export async function throughputOf(
+  { receiver }: Stand,
+  parts: Parts,
+  period: () => Promise<unknown>,
+): Promise<Throughput> {
   const snapshot = async () => ({
     requests: await receiver.call('requests'),
     cpu: cpuOf(parts),
     at: performance.now(),
   });
   const began = await snapshot();
-  await sleep(measureMs);
+  await period();
   const ended = await snapshot();
   const deliveries = ended.requests - began.requests;
   const cpu = cpuBetween(began.cpu, ended.cpu);
   return {
+    deliveries,
     perSecond: deliveries / ((ended.at - began.at) / 1_000),
     cpuPerDelivery: Object.fromEntries(Object.entries(cpu).map(([part, micros]) => [part, micros / deliveries])),
   };

@@ -10,7 +10,7 @@ import { beginServers } from '@waybell/stack/servers';
 import { requireProgram } from '@waybell/stack/supervised-process';
 import type { OutboxCallerCommands } from '../parts/outbox-caller.ts';
 import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
-import type { Parts } from './cpu.ts';
+import type { Parts } from './processes.ts';
 import { startPart, type BenchPart } from './part.ts';
 
 /** A Postgres with the outbox, and a RabbitMQ with the line, on which no service of the line runs. */

@@ -14,9 +14,11 @@ type CountedConnection = { user: string; recv_oct: number; send_oct: number };
 /** Sessions tell Postgres after 10 s of quiet, at the latest, what they have done. */
 export const TOLD_AFTER_MS = 11_000;
 
+/** Postgres 18 no longer tells syncs there. */
 const POSTGRES = `
-  select (pg_current_wal_insert_lsn() - '0/0')::float8 "WAL bytes", (tup_inserted + tup_updated + tup_deleted)::float8 "rows written"
-  from pg_stat_database where datname = current_database()`;
+  select (pg_current_wal_insert_lsn() - '0/0')::float8 "WAL bytes", coalesce((to_jsonb(wal) ->> 'wal_sync')::float8, 'NaN') "WAL syncs",
+    xact_commit::float8 "commits", (tup_inserted + tup_updated + tup_deleted)::float8 "rows written"
+  from pg_stat_database, pg_stat_wal wal where datname = current_database()`;
 
 /** Counts of the servers, and of the kernel for these services, since their start. */
 export async function readCounts(
@@ -24,16 +26,30 @@ export async function readCounts(
   services: readonly CountedService[],
   postgres: pg.Pool,
 ): Promise<ServerCounts> {
-  const { rows } = await postgres.query<ServerCounts>(POSTGRES);
   const broker = servers.process('rabbitmq').spec;
   const told = await rabbitmqctl(broker, 'list_connections', '--formatter', 'json', 'user', 'recv_oct', 'send_oct');
   const connections = JSON.parse(told) as CountedConnection[];
   return {
-    ...rows[0],
-    ...messagesIn(await evaluate(broker, 'rabbit_global_counters:overview()')),
-    'Redis commands': await redisCommands(servers.url('redis')),
+    ...(await readServerCounts({ servers }, postgres)),
     ...Object.assign({}, ...services.map((service) => countsOf(service, connections))),
   };
+}
+
+/** The same of the servers alone; takes milliseconds where Erlang has `erl_call`, so it can be asked beside a measurement. */
+export async function readServerCounts({ servers }: Pick<Stack, 'servers'>, postgres: pg.Pool): Promise<ServerCounts> {
+  const { rows } = await postgres.query<ServerCounts>(POSTGRES);
+  return {
+    ...rows[0],
+    ...messagesIn(await evaluate(servers.process('rabbitmq').spec, 'rabbit_global_counters:overview()')),
+    'Redis commands': await redisCommands(servers.url('redis')),
+  };
+}
+
+/** Returns what was counted between two readings, each divided by so many deliveries. */
+export function countsPer(deliveries: number, before: ServerCounts, after: ServerCounts): ServerCounts {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / deliveries]),
+  );
 }
 
 function countsOf(

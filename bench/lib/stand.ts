@@ -10,7 +10,7 @@ import { stackFolder } from '@waybell/stack/stack-folder';
 import { readRecord } from '@waybell/stack/stack-record';
 import type { PublisherCommands } from '../parts/publisher.ts';
 import type { ReceiverCommands } from '../parts/receiver.ts';
-import type { Parts } from './cpu.ts';
+import type { Parts } from './processes.ts';
 import { startPart, type BenchPart } from './part.ts';
 import { seed } from './seed.ts';
 import type { Group } from './workload.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { median, percentile, spread, summarise } from './statistics.ts';
+import { median, overWindows, percentile, spread, summarise } from './statistics.ts';
 
 const upTo = (last: number) => Array.from({ length: last }, (_, place) => place + 1);
 
@@ -38,5 +38,19 @@ describe('summarise', () => {
 
   test('says that there were none', () => {
     expect(summarise([])).toEqual({ count: 0, min: NaN, p50: NaN, p99: NaN, max: NaN });
+  });
+});
+
+describe('overWindows', () => {
+  const calm = summarise([4, 5, 9]);
+
+  test('is not moved by a stall in one window, and tells how long that was', () => {
+    const stalled = summarise([5, 100, 200]);
+    expect(overWindows([calm, stalled, calm])).toEqual({ windows: 3, p50: 5, p99: 9, longest: 200 });
+  });
+
+  test('takes windows in which nothing came for the slowest', () => {
+    expect(overWindows([calm, summarise([]), calm])).toEqual({ windows: 3, p50: 5, p99: 9, longest: Infinity });
+    expect(overWindows([calm, summarise([]), summarise([])])).toMatchObject({ p50: Infinity, p99: Infinity });
   });
 });

@@ -12,7 +12,7 @@ import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
 import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
 import { untilDrained } from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
-import { readCounts, TOLD_AFTER_MS, type ServerCounts } from '../lib/server-counts.ts';
+import { countsPer, readCounts, TOLD_AFTER_MS, type ServerCounts } from '../lib/server-counts.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { spread, type Spread } from '../lib/statistics.ts';
 import type { Table } from '../lib/table.ts';
@@ -110,12 +110,11 @@ async function countRounds(
     tell(`round ${round} of ${rounds}`);
     const inside = await countInside(counted, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
     const after = await read();
-    const between = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
     const told = [...inside].flatMap(([name, { allocatedBytes, statements }]) => [
       [`${name}: bytes allocated`, allocatedBytes] as const,
       [`${name}: statements of 1,000`, statements * 1_000] as const,
     ]);
-    all.push(perDelivery(Object.fromEntries([...told, ...between])));
+    all.push({ ...perDelivery(Object.fromEntries(told)), ...countsPer(EVENTS, before, after) });
     before = after;
   }
   return all;

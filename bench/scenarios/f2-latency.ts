@@ -1,81 +1,45 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
-import type { RunningContender } from '../comparators/contender.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable } from '../lib/budget.ts';
-import { inTurn, ratios } from '../lib/in-turn.ts';
-import { throughputOf, withContender, type Throughput } from '../lib/measure.ts';
-import type { Table } from '../lib/table.ts';
+import { inTurn } from '../lib/in-turn.ts';
+import { measureRates, rateTimes } from '../lib/measure-rates.ts';
+import { withContender } from '../lib/measure.ts';
+import { barBesideBareLine, byRate, latencyTable, OWN_CPU, P50, P99 } from '../lib/rate-results.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
-import { spread, type Summary } from '../lib/statistics.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
-const EVENTS_PER_SECOND = 500;
+const MANY = 500;
 /** Few enough that every process finds a core free. */
-const FEW_PER_SECOND = 100;
-
-type Timed = Throughput & { latency: Summary };
-type Rates = { many: Timed; few: Timed };
+const FEW = 100;
+const RATES = [MANY, FEW];
+const QUICK_MS = 10_000;
 
 export const latency: Scenario = {
   name: 'F2',
-  description: 'from publish to callback at 500 events a second, beside a bare line',
+  description: `from publish to callback at ${MANY} and ${FEW} events a second, beside a bare line`,
   async run({ isQuick, rounds, tell }) {
-    const [warmMs, measureMs] = isQuick ? [3_000, 6_000] : [5_000, 12_000];
-    const workload = evenly(EVERYBODY);
+    const times = rateTimes({ isQuick }, QUICK_MS);
+    const run = { workload: evenly(EVERYBODY), rates: RATES, times };
     await using stand = await startStand();
-    const { receiver, publisher } = stand;
     await stand.seed(EVERYBODY, '/ok');
-    const measureAt = async (perSecond: number, { parts }: RunningContender): Promise<Timed> => {
-      await publisher.call('start', { workload, pace: { kind: 'rate', perSecond } });
-      await sleep(warmMs);
-      await receiver.call('time');
-      const throughput = await throughputOf(stand, { ...stand.parts, ...parts }, measureMs);
-      const received = await receiver.call('received');
-      await publisher.call('stop');
-      return { ...throughput, latency: received.latency };
-    };
     const runs = await inTurn({ contenders: [waybell, bareLine], rounds, tell }, (contender) =>
-      withContender(stand, contender, async (running): Promise<Rates> => {
-        const many = await measureAt(EVENTS_PER_SECOND, running);
-        return { many, few: await measureAt(FEW_PER_SECOND, running) };
-      }),
+      withContender(stand, contender, (running) => measureRates(stand, running, run)),
     );
-    const [many, few] = [at('many', runs), at('few', runs)];
-    const against = (figure: (summary: Summary) => number) =>
-      ratios(many, waybell.name, bareLine.name, (timed) => figure(timed.latency));
+    const rows = byRate(RATES, runs);
     return {
-      workload: `${EVENTS_PER_SECOND} events a second, evenly, then ${FEW_PER_SECOND}; from the moment when an event was to be sent until its callback arrives.`,
-      settings: { rounds, warmMs, measureMs },
+      workload: `${EVERYBODY.to} subscriptions; ${MANY} events a second, evenly, then ${FEW}; from the moment when an event was to be sent until its callback arrives.`,
+      settings: { rounds, ...times },
       rounds: Object.fromEntries(runs),
-      tables: [
-        latencyTable('Latency, ms', many),
-        budgetTable(many),
-        latencyTable(`Latency at ${FEW_PER_SECOND} a second, ms`, few),
-      ],
+      tables: [latencyTable(rows), budgetTable(rows)],
       checks: [
-        { what: 'p50, times the bare line', figure: against(({ p50 }) => p50), bar: { atMost: 1.5 } },
-        { what: 'p99, times the bare line', figure: against(({ p99 }) => p99), bar: { atMost: 2 } },
+        barBesideBareLine(runs, MANY, P50, 2),
+        barBesideBareLine(runs, MANY, P99, 3),
+        barBesideBareLine(runs, MANY, OWN_CPU, 1.25),
+        barBesideBareLine(runs, FEW, P50, 1.5),
+        barBesideBareLine(runs, FEW, OWN_CPU, 1.3),
       ],
     };
   },
 };
-
-function at(which: keyof Rates, runs: ReadonlyMap<string, readonly Rates[]>): Map<string, Timed[]> {
-  return new Map([...runs].map(([name, all]) => [name, all.map((rates) => rates[which])]));
-}
-
-function latencyTable(title: string, runs: ReadonlyMap<string, readonly Timed[]>): Table {
-  return {
-    title,
-    columns: ['', 'p50', 'p99', 'longest'],
-    rows: [...runs].map(([name, all]) => [
-      name,
-      spread(all.map((timed) => timed.latency.p50)),
-      spread(all.map((timed) => timed.latency.p99)),
-      spread(all.map((timed) => timed.latency.max)),
-    ]),
-  };
-}

@@ -1,7 +1,7 @@
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, throughputTable } from '../lib/budget.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
-import { measureFull, withContender } from '../lib/measure.ts';
+import { fullTimes, measureFull, withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';
@@ -14,18 +14,18 @@ export const hotAction: Scenario = {
   name: 'F6',
   description: 'all traffic on one action, beside the same traffic over many',
   async run({ isQuick, rounds, tell }) {
-    const [warmMs, measureMs] = isQuick ? [3_000, 5_000] : [5_000, 8_000];
+    const times = fullTimes({ isQuick });
     await using stand = await startStand();
     for (const { actionKeys } of [SPREAD, HOT]) await stand.seed({ ...SUBSCRIBERS, actionKeys }, '/ok');
     const runs = await inTurn({ contenders: [SPREAD, HOT], rounds, tell }, ({ actionKeys }) =>
       withContender(stand, waybell, (running) =>
-        measureFull(stand, running, { workload: evenly({ ...SUBSCRIBERS, actionKeys }), warmMs, measureMs }),
+        measureFull(stand, running, { workload: evenly({ ...SUBSCRIBERS, actionKeys }), ...times }),
       ),
     );
     const figure = ratios(runs, HOT.name, SPREAD.name, ({ perSecond }) => perSecond);
     return {
       workload: '100,000 accounts, the line kept full, as in F1; on one action, and over all small ones.',
-      settings: { rounds, warmMs, measureMs },
+      settings: { rounds, ...times },
       rounds: Object.fromEntries(runs),
       tables: [throughputTable(runs), budgetTable(runs)],
       checks: [{ what: 'deliveries per second, of those over many', figure, bar: { atLeast: 0.95 } }],

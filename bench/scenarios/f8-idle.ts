@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
-import { cpuBetween, cpuOf, total } from '../lib/cpu.ts';
+import { percentOfCore, total } from '../lib/cpu.ts';
 import { withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
@@ -13,17 +13,14 @@ export const idle: Scenario = {
     await using stand = await startStand();
     const shares = await withContender(stand, waybell, async ({ parts }) => {
       await sleep(settleMs);
-      const before = cpuOf(parts);
-      await sleep(measureMs);
-      const micros = cpuBetween(before, cpuOf(parts));
-      return Object.entries(micros).map(([part, used]) => [part, (used / (measureMs * 1_000)) * 100] as const);
+      return percentOfCore(parts, measureMs);
     });
     return {
       workload: 'Nothing.',
       settings: { settleMs, measureMs },
-      rounds: Object.fromEntries(shares.map(([part, percent]) => [part, [percent]])),
-      tables: [{ title: 'CPU, % of a core', columns: ['service', 'CPU'], rows: shares }],
-      checks: [{ what: 'all services, % of a core', figure: total(Object.fromEntries(shares)), bar: { atMost: 2 } }],
+      rounds: Object.fromEntries(Object.entries(shares).map(([part, percent]) => [part, [percent]])),
+      tables: [{ title: 'CPU, % of a core', columns: ['service', 'CPU'], rows: Object.entries(shares) }],
+      checks: [{ what: 'all services, % of a core', figure: total(shares), bar: { atMost: 2 } }],
     };
   },
 };

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
-import { measureFull, throughputOf, withContender, type MeasuredRun, type Throughput } from '../lib/measure.ts';
+import {
+  fullTimes,
+  measureFull,
+  throughputOf,
+  withContender,
+  type MeasuredRun,
+  type Throughput,
+} from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
@@ -20,7 +27,7 @@ export const growth: Scenario = {
   name: 'growth',
   description: 'subscriptions, origins, backlog, payload and receivers of an event, from few to many',
   async run({ isQuick, tell }) {
-    const times = isQuick ? { warmMs: 3_000, measureMs: 5_000 } : { warmMs: 5_000, measureMs: 10_000 };
+    const times = fullTimes({ isQuick });
     await using stand = await startStand();
     const results: GrowthResults = new Map();
     // The backlog last: it is not waited for.
@@ -84,7 +91,7 @@ async function growBacklog(stand: Stand, growing: Growing): Promise<void> {
   await publisher.call('disconnect');
   const running = await waybell.start(stand);
   await sleep(growing.times.warmMs);
-  const drained = await throughputOf(stand, { ...parts, ...running.parts }, growing.times.measureMs);
+  const drained = await throughputOf(stand, { ...parts, ...running.parts }, () => sleep(growing.times.measureMs));
   await running.stop();
   growing.results.set(`backlog of ${events} events`, [drained]);
 }

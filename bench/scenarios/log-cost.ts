@@ -3,7 +3,7 @@ import { unwritten, withoutLog } from '../comparators/without-log.ts';
 import { budgetTable, throughputTable } from '../lib/budget.ts';
 import { total } from '../lib/cpu.ts';
 import { differences, inTurn, ratios } from '../lib/in-turn.ts';
-import { measureFull, withContender, type Throughput } from '../lib/measure.ts';
+import { fullTimes, measureFull, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread } from '../lib/statistics.ts';
@@ -17,20 +17,20 @@ export const logCost: Scenario = {
   name: 'log-cost',
   description: 'deliveries per second and CPU of each with the delivery log, and without it',
   async run({ isQuick, rounds, tell }) {
-    const [warmMs, measureMs] = isQuick ? [3_000, 5_000] : [5_000, 8_000];
+    const times = fullTimes({ isQuick });
     const workload = evenly(EVERYBODY);
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
     const runs = await inTurn({ contenders: [waybell, withoutLog], rounds, tell }, (contender) =>
       withContender(stand, contender, async (running): Promise<LogCostResult> => {
-        const throughput = await measureFull(stand, running, { workload, warmMs, measureMs });
+        const throughput = await measureFull(stand, running, { workload, ...times });
         return { ...throughput, unwritten: await unwritten(stand) };
       }),
     );
     const left = (runs.get(waybell.name) ?? []).map((each) => each.unwritten);
     return {
       workload: `As in F1: ${EVERYBODY.to} subscriptions to ${smallActionKeys.length} actions, events of 300 bytes, receivers answering 200 at once; the line kept full. Without the log: its service does not run, and nothing is put into its queue.`,
-      settings: { rounds, warmMs, measureMs },
+      settings: { rounds, ...times },
       rounds: Object.fromEntries(runs),
       tables: [throughputTable(runs), budgetTable(runs)],
       checks: [

@@ -10,6 +10,7 @@ import { hotAction } from './f6-hot-action.ts';
 import { http } from './f7-http.ts';
 import { idle } from './f8-idle.ts';
 import { growth } from './growth.ts';
+import { low } from './low.ts';
 import { logCost } from './log-cost.ts';
 import { log } from './log.ts';
 import { outbox } from './outbox.ts';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   hotAction,
   http,
   idle,
+  low,
   growth,
   hungHost,
   parking,
