@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
 import { nodeTrouble } from './node-trust.ts';
+import { HEAP_GROWTH } from './process-parts.ts';
 import { until } from './testing/until.ts';
 
 const PARTS = new URL('process-parts.ts', import.meta.url).href;
@@ -121,3 +122,7 @@ const PUBLIC_ROOT = [
   '0Md3f76BB1UwUCAU9Vc4CqgxUQ==',
   '-----END CERTIFICATE-----',
 ].join('\n');
+
+test('this Node knows the flag for the growth of the heap', () => {
+  expect(execFileSync(process.execPath, ['--v8-options']).toString()).toContain(HEAP_GROWTH.split('=')[0]);
+});

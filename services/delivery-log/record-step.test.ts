@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Outcome } from '@waybell/line/outcomes';
 import { causedAtOnce, fatesOf } from '@waybell/line/testing/handled';
+import { FLUSH_MS } from '@waybell/line/hand-over/records';
 import { record } from '@waybell/line/testing/told-step';
-import { recordOutcomes } from './record-step.ts';
+import { recordOutcomes, WRITTEN_TOGETHER } from './record-step.ts';
 
 const aRecord = (): Outcome => record(randomUUID()).outcome;
 
@@ -36,4 +37,9 @@ describe('records of messages that come together', () => {
     const handle = recordOutcomes({ write: () => Promise.reject(new Error('away')) });
     await expect(fatesOf(handle, messages)).rejects.toThrow('away');
   });
+});
+
+test('a record waits for others for half of the time after which people look for it', () => {
+  const lookedForAfterMs = 1_500;
+  expect(FLUSH_MS + WRITTEN_TOGETHER.afterMs).toBeLessThanOrEqual(lookedForAfterMs / 2);
 });
