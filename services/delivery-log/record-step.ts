@@ -11,7 +11,7 @@ import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
  * How messages are gathered: Postgres' cost is per transaction, and nobody reads a delivery of a moment ago. One batch is
  * prepared while Postgres writes another.
  */
-export const WRITTEN_TOGETHER = { largest: 100, atOnce: 2, afterMs: 500 };
+export const WRITTEN_TOGETHER = { largest: 100, atOnce: 2, afterMs: 400 };
 
 export type RecordOptions = { write: WriteOutcomes };
 
