@@ -148,7 +148,7 @@ async function connectStores(
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
-    // Those with a waiting room are those that look up receivers.
+    // A service with a waiting room looks receivers up.
     postgres: connect(config.waiting && { settings: BY_KEY }),
     waiting: config.waiting && {
       store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),

@@ -31,9 +31,9 @@ export type PostgresOptions = ServerAddress & {
 };
 
 /**
- * Settings of sessions whose statements find rows by their keys. Such a statement is planned once for a connection: planning it anew
- * took ten times as long as running it. It finds them by an index even while statistics say that the tables are empty, which Postgres
- * would remember in that plan.
+ * Settings of sessions whose statements find rows by their keys. Such a statement is planned once for a connection: planning it each
+ * time took ten times as long as running it. It finds them by an index even while statistics say that the tables are empty, which
+ * Postgres would remember in that plan.
  */
 export const BY_KEY = {
   plan_cache_mode: 'force_generic_plan',
