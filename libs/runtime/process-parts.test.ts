@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
 import { nodeTrouble } from './node-trust.ts';
-import { HEAP_GROWTH } from './process-parts.ts';
+import { HEAP_GROWTH } from './heap-growth.ts';
 import { until } from './testing/until.ts';
 
 const PARTS = new URL('process-parts.ts', import.meta.url).href;

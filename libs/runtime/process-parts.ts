@@ -1,6 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
 import { flushCompileCache } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 import { constantsChangedHere, mistypedHere } from './environment.ts';
 import { goneSettings } from './gone-settings.ts';
 import { createLog, type Log } from './log.ts';
@@ -31,15 +30,8 @@ export type ProcessSettings = TracingSettings & {
   SHUTDOWN_GRACE: number;
 };
 
-/**
- * V8 may let the heap double before it collects all of it again. Busy services have many objects that die old, and it would do so every
- * second: that was a tenth of a delivery's CPU. Read by V8 at each collection, so no command line needs it.
- */
-export const HEAP_GROWTH = '--heap-growing-percent=100';
-
 /** `settings`: all that the service reads. Warns of variables that look like one of them and are none. */
 export async function startProcess(service: string, settings: ProcessSettings): Promise<ProcessParts> {
-  setFlagsFromString(HEAP_GROWTH);
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
   const changed = constantsChangedHere();

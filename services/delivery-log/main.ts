@@ -1,7 +1,9 @@
 import { startService } from '@waybell/line/service';
+import { growHeap } from '@waybell/runtime/heap-growth';
 import { readConfig } from './config.ts';
 import { openDeliveryLog } from './delivery-log.ts';
 
+growHeap();
 await using service = await startService('delivery-log', readConfig);
 const deliveryLog = openDeliveryLog(service);
 await using _recording = service.run(deliveryLog.step);

@@ -1,7 +1,9 @@
 import { startService } from '@waybell/line/service';
+import { growHeap } from '@waybell/runtime/heap-growth';
 import { readConfig } from './config.ts';
 import { openEventRouter } from './event-router.ts';
 
+growHeap();
 await using service = await startService('event-router', readConfig);
 const router = openEventRouter(service);
 await using routing = service.run(router.routing);
