@@ -40,5 +40,6 @@ describe('records of messages that come together', () => {
 });
 
 test('what looks once a second knows a record within 1.5 s', () => {
-  expect(FLUSH_MS + WRITTEN_TOGETHER.afterMs).toBeLessThan(500);
+  const left = 1_500 - 1_000 - FLUSH_MS - WRITTEN_TOGETHER.afterMs;
+  expect(left).toBeGreaterThan(0);
 });
