@@ -175,13 +175,13 @@ describe('a source that is cut', () => {
 });
 
 describe('records', () => {
-  test('travel a hundred to a batch, and the rest when it is due', () => {
+  test('travel 400 to a batch, and the rest when it is due', () => {
     const step = new ToldStep();
-    const names = Array.from({ length: 101 }, (_, place) => String(place));
+    const names = Array.from({ length: 401 }, (_, place) => String(place));
     step.take(1, ...names);
     const said = names.flatMap((name) => step.returned(name, record(name)));
-    expect(said).toEqual(['flush later', `publish records ${names.slice(0, 100).join()}`, 'flush later']);
-    expect(step.apply({ kind: 'flush due' })).toEqual(['publish records 100']);
+    expect(said).toEqual(['flush later', `publish records ${names.slice(0, 400).join()}`, 'flush later']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['publish records 400']);
   });
 
   test('that no queue takes fail each of the messages they are of, and no other', () => {
