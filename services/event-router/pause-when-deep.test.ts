@@ -73,9 +73,22 @@ describe('pauseWhenDeep', () => {
     router.answers = promise;
     await clock.runFor(60_000);
     expect(router.asked).toBe(1);
+    router.depth = LIMIT;
     resolve();
     await clock.runFor(1_000);
     expect(router.asked).toBe(2);
+  });
+
+  test('looks every five seconds while the queues are nearly empty, and every second again when they are not', async () => {
+    const { router, clock } = aRouter();
+    router.depth = LIMIT / 10;
+    await clock.runFor(11_000);
+    expect(router.asked).toBe(3);
+    router.depth = LIMIT / 10 + 1;
+    await clock.runFor(5_000);
+    expect(router.asked).toBe(4);
+    await clock.runFor(3_000);
+    expect(router.asked).toBe(7);
   });
 
   test('asks nothing while nothing is routed', async () => {

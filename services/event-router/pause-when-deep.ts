@@ -18,20 +18,25 @@ export type PauseOptions = {
 
 const REASON = 'delivery queues are deep';
 const INTERVAL_MS = 1_000;
+/** A look asks the broker for every queue. Below this part of the limit so many are left out: queues do not fill up in that time. */
+const [LOW, LEFT_OUT] = [0.1, 4];
 
 /**
  * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses publishes beyond its
  * size: upstream notices, and the broker does not fill up. Queries the depth only while events are routed or routing is paused.
- * While the depth of some queue is unknown, the router does not resume, and pauses only if the others are too deep without it.
+ * Queues that are nearly empty are looked at every five seconds. While the depth of some queue is unknown, the router does not resume, and pauses only if the others are too deep without it.
  */
 export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options }: PauseOptions): AsyncDisposable {
   let isPaused = false;
   let takenBefore = 0;
+  let leftOut = 0;
   countPaused(() => isPaused, metrics);
   const look = async () => {
     if (routing.taken() === takenBefore && !isPaused) return;
+    if (leftOut > 0) return void (leftOut -= 1);
     takenBefore = routing.taken();
     const { messages: waiting, isExact } = await depth();
+    if (isExact && waiting <= LOW * limit) leftOut = LEFT_OUT;
     const isDeep = waiting > (isPaused ? limit / 2 : limit);
     // Some depths are unknown: a small sum of the others proves nothing.
     if (!isDeep && !isExact) return;

@@ -13,7 +13,8 @@ export type QueueCheckOptions = {
 
 /** Number of checks at the same time, to save round trips for two hundred queues. */
 const SIDE_BY_SIDE = 16;
-const LOOK_EVERY_MS = 20_000;
+/** With the looks that confirm it, what is wrong is named within a minute. */
+const LOOK_EVERY_MS = 40_000;
 const LOOK_AGAIN_MS = 5_000;
 /** A busy broker may answer late once. */
 const LOOKS_WITHOUT_LEADER = 3;
@@ -23,7 +24,7 @@ const NO_LEADER = 'has no leader, see the runbook WaybellQueueUnavailable';
 type Lacking = ReadonlyMap<string, string>;
 
 /**
- * Checks the queues that this process publishes to or consumes: after each connect, every 20 s, and every few seconds while something is
+ * Checks the queues that this process publishes to or consumes: after each connect, every 40 s, and every few seconds while something is
  * wrong. Uses the connection that consumes, because alarms do not block it. AMQP has no way to check bindings.
  */
 export class QueueCheck {
