@@ -106,7 +106,7 @@ export function operatorSearch(): void {
 /** Writes into the log that a delivery was given up at noon of the day before. */
 async function missedYesterday(account: string, subscription: string): Promise<void> {
   await using log = await openLog();
-  const at = Math.floor(wallClockMs() / DAY_MS) * DAY_MS - DAY_MS / 2;
+  const at = wallClockMs() - DAY_MS;
   await stack.postgres.query(`update waybell.subscriptions set created_at = $2 where guid = $1`, [
     subscription,
     new Date(at - DAY_MS),

@@ -1,11 +1,18 @@
 import type { Page } from 'playwright-core';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { OpenPage } from '../testing/browser.ts';
 import { apiUrl, browser, operatorsUrl } from './stand.ts';
 
 type Opened = { at?: 'client' | 'operator'; timezone?: string };
 
+/** A zone in which it is about noon, so that no test sees a day end: a name of that kind has the sign turned round. */
+function noonZone(): string {
+  const behind = new Date(wallClockMs()).getUTCHours() - 12;
+  return `Etc/GMT${behind < 0 ? behind : `+${behind}`}`;
+}
+
 /** The console, where nobody has signed in: on the client's listener unless said otherwise. */
-export const signedOut = async ({ at = 'client', timezone = 'Europe/Berlin' }: Opened = {}): Promise<OpenPage> =>
+export const signedOut = async ({ at = 'client', timezone = noonZone() }: Opened = {}): Promise<OpenPage> =>
   browser.wipedPage({ origin: at === 'client' ? apiUrl() : operatorsUrl(), timezone, path: '/console/' });
 
 /** The same with somebody signed in by this token. */
