@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
+import { backoffMs } from '@waybell/runtime/backoff';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import { toldOf, type ForwardedCallback } from './describe-callback.ts';
 import { forward } from './forward.ts';
@@ -28,8 +29,7 @@ export type ListenOptions = {
 
 /** The API says something every 15 seconds. */
 const SILENCE_MS = 45_000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
+const BACKOFF = { firstMs: 500, longestMs: 10_000 };
 const END_LIMIT_MS = 5_000;
 
 /**
@@ -52,7 +52,7 @@ export async function listen(options: ListenOptions): Promise<void> {
     }
     if (signal.aborted) return;
     say('the listener had ended: another one takes its place');
-    await sleep(FIRST_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(BACKOFF.firstMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -71,8 +71,8 @@ async function follow(listener: ListenerView, options: ListenOptions): Promise<v
       reason = messageOf(error);
     }
     if (signal.aborted) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** session.failures, LONGEST_PAUSE_MS);
     session.failures += 1;
+    const pauseMs = backoffMs(BACKOFF, session.failures);
     say(`the stream was cut (${reason}): trying again in ${pauseMs / 1_000} s`);
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }

@@ -32,6 +32,24 @@ export type Consumer = {
   held(): number;
 };
 
+/** Why a consumer takes nothing: it goes on once every reason is resumed. */
+export class PauseReasons {
+  readonly #reasons = new Set<string>();
+
+  get isPaused(): boolean {
+    return this.#reasons.size > 0;
+  }
+
+  pause(reason: string): void {
+    this.#reasons.add(reason);
+  }
+
+  /** Returns whether nothing is paused any more, and was until now. */
+  resume(reason: string): boolean {
+    return this.#reasons.delete(reason) && !this.isPaused;
+  }
+}
+
 export type ConsumeCallbacks = {
   onTaken: (source: Source) => void;
   /** The broker has requeued the message, or will. `onTaken` may not have run for it. */

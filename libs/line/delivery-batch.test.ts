@@ -10,8 +10,8 @@ import {
   openBatch,
   readMembers,
   rejectBatch,
-  UNOPENED,
 } from './delivery-batch.ts';
+import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
 import type { Message, Publication } from './messages.ts';
 
 function delivery(name: string, { to = 'carrier.order.created', body = name, traceparent = '' } = {}): Publication {
@@ -170,12 +170,12 @@ describe('a batch', () => {
   });
 
   test('that many processes died with is left as it is, and can still be read', () => {
-    const came = arrived(twelve(), UNOPENED);
-    const message = { ...came, crashes: UNOPENED };
+    const came = arrived(twelve(), CRASHES_UNOPENED);
+    const message = { ...came, crashes: CRASHES_UNOPENED };
     expect(openBatch(message)).toEqual([message]);
     expect(readMembers(message)).toHaveLength(12);
-    const opened = openBatch({ ...came, crashes: UNOPENED - 1 });
-    expect(opened.map(({ crashes }) => crashes)).toEqual(Array(12).fill(UNOPENED - 1));
+    const opened = openBatch({ ...came, crashes: CRASHES_UNOPENED - 1 });
+    expect(opened.map(({ crashes }) => crashes)).toEqual(Array(12).fill(CRASHES_UNOPENED - 1));
   });
 
   test.each([

@@ -6,6 +6,7 @@
  * bodies. Members with the same body share its bytes. The members' other properties are those of the batch.
  */
 import { randomUUID } from 'node:crypto';
+import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
 
@@ -25,11 +26,6 @@ const WORTH_COPYING = 4;
 /** Begins the message ids of this process. A UUID for each batch would cost ten times as much memory. */
 const PROCESS = randomUUID();
 let lastBatch = 0;
-/**
- * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
- * crashes, but a member that kills may do so again before that is done.
- */
-export const UNOPENED = 12;
 
 /** `offset`: start of its body, in bytes after the notes. A later version may append more, and write null for what is missing. */
 type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string | null];
@@ -154,10 +150,10 @@ export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'not
 
 /**
  * Returns the members of a batch of deliveries. Returns the message itself if it is none, cannot be read, or must stay closed
- * (`UNOPENED`).
+ * (`CRASHES_UNOPENED`).
  */
 export function openBatch(message: Message): readonly Message[] {
-  if (!isDeliveryBatch(message) || (message.crashes ?? 0) >= UNOPENED) return [message];
+  if (!isDeliveryBatch(message) || (message.crashes ?? 0) >= CRASHES_UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 

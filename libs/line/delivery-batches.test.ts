@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { readMessage } from './broker/amqp-message.ts';
-import { deliveriesContentType, joinDeliveries, openBatch, UNOPENED } from './delivery-batch.ts';
+import { deliveriesContentType, joinDeliveries, openBatch } from './delivery-batch.ts';
+import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
 import type { HoldElsewhere } from './hand-over/effect-tools.ts';
 import { newSourceId, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
@@ -169,7 +170,7 @@ describe('a batch in its queue', () => {
   });
 
   test.each([
-    ['that came too often', UNOPENED, numbers(3), 'process_killed'],
+    ['that came too often', CRASHES_UNOPENED, numbers(3), 'process_killed'],
     ['that cannot be read', 0, undefined, 'not_a_batch'],
   ])('%s is rejected whole, with the reason', async (_, times, members, reason) => {
     const line = await aLine(broker);

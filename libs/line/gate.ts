@@ -1,9 +1,9 @@
+import { backoffMs } from '@waybell/runtime/backoff';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Unavailable } from '@waybell/runtime/unavailable';
 
-const FIRST_PROBE_MS = 50;
-const LONGEST_PROBE_MS = 5_000;
+const BACKOFF = { firstMs: 50, longestMs: 5_000 };
 /** An outage this soon after the last one continues with its delay: the probe succeeds, but the work fails. */
 const SAME_OUTAGE_MS = 10_000;
 
@@ -25,7 +25,7 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #closing = new AbortController();
   #outage: Outage | undefined;
-  #delayMs = FIRST_PROBE_MS;
+  #probes = 0;
   #reopenedAt = -Infinity;
 
   constructor(options: GateOptions) {
@@ -59,7 +59,7 @@ export class Gate {
   async #waitOut({ dependency, giveBack }: Outage, probe: () => Promise<unknown>): Promise<void> {
     const { clock, log, onBack } = this.#options;
     const beganAt = clock.now();
-    if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
+    if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#probes = 0;
     while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
     this.#outage = undefined;
     giveBack[Symbol.dispose]();
@@ -70,9 +70,9 @@ export class Gate {
 
   async #isBack(probe: () => Promise<unknown>): Promise<boolean> {
     try {
-      await this.#options.clock.sleep(this.#delayMs, this.#closing.signal);
+      await this.#options.clock.sleep(backoffMs(BACKOFF, this.#probes + 1), this.#closing.signal);
       if (this.#isClosed()) return false;
-      this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_PROBE_MS);
+      this.#probes += 1;
       await probe();
       return !this.#isClosed();
     } catch {

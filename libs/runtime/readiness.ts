@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from './backoff.ts';
 import { withCauses } from './error-codes.ts';
 import type { Log } from './log.ts';
 
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 2_000;
+const BACKOFF = { firstMs: 100, longestMs: 2_000 };
 
 /** Tracks whether a process works, and if not, what it waits for. */
 export class Readiness {
@@ -29,13 +29,13 @@ export class Readiness {
   async until(what: string, probe: () => Promise<unknown>): Promise<void> {
     let isThere = false;
     this.watch(() => (isThere ? [] : [what]));
-    for (let delayMs = FIRST_DELAY_MS; !isThere; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    for (let failures = 1; !isThere; failures += 1) {
       try {
         await probe();
         isThere = true;
       } catch (error) {
         this.#log.warn({ for: what, reason: withCauses(error).at(-1)?.message ?? String(error) }, 'process.waiting');
-        await sleep(delayMs);
+        await sleep(backoffMs(BACKOFF, failures));
       }
     }
   }

@@ -1,3 +1,5 @@
+import { backoffMs } from '@waybell/runtime/backoff';
+
 /** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
 export const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
 
@@ -14,5 +16,5 @@ export function failuresInARow({ before, ranMs }: { before: number; ranMs: numbe
 /** The pause before the next start, after that many failures in a row. */
 export function restartDelayMs(failures: number, restart: Exclude<RestartPolicy, 'never'>): number {
   const longestMs = restart === 'soon' ? SOON_MS : RESTART_BACKOFF.longestMs;
-  return Math.min(RESTART_BACKOFF.firstMs * 2 ** Math.max(0, failures - 1), longestMs);
+  return backoffMs({ firstMs: RESTART_BACKOFF.firstMs, longestMs }, Math.max(1, failures));
 }

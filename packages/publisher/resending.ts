@@ -1,6 +1,7 @@
 import type { BrokerPublisher } from '@waybell/line/broker/publisher';
 import { TooLarge } from '@waybell/line/publish-errors';
 import { eventsExchange } from '@waybell/line/topology';
+import { jitteredBackoffMs } from '@waybell/runtime/backoff';
 import type { Budget } from '@waybell/runtime/budget';
 import { InvalidEvent } from './invalid-event.ts';
 import { NotConfirmed } from './not-confirmed.ts';
@@ -16,8 +17,7 @@ type PendingEvent = {
   end: (error?: Error) => void;
 };
 
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 5_000;
+const BACKOFF = { firstMs: 100, longestMs: 5_000 };
 /** Memory of an event in addition to its bytes. */
 const OVERHEAD_BYTES = 1_024;
 
@@ -150,10 +150,8 @@ export class Resending {
     if (error instanceof TooLarge) return pending.end(new InvalidEvent({ reason: 'too_large', detail: error.message }));
     this.#trouble = error.message;
     this.resent += 1;
-    // Spread, so that events refused together are not repeated together.
-    const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** pending.failures) * (0.5 + Math.random() / 2);
     pending.failures += 1;
-    pending.timer = setTimeout(() => this.#send(pending), delayMs);
+    pending.timer = setTimeout(() => this.#send(pending), jitteredBackoffMs(BACKOFF, pending.failures));
   }
 }
 

@@ -1,3 +1,4 @@
+import { jitteredBackoffMs } from '@waybell/runtime/backoff';
 import { systemClock } from '@waybell/runtime/clock';
 import { Login } from '@waybell/runtime/login';
 import { messageOf } from '@waybell/runtime/server-trouble';
@@ -25,8 +26,7 @@ export type ReconnectOptions = BrokerConnectionOptions & {
 };
 
 // Reconnecting and closing use the system clock, not `clock`: they wait for something outside of this process.
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 2_000;
+const BACKOFF = { firstMs: 100, longestMs: 2_000 };
 const STOP_LIMIT_MS = 1_000;
 /** How often a file is read again while a refused login is not repeated. */
 const LOOK_AGAIN_MS = 1_000;
@@ -85,7 +85,7 @@ export function keepConnected(options: ReconnectOptions): ReconnectingConnection
         log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
         onDown();
       }
-      await systemClock.sleep(delayAfter(failures), halt.signal);
+      await systemClock.sleep(jitteredBackoffMs(BACKOFF, failures + 1), halt.signal);
     }
   };
   const ended = stayConnected();
@@ -106,9 +106,4 @@ export function keepConnected(options: ReconnectOptions): ReconnectingConnection
       await withTimeout({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
     },
   };
-}
-
-/** Full jitter: processes that lost the broker together reconnect evenly spread. */
-function delayAfter(failures: number): number {
-  return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
 }

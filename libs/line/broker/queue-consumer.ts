@@ -1,6 +1,7 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { PauseReasons } from '../broker.ts';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import { close } from './channels.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
@@ -36,7 +37,7 @@ export class QueueConsumer {
   #connection: ChannelModel | undefined;
   #consumed: ConsumedChannel | undefined;
   #prefetches = new Prefetches();
-  readonly #pausedFor = new Set<string>();
+  readonly #pauses = new PauseReasons();
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
   #reopening: Timer | undefined;
@@ -59,14 +60,14 @@ export class QueueConsumer {
   }
 
   pause(reason: string): Promise<void> {
-    this.#pausedFor.add(reason);
+    this.#pauses.pause(reason);
     this.#prefetches.giveUpAll();
     return this.#converge();
   }
 
   /** Consumes again once every reason for a pause is resumed. */
   resume(reason: string): void {
-    if (!this.#pausedFor.delete(reason) || !this.#isWanted) return;
+    if (!this.#pauses.resume(reason) || !this.#isWanted) return;
     this.#prefetches.grow(this.#options.floor);
     void this.#converge();
   }
@@ -140,7 +141,7 @@ export class QueueConsumer {
   }
 
   get #isWanted(): boolean {
-    return this.#pausedFor.size === 0 && !this.#isClosed;
+    return !this.#pauses.isPaused && !this.#isClosed;
   }
 
   #converge(): Promise<void> {

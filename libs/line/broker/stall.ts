@@ -1,14 +1,15 @@
+import { backoffMs } from '@waybell/runtime/backoff';
+
 /** A destination stalls when it has not confirmed for 2 s while the broker confirmed later publishes. */
 export const STALLED_MS = 2_000;
-const FIRST_PROBE_MS = 30_000;
-const LONGEST_PROBE_MS = 600_000;
+const BACKOFF = { firstMs: 30_000, longestMs: 600_000 };
 
 /** Decides whether a destination stalls, and when to probe it. Times come from a monotonic clock. */
 export class Stall {
   #since: number | undefined;
   #answeredAt = -Infinity;
   #nextProbeAt = Infinity;
-  #probeMs = FIRST_PROBE_MS;
+  #probes = 0;
 
   get isOn(): boolean {
     return this.#since !== undefined;
@@ -26,16 +27,20 @@ export class Stall {
   begins(now: number, { since, answeredUpTo }: { since: number; answeredUpTo: number }): boolean {
     if (this.isOn || answeredUpTo - Math.max(since, this.#answeredAt) <= STALLED_MS) return false;
     this.#since = now;
-    this.#probeMs = FIRST_PROBE_MS;
-    this.#nextProbeAt = now + FIRST_PROBE_MS;
+    this.#probes = 0;
+    this.#plan(now);
     return true;
   }
 
   /** Whether a message may be published now as a probe. */
   takesProbe(now: number): boolean {
     if (now < this.#nextProbeAt) return false;
-    this.#probeMs = Math.min(this.#probeMs * 2, LONGEST_PROBE_MS);
-    this.#nextProbeAt = now + this.#probeMs;
+    this.#plan(now);
     return true;
+  }
+
+  #plan(now: number): void {
+    this.#probes += 1;
+    this.#nextProbeAt = now + backoffMs(BACKOFF, this.#probes);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { ConsumeCallbacks, Consumer } from '../broker.ts';
+import { PauseReasons, type ConsumeCallbacks, type Consumer } from '../broker.ts';
 import {
   newSourceId,
   type Message,
@@ -36,7 +36,7 @@ type ClaimedRow<Row> = { row: Row; is: 'held' | 'published' | 'given back'; sour
 export class Claiming<Row> implements Consumer {
   readonly #options: ClaimingOptions<Row>;
   #consuming: ConsumeCallbacks | undefined;
-  readonly #pausedFor = new Set<string>();
+  readonly #pauses = new PauseReasons();
   #held = 0;
   #taking: Promise<unknown> = Promise.resolve();
   #last: Promise<unknown> = Promise.resolve();
@@ -52,12 +52,12 @@ export class Claiming<Row> implements Consumer {
   }
 
   async pause(reason: string): Promise<void> {
-    this.#pausedFor.add(reason);
+    this.#pauses.pause(reason);
     await this.#taking;
   }
 
   resume(reason: string): void {
-    this.#pausedFor.delete(reason);
+    this.#pauses.resume(reason);
   }
 
   held(): number {
@@ -80,7 +80,7 @@ export class Claiming<Row> implements Consumer {
   }
 
   async #publishAll(): Promise<boolean> {
-    while (this.#pausedFor.size === 0) {
+    while (!this.#pauses.isPaused) {
       const { isEmpty, isDone } = await this.#publishSome();
       if (isEmpty) return true;
       if (!isDone) return false;

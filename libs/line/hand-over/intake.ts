@@ -1,10 +1,10 @@
 /** How messages enter the step: which are to be handled, and which of those wait for another with their key. */
-import { isDeliveryBatch, rejectBatch, UNOPENED } from '../delivery-batch.ts';
+import { isDeliveryBatch, rejectBatch } from '../delivery-batch.ts';
 import { isRejection } from '../messages.ts';
 import { putAside, rejectIt, sendAlone, tried } from './ends.ts';
 import type { Arrived, Member } from './state.ts';
 import { addMember, newSource, type Turn } from './turn.ts';
-import { intakeOf, KILLED } from './suspicion.ts';
+import { CRASHES_UNOPENED, intakeOf, KILLED } from './suspicion.ts';
 
 export function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived): void {
   const { state, effects } = turn;
@@ -35,7 +35,7 @@ function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean 
       rejectIt(
         turn,
         member,
-        isDeliveryBatch(message) && (message.crashes ?? 0) < UNOPENED ? rejectBatch(message) : KILLED,
+        isDeliveryBatch(message) && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
       );
       return false;
   }

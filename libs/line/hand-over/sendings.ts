@@ -2,14 +2,14 @@
  * Publications under way, to the broker or into a room, until they are safe elsewhere: a publication is sent again while one of
  * its messages is held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
  */
+import { backoffMs } from '@waybell/runtime/backoff';
 import { Unroutable } from '../publish-errors.ts';
 import { joinDeliveries } from '../delivery-batch.ts';
 import type { Publication, Waiting } from '../messages.ts';
 import type { Member, Sending, Share } from './state.ts';
 import { isHeld, type Turn } from './turn.ts';
 
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 1_000;
+const BACKOFF = { firstMs: 50, longestMs: 1_000 };
 
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Waiting, afterMs = 0): void {
   member.underWay += 1;
@@ -38,8 +38,8 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   if (mayBeDropped(turn, sending)) return confirmed(turn, id);
   if (isWanted(turn, sending)) {
     leaveOut(turn, sending, ({ member }) => !isMemberHeld(turn, member));
-    sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
-    return ask(turn, sending, sending.delayMs);
+    sending.failures += 1;
+    return ask(turn, sending, backoffMs(BACKOFF, sending.failures));
   }
   giveUp(turn, sending, (member) => (member.isAbandoned = true));
 }
@@ -66,13 +66,15 @@ function mayBeLost({ what }: Sending): boolean {
 
 /** True if it may be lost and a working broker has not taken it up to the longest delay. */
 function mayBeDropped<M>({ state }: Turn<M>, sending: Sending): boolean {
-  return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
+  return (
+    mayBeLost(sending) && state.broker === 'writable' && backoffMs(BACKOFF, sending.failures) === BACKOFF.longestMs
+  );
 }
 
 type SendOptions = { shares: Share[]; afterMs: number };
 
 export function start<M>(turn: Turn<M>, what: Publication | Waiting, { shares, afterMs }: SendOptions): void {
-  const sending: Sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isPut: false };
+  const sending: Sending = { id: ++turn.state.lastId, what, shares, failures: 0, asked: 0, isPut: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
 }

@@ -79,8 +79,8 @@ export type Sending = {
   id: number;
   what: Publication | Waiting;
   shares: Share[];
-  /** The delay before it was last sent. */
-  delayMs: number;
+  /** How often it was sent in vain, in a row. */
+  failures: number;
   /** Number of unanswered requests for it: it may be published and put into a room at once. */
   asked: number;
   /** The last request was to put it into a room. */

@@ -11,7 +11,12 @@ const CRASHES = 5;
 /** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
 const CRASHES_OF_BATCH = 3;
 /** Fewer suffice in a waiting room: its claims count crashes alone, and no lost connection. */
-const CRASHES_OF_ROOM = 3;
+export const CRASHES_OF_ROOM = 3;
+/**
+ * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
+ * crashes, but a member that kills may do so again before that is done.
+ */
+export const CRASHES_UNOPENED = 12;
 const FAILURES = 5;
 
 export const KILLED = reject('process_killed', 'the process that handled it died, each time');

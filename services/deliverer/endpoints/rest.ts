@@ -1,8 +1,8 @@
+import { backoffMs } from '@waybell/runtime/backoff';
 import type { TooMuch } from './endpoint.ts';
 
-/** The first pause after "too much", doubled while it goes on. */
-const FIRST_MS = 1_000;
-const LONGEST_MS = 60_000;
+/** Pauses after "too much", while it goes on. */
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 /** A retry of the refused delivery within this time, as a carrier's is, … */
 const SOON_MS = 10_000;
 /** … comes this long before new deliveries. */
@@ -17,7 +17,7 @@ type TooMuchAnswer = TooMuch & { beganAt: number; now: number };
  */
 export class Rest {
   #until = -Infinity;
-  #pauseMs = FIRST_MS;
+  #pauses = 0;
 
   get until(): number {
     return this.#until;
@@ -28,14 +28,14 @@ export class Rest {
     if (askedMs !== undefined) {
       this.#until = Math.max(this.#until, now + askedMs);
     } else if (beganAt >= this.#until) {
-      this.#until = now + this.#pauseMs;
-      this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_MS);
+      this.#pauses += 1;
+      this.#until = now + backoffMs(PAUSES, this.#pauses);
     }
     if (retryMs < SOON_MS) this.#until = Math.max(this.#until, now + retryMs + AHEAD_MS);
   }
 
   /** The endpoint answered a request without "too much". */
   accepted(): void {
-    this.#pauseMs = FIRST_MS;
+    this.#pauses = 0;
   }
 }

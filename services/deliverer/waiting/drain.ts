@@ -1,5 +1,5 @@
 import type { RowKey } from '@waybell/line/messages';
-import type { Broker, ConsumeCallbacks, Consumer } from '@waybell/line/broker';
+import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from '@waybell/line/broker';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
@@ -48,7 +48,7 @@ export class Drain {
   readonly #ends: EndRows;
   readonly #look: LookThrough;
   readonly #due: DueRooms;
-  readonly #pausedFor = new Set<string>();
+  readonly #pauses = new PauseReasons();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
   #toSettle: RowInHand[] = [];
@@ -101,11 +101,11 @@ export class Drain {
   get consumer(): Consumer {
     return {
       pause: async (reason) => {
-        this.#pausedFor.add(reason);
+        this.#pauses.pause(reason);
         for (const own of this.rooms.all()) this.#take.want(own);
       },
       resume: (reason) => {
-        this.#pausedFor.delete(reason);
+        this.#pauses.resume(reason);
         void this.#poll();
       },
       held: () => this.#inHand.count,
@@ -147,7 +147,7 @@ export class Drain {
 
   /** Gives up its rooms. To be disposed of once nothing is in hand. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#pausedFor.add('closing');
+    this.#pauses.pause('closing');
     this.#due.close();
     this.#ends.close();
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
@@ -159,7 +159,7 @@ export class Drain {
   }
 
   get #isPaused(): boolean {
-    return this.#pausedFor.size > 0 || this.#options.broker.state() !== 'writable';
+    return this.#pauses.isPaused || this.#options.broker.state() !== 'writable';
   }
 
   async #renew(): Promise<void> {

@@ -1,3 +1,4 @@
+import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { MOST_BYTES, MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
@@ -29,8 +30,6 @@ export type TakeWhereRoomOptions = {
 const MOST_OF_ONE = 2 * MOST_ROWS;
 /** Rooms that one statement reads. */
 const MOST_READS = 32;
-/** Number of crashes that makes a row a suspect: see `suspicion.ts` of the hand-over. */
-const DEADLY = 3;
 const LOOK_MS = 1_000;
 const RESTART_MS = 1_000;
 /** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
@@ -149,7 +148,7 @@ export class TakeWhereRoom {
     if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
     if (isPaused() || rooms.get(own.room) !== own) return;
     if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
-    const how = { crashes: own.crashes >= DEADLY ? own.crashes : 0, isOverLimit: false };
+    const how = { crashes: own.crashes >= CRASHES_OF_ROOM ? own.crashes : 0, isOverLimit: false };
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
@@ -169,7 +168,7 @@ type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<Ret
 
 /** A room that may still be shut, or that may kill. */
 function isOneByOne({ isUnasked, crashes }: OwnRoom): boolean {
-  return isUnasked || crashes >= DEADLY;
+  return isUnasked || crashes >= CRASHES_OF_ROOM;
 }
 
 /** Spread evenly, as rooms are named by a hash. */
