@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/switched-off';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
+import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
 import { counted } from '../amounts.ts';
 import { positive } from '../count-option.ts';
 import { findAccountCalled } from '../find-account.ts';
@@ -64,7 +64,7 @@ async function list({ account, limit }: { account?: string; limit: number }): Pr
   if (held.length === limit) report(`there may be more: --limit ${limit * 10} shows them`);
 }
 
-function describe(held: Held, nameOf: NameOf): string {
+function describe(held: Held, nameOf: NameOfAccount): string {
   const { heldAt, offFrom, account, subscription, url, action, rule, delivery } = held;
   const cause = delivery === null ? '' : `by delivery ${delivery}`;
   const off = offFrom === null ? '' : `off from ${timeOf(offFrom)} until then: replay what came meanwhile`;

@@ -9,7 +9,7 @@ import { interruptedSubscriptions, latestNotices, type Interrupted } from '@wayb
 import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { formatDuration } from '@waybell/runtime/duration';
-import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
+import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
 import { findAccountCalled } from '../find-account.ts';
@@ -78,11 +78,11 @@ function tell(heading: string, lines: string[]): void {
   print(`${heading}:`, ...(lines.length === 0 ? ['none'] : lines).map((line) => `  ${line}`));
 }
 
-function describeOrigin({ account, origin, failed, attempts, reason }: FailingOrigin, nameOf: NameOf): string {
+function describeOrigin({ account, origin, failed, attempts, reason }: FailingOrigin, nameOf: NameOfAccount): string {
   return `${accountCalled(account, nameOf)}  ${origin}  ${failed} of ${attempts} attempts failed, mostly ${reason}`;
 }
 
-function describeUndelivered({ delivery, account, action, at, attempts }: Undelivered, nameOf: NameOf): string {
+function describeUndelivered({ delivery, account, action, at, attempts }: Undelivered, nameOf: NameOfAccount): string {
   return `${new Date(at).toISOString()}  delivery ${delivery}  ${action}  ${accountCalled(account, nameOf)}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
 }
 
@@ -90,7 +90,7 @@ const timeOf = (at: number) => new Date(at).toISOString();
 
 function describeInterrupted(
   { subscription, account, client, action, url, state, since, until, reason, missed }: Interrupted,
-  nameOf: NameOf,
+  nameOf: NameOfAccount,
 ): string {
   return [
     state,

@@ -56,9 +56,9 @@ async function readChecked(file: string, signal: AbortSignal): Promise<Publishab
   const { EVENT_MAX_SIZE, EVENT_MAX_DEPTH } = routerSettings;
   const limits = readEnvironment({ EVENT_MAX_SIZE, EVENT_MAX_DEPTH });
   const written = toUtf8(await readAll(file, signal));
-  if (written.kind === 'invalid') throw new Error(`${nameOf(file)}: ${written.detail}`);
+  if (written.kind === 'invalid') throw new Error(`${fileNameOf(file)}: ${written.detail}`);
   const { events, misplaced } = splitEvents(written.bytes);
-  if (events.length + misplaced.length === 0) throw new Error(`there is no event in ${nameOf(file)}`);
+  if (events.length + misplaced.length === 0) throw new Error(`there is no event in ${fileNameOf(file)}`);
   const checked = checkEvents(events, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
   const faults = [...checked.faults, ...misplaced.map((where) => ({ ...where, reason: 'not_json' }))];
   for (const { line, reason, detail } of faults.toSorted((one, other) => one.line - other.line))
@@ -67,7 +67,7 @@ async function readChecked(file: string, signal: AbortSignal): Promise<Publishab
   if (faults.length === 0) return checked.events;
   const all = events.length + misplaced.length;
   throw new Error(
-    `nothing was published: ${faults.length} of ${all} in ${nameOf(file)} ${faults.length === 1 ? 'is not an event' : 'are no events'}; ` +
+    `nothing was published: ${faults.length} of ${all} in ${fileNameOf(file)} ${faults.length === 1 ? 'is not an event' : 'are no events'}; ` +
       'fix or remove them, then publish again',
   );
 }
@@ -89,7 +89,7 @@ async function readAll(file: string, signal: AbortSignal): Promise<Buffer> {
   return buffer(process.stdin);
 }
 
-function nameOf(file: string): string {
+function fileNameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 

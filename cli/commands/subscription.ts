@@ -11,7 +11,7 @@ import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { keep, put, testFailure, type PutAnswer } from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
-import { readDesired, requireApart, type DesiredSubscriptions } from '../subscription/read-desired.ts';
+import { readDesired, requireDistinct, type DesiredSubscriptions } from '../subscription/read-desired.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
 
 export function subscriptionCommand(): Command {
@@ -102,7 +102,7 @@ type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; 
 async function apply(url: string | undefined, actions: string[], options: ApplyChoices): Promise<void> {
   const entries = desiredOf(url, actions, options);
   const api = clientApi(options, process.env);
-  if (entries.length > 1) requireApart(entries, namesOf(await interfaceOf(api)));
+  if (entries.length > 1) requireDistinct(entries, namesOf(await interfaceOf(api)));
   let areAllOn = true;
   for (const entry of entries) {
     for (const answer of await put(api, entry)) {

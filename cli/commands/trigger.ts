@@ -48,9 +48,10 @@ async function run(action: string, { set, everywhere, json, ...options }: Option
   for (const place of answer.unknown_members)
     report(`warning: ${place}: is not known to ${action}: most notifications leave such out`);
   if (json === true) return print(JSON.stringify(answer));
-  for (const { delivery_guid: delivery, ...to } of answer.deliveries) print(`${action}  ${delivery}  → ${nameOf(to)}`);
-  for (const { reason, ...to } of answer.suppressed) print(`${action}  not sent (${reason})  → ${nameOf(to)}`);
+  for (const { delivery_guid: delivery, ...to } of answer.deliveries)
+    print(`${action}  ${delivery}  → ${recipientName(to)}`);
+  for (const { reason, ...to } of answer.suppressed) print(`${action}  not sent (${reason})  → ${recipientName(to)}`);
 }
 
-const nameOf = ({ subscription_guid: guid, is_listener: isListener }: TriggerRecipientView): string =>
+const recipientName = ({ subscription_guid: guid, is_listener: isListener }: TriggerRecipientView): string =>
   `${isListener ? 'listener' : 'subscription'} ${guid}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readDesired, requireApart } from './read-desired.ts';
+import { readDesired, requireDistinct } from './read-desired.ts';
 
 const entry = { callback_url: 'https://receiver.example.com/waybell', actions: ['order.*', 'vehicle.created'] };
 
@@ -34,21 +34,21 @@ describe('readDesired', () => {
   });
 });
 
-describe('requireApart', () => {
+describe('requireDistinct', () => {
   const names = ['order.created', 'order.paid', 'vehicle.created'];
   const of = (...actions: string[]) => ({ callback_url: entry.callback_url, actions });
 
   test('takes entries that have no action in common', () => {
-    expect(() => requireApart([of('order.*', 'order.paid'), of('vehicle.*')], names)).not.toThrow();
+    expect(() => requireDistinct([of('order.*', 'order.paid'), of('vehicle.*')], names)).not.toThrow();
   });
 
   test('takes an action beside another whose name begins like it', () => {
     const entries = [of('order.picked_up'), of('order.picked_up_bol')];
-    expect(() => requireApart(entries, ['order.picked_up', 'order.picked_up_bol'])).not.toThrow();
+    expect(() => requireDistinct(entries, ['order.picked_up', 'order.picked_up_bol'])).not.toThrow();
   });
 
   test('refuses an action that two choose, and says which do', () => {
-    expect(() => requireApart([of('order.*'), of('vehicle.created'), of('*.created')], names)).toThrow(
+    expect(() => requireDistinct([of('order.*'), of('vehicle.created'), of('*.created')], names)).toThrow(
       'order.created is chosen by 0.actions and 2.actions\nvehicle.created is chosen by 1.actions and 2.actions',
     );
   });

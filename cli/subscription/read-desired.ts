@@ -38,7 +38,7 @@ function parsedOf(text: string, file: string): unknown {
 }
 
 /** Throws if two entries choose the same action: each run would change it twice. */
-export function requireApart(entries: readonly DesiredSubscriptions[], names: readonly string[]): void {
+export function requireDistinct(entries: readonly DesiredSubscriptions[], names: readonly string[]): void {
   const twice = names.flatMap((name) => {
     const places = entries.flatMap(({ actions }, at) =>
       actions.some((each) => matchesPattern(name, each)) ? [at] : [],

@@ -4,7 +4,7 @@ import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
-import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
+import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
 import { report } from '../report.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
@@ -54,7 +54,7 @@ async function start(text: string): Promise<void> {
 /** On one line. */
 export function describeStopped(
   { subscription, account, client, action, url, endedAt, stop: stopped }: SubscriptionEntry,
-  nameOf: NameOf,
+  nameOf: NameOfAccount,
 ) {
   const of = [`subscription ${subscription}`, accountCalled(account, nameOf), `client ${client}`, action, url];
   return [...of, endedAt === null ? '' : 'ended', stopped?.reason ?? ''].filter(Boolean).join('  ');

@@ -1,9 +1,9 @@
 import type { WaitingDestination, WaitingEndpoint, WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
-import { accountCalled, type NameOf } from '../account-called.ts';
+import { accountCalled, type NameOfAccount } from '../account-called.ts';
 import { counted, sizeOf } from '../amounts.ts';
 
 /** Describes an endpoint and its waiting deliveries, as a line for a terminal. */
-export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOf): string {
+export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOfAccount): string {
   const { account, url, subscriptions, deliveries, isComplete, why } = endpoint;
   return [
     accountCalled(account, nameOf),

@@ -2,7 +2,7 @@ import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { MOST_COUNTED } from '@waybell/delivery-log/read/find-anything';
 import type { FoundKey, SearchMatch } from '@waybell/delivery-log/read/search-match';
 import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
-import { accountCalled, type NameOf } from '../account-called.ts';
+import { accountCalled, type NameOfAccount } from '../account-called.ts';
 import { ruleInWords } from '../rule-in-words.ts';
 import { timeOf } from './describe-history.ts';
 
@@ -38,7 +38,7 @@ function guidOf(found: FoundByGuid): string {
 }
 
 /** A subscription and how it stood, as lines for a terminal. */
-export function describeSubscription(entry: SubscriptionEntry, nameOf: NameOf): string[] {
+export function describeSubscription(entry: SubscriptionEntry, nameOf: NameOfAccount): string[] {
   const { subscription, account, client, interface: interfaceName, action, url, createdAt, endedAt, switches } = entry;
   return [
     `subscription ${subscription}: ${interfaceName} ${action}, ${standingOf(entry)}`,

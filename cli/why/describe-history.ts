@@ -8,7 +8,7 @@ import type {
   Why,
 } from '@waybell/delivery-log/read/entries';
 import { counted } from '../amounts.ts';
-import { accountCalled, type NameOf } from '../account-called.ts';
+import { accountCalled, type NameOfAccount } from '../account-called.ts';
 import { ruleInWords } from '../rule-in-words.ts';
 
 const LONGEST_EXCERPT = 200;
@@ -16,7 +16,7 @@ const LONGEST_EXCERPT = 200;
 const NOT_KEYS = new Set(['revision_guid', 'user_guid']);
 
 /** Describes an event and its results, as lines for a terminal. Times are UTC. `now` shows what is late. */
-export function describeEvent(entry: EventEntry, nameOf: NameOf, now = Date.now()): string[] {
+export function describeEvent(entry: EventEntry, nameOf: NameOfAccount, now = Date.now()): string[] {
   const { event, interface: interfaceName, action, at, keys, verdicts } = entry;
   const about = keys.filter(({ kind }) => !NOT_KEYS.has(kind)).map(({ kind, key }) => `${kind} ${key}`);
   return [
@@ -26,7 +26,7 @@ export function describeEvent(entry: EventEntry, nameOf: NameOf, now = Date.now(
   ];
 }
 
-function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameOf; now: number }): string[] {
+function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameOfAccount; now: number }): string[] {
   switch (verdict.kind) {
     case 'delivery':
       return describeDelivery(verdict.delivery, nameOf, now);
@@ -40,7 +40,7 @@ function describeVerdict(verdict: EventVerdict, { nameOf, now }: { nameOf: NameO
 }
 
 /** Describes a delivery and its attempts in chronological order, as lines for a terminal, with the current subscription. */
-export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf, now = Date.now()): string[] {
+export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOfAccount, now = Date.now()): string[] {
   const { account, client, attempts, why, deactivation } = delivery;
   const subscription = attempts.at(-1)?.subscription ?? delivery.subscription;
   const story = [
@@ -144,7 +144,7 @@ function partsOf({ dnsMs, connectMs, tlsMs, firstByteMs }: AttemptEntry): string
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-function whoIn({ account, client, subscription }: SuppressedVerdict, nameOf: NameOf): string {
+function whoIn({ account, client, subscription }: SuppressedVerdict, nameOf: NameOfAccount): string {
   if (account === undefined) return 'any account';
   const of = client === undefined ? '' : `, client ${client}, subscription ${subscription ?? 'none'}`;
   return `${accountCalled(account, nameOf)}${of}`;

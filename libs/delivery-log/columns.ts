@@ -42,7 +42,8 @@ export function optional<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R
 }
 
 /** Returns the name in Postgres: `tls_ms` for `tlsMs`. */
-export const nameOf = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const columnNameOf = (member: string): string =>
+  member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const TYPES: Partial<Record<ColumnKind, string>> = { moment: 'timestamptz' };
 
@@ -58,7 +59,7 @@ export const time = (parameter: string): string => `to_timestamp(${parameter}::f
 export function selected(columns: Columns<never>, alias: string, replaced: Record<string, string> = {}): string {
   return Object.entries(columns)
     .map(([member, { kind }]) => {
-      const place = `${alias}.${nameOf(member)}`;
+      const place = `${alias}.${columnNameOf(member)}`;
       return `${replaced[member] ?? (kind === 'moment' ? ms(place) : place)} as "${member}"`;
     })
     .join(', ');

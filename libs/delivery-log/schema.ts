@@ -1,4 +1,4 @@
-import { nameOf, typeOf, type Columns } from './columns.ts';
+import { columnNameOf, typeOf, type Columns } from './columns.ts';
 import { identityOf, quotingOf, tableNames, tables } from './tables.ts';
 
 /**
@@ -33,12 +33,12 @@ const NUMBERS_BELONG = unless(
 function tableStatements(name: keyof typeof tables, owner: string): string[] {
   const { columns, indexes = {} }: TableDefinition = tables[name];
   const described = Object.entries(columns).map(
-    ([member, { kind, isGiven }]) => `${nameOf(member)} ${typeOf(kind)}${isGiven ? ' not null' : ''}`,
+    ([member, { kind, isGiven }]) => `${columnNameOf(member)} ${typeOf(kind)}${isGiven ? ' not null' : ''}`,
   );
   const added = described.map((each) => `add column if not exists ${each}`);
-  const columnNames = Object.keys(columns).map((member) => `'${nameOf(member)}'`);
+  const columnNames = Object.keys(columns).map((member) => `'${columnNameOf(member)}'`);
   const table = `delivery_log.${name}`;
-  const identity = identityOf(name).map(nameOf);
+  const identity = identityOf(name).map(columnNameOf);
   const key = identity.length === 0 ? [] : [`primary key (${identity.join(', ')})`];
   return [
     `create table if not exists ${table} (${[...described, ...key].join(', ')}) partition by range (at)`,
@@ -61,11 +61,11 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
 
 /** Bytes are compressed already, or cannot be. */
 const uncompressed = (table: string, member: string): string =>
-  alterColumn(table, nameOf(member), { unless: "attstorage = 'e'", set: 'storage external' });
+  alterColumn(table, columnNameOf(member), { unless: "attstorage = 'e'", set: 'storage external' });
 
 /** Postgres would keep samples of what a column quotes, out of the reach of `forget`. */
 const unsampled = (table: string, member: string): string =>
-  alterColumn(table, nameOf(member), { unless: 'attstattarget = 0', set: 'statistics 0' });
+  alterColumn(table, columnNameOf(member), { unless: 'attstattarget = 0', set: 'statistics 0' });
 
 function alterColumn(table: string, column: string, { unless: isSo, set }: { unless: string; set: string }): string {
   return unless(

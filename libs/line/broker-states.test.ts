@@ -27,7 +27,7 @@ const [name] = STEPS.deactivator;
 const step = (drainsWhileBlocked: boolean): Step<string> => ({
   name,
   queues: [deactivatorQueue],
-  heldLimit: { messages: 10, bytes: 1_000 },
+  inHandLimit: { messages: 10, bytes: 1_000 },
   drainsWhileBlocked,
   parse: ({ body }) => body.toString(),
   handle: allAtOnce(async () => []),

@@ -1,7 +1,7 @@
 import type { BrokerState } from './broker-state.ts';
 import type { PublishingFigures } from './line-metrics.ts';
 import type { Publication, Source } from './messages.ts';
-import type { HeldLimit } from './prefetch-budget.ts';
+import type { InHandLimit } from './prefetch-budget.ts';
 import type { Destination, OnSettled } from './publish-errors.ts';
 
 /** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
@@ -17,7 +17,7 @@ export type Broker = AsyncDisposable & {
   stalled(): readonly Destination[];
   publishing(): PublishingFigures;
   /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
-  consume(queues: readonly string[], limit: HeldLimit, callbacks: ConsumeCallbacks): Consumer;
+  consume(queues: readonly string[], limit: InHandLimit, callbacks: ConsumeCallbacks): Consumer;
   /** Returns the messages ready in these queues together. Rejects while the broker is away. */
   depth(queues: readonly string[]): Promise<Depth>;
   /** Lists what is missing for readiness: confirms, queues, consumers. Excludes a blocked broker: each step decides about that. */
@@ -29,7 +29,7 @@ export type Consumer = {
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
   /** Messages taken and not settled. */
-  held(): number;
+  inHand(): number;
 };
 
 /** Why a consumer takes nothing: it goes on once every reason is resumed. */

@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { readMessage } from './broker/amqp-message.ts';
 import { deliveriesContentType, joinDeliveries, openBatch } from './delivery-batch.ts';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
-import type { HoldElsewhere } from './hand-over/effect-tools.ts';
+import type { StoreRunning } from './hand-over/effect-tools.ts';
 import { newSourceId, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
@@ -126,7 +126,7 @@ describe('a batch in its queue', () => {
   test('goes when its slow member is kept elsewhere, and that is let go when it is done with', async () => {
     const gate = aGate();
     const kept: string[] = [];
-    const lease: HoldElsewhere<unknown> = async ({ message }) => {
+    const lease: StoreRunning<unknown> = async ({ message }) => {
       const body = message.body.toString();
       kept.push(body);
       return {
@@ -139,7 +139,7 @@ describe('a batch in its queue', () => {
     const line = await aLine(broker, {
       tools: { lease },
       // The broker sends nothing more before the batch is acknowledged.
-      heldLimit: limitOf(1),
+      inHandLimit: limitOf(1),
       handle: async (body) => {
         if (body === '3') await gate.opened;
         return [to(line.output, body)];
@@ -192,7 +192,7 @@ describe('a batch in its queue', () => {
     let most = 0;
     let inHand = 0;
     const line = await aLine(broker, {
-      heldLimit: limitOf(20),
+      inHandLimit: limitOf(20),
       handle: async (body) => {
         most = Math.max(most, (inHand += 1));
         await gate.opened;

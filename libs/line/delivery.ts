@@ -41,13 +41,13 @@ export function firstAttempt({ byHand }: Delivery): number {
 }
 
 /** Publishes to the queue of the action, to be attempted now. */
-export function publishDelivery(delivery: Delivery, action = actionKey(delivery)): Publication {
+export function publishDelivery(delivery: Delivery, action = actionKeyOf(delivery)): Publication {
   return publication(delivery, action, { exchange: deliveriesExchange, routingKey: action });
 }
 
 /** Publishes to the retry queue of the action and delay, which returns it to the queue of the action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
-  const action = actionKey(delivery);
+  const action = actionKeyOf(delivery);
   return {
     ...publication(delivery, action, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
     ifKept: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
@@ -135,7 +135,7 @@ function publication(delivery: Delivery, type: string, { exchange, routingKey }:
   return whole;
 }
 
-export function actionKey({ interface: interfaceName, action }: Pick<Delivery, 'interface' | 'action'>): string {
+export function actionKeyOf({ interface: interfaceName, action }: Pick<Delivery, 'interface' | 'action'>): string {
   return `${interfaceName}.${action}`;
 }
 

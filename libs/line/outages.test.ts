@@ -32,7 +32,7 @@ class Tossed {
     const step: Step<string> = {
       name,
       queues: [deactivatorQueue],
-      heldLimit: { messages: 10, bytes: 1_000 },
+      inHandLimit: { messages: 10, bytes: 1_000 },
       drainsWhileBlocked: draw(2) === 1,
       gathering: { largest: 3, atOnce: 1 + draw(2), afterMs: 100 * draw(2) },
       parse: ({ body }) => body.toString(),

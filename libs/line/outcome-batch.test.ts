@@ -3,7 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from './testing/any-character.ts';
 import type { Message } from './messages.ts';
-import { publishOutcomes, readable, readBatch, readOutcomes, unpackedBytes, writeOutcomes } from './outcome-batch.ts';
+import {
+  publishOutcomes,
+  readable,
+  readBatch,
+  readOutcomes,
+  decompressedBytes,
+  writeOutcomes,
+} from './outcome-batch.ts';
 import type { Outcome } from './outcomes.ts';
 
 const aMessage = (body: Buffer): Message => ({
@@ -66,13 +73,13 @@ describe('a batch that is compressed', () => {
 
   test.each([5_000, 70_000, 1_000_000])('says what it weighs: with a body of %i', (length) => {
     expect(batch(length).length).toBeLessThan(1_000);
-    expect(unpackedBytes(batch(length))).toBe(readable(batch(length)).length);
+    expect(decompressedBytes(batch(length))).toBe(readable(batch(length)).length);
   });
 
   test('is not decompressed beyond what it says', () => {
     const lie = batch(70_000);
     // The frame header has the length where the magic number and the descriptor end.
-    lie.writeUInt16LE(100, lie.indexOf(unpackedBytes(lie) & 0xff, 5));
+    lie.writeUInt16LE(100, lie.indexOf(decompressedBytes(lie) & 0xff, 5));
     expect(readBatch(aMessage(lie))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
   });
 });

@@ -136,11 +136,11 @@ export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejectio
 
 /** Returns a batch as text, for people. Throws if it cannot be decompressed or is longer than its frame says. */
 export function readable(body: Buffer): Buffer {
-  return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: unpackedBytes(body) }) : body;
+  return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: decompressedBytes(body) }) : body;
 }
 
 /** Returns the decompressed size of a batch in bytes; the limit if the frame does not say. */
-export function unpackedBytes(body: Buffer): number {
+export function decompressedBytes(body: Buffer): number {
   return isCompressed(body) ? Math.min(saidIn(body), LARGEST_BYTES) : body.length;
 }
 

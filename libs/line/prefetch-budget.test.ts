@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { HeldLimit } from './prefetch-budget.ts';
+import type { InHandLimit } from './prefetch-budget.ts';
 import { floorOf, maxMinShares, nextMoves, type QueueUse } from './prefetch-budget.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
@@ -10,11 +10,11 @@ type Traffic = { backlog: number; bytes: number };
 
 /** Simulated queues under a budget: traffic fills the prefetches, and a part of the held messages is settled in each round. */
 class Queues {
-  readonly hold: HeldLimit;
+  readonly hold: InHandLimit;
   readonly states: { prefetches: number[]; outstanding: number; peak: number; meanBytes: number }[];
   moveCount = 0;
 
-  constructor(count: number, hold: HeldLimit) {
+  constructor(count: number, hold: InHandLimit) {
     this.hold = hold;
     const floor = floorOf(hold.messages, count);
     this.states = Array.from({ length: count }, () => ({ prefetches: [floor], outstanding: 0, peak: 0, meanBytes: 0 }));

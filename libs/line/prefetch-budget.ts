@@ -6,7 +6,7 @@
 import type { Message } from './messages.ts';
 
 /** Limit of the unsettled messages of a step, over all its queues. */
-export type HeldLimit = {
+export type InHandLimit = {
   messages: number;
   bytes: number;
   /** Returns the memory that a message takes once it is parsed, in bytes; its body's length if absent. */
@@ -50,7 +50,7 @@ export function floorOf(messages: number, queueCount: number): number {
  * Returns the moves after a review. In whatever order they are applied, prefetched and outstanding messages stay within
  * `limit.messages`; once sizes are known, also within `limit.bytes`, except for floors and prefetches not yet cancelled.
  */
-export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
+export function nextMoves(uses: readonly QueueUse[], limit: InHandLimit): Move[] {
   const queues = withShares(uses, limit);
   const shrinks = [...idle(queues), ...tooHeavy(queues, limit), ...takenForTheStarved(queues)];
   const shrunk = new Set(shrinks.map(({ index }) => index));
@@ -72,7 +72,7 @@ export function maxMinShares(wants: readonly number[], total: number): number[] 
 
 type QueueDemand = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
 
-function withShares(uses: readonly QueueUse[], limit: HeldLimit): QueueDemand[] {
+function withShares(uses: readonly QueueUse[], limit: InHandLimit): QueueDemand[] {
   const queues = uses.map((use, index) => {
     const [granted, [floor = 0]] = [sum(use.prefetches), use.prefetches];
     return { ...use, index, granted, demand: use.wasFull ? Infinity : Math.max(floor, 2 * use.peak) };
@@ -95,7 +95,7 @@ function idle(queues: readonly QueueDemand[]): QueueDemand[] {
   return queues.filter((queue) => canShrink(queue) && queue.granted > IDLE_RATIO * queue.peak);
 }
 
-function tooHeavy(queues: readonly QueueDemand[], limit: HeldLimit): QueueDemand[] {
+function tooHeavy(queues: readonly QueueDemand[], limit: InHandLimit): QueueDemand[] {
   const excess = sum(queues.map(bytesGranted)) - limit.bytes;
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.bytesShare);
   return enoughOf(over, excess, (queue) => newest(queue) * queue.meanBytes);
@@ -109,7 +109,7 @@ function takenForTheStarved(queues: readonly QueueDemand[]): QueueDemand[] {
 }
 
 /** Grows the smallest first. Room freed by this review's shrinks is used by the next. */
-function growths(queues: readonly QueueDemand[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
+function growths(queues: readonly QueueDemand[], shrunk: ReadonlySet<number>, limit: InHandLimit): Move[] {
   let room = limit.messages - sum(queues.map(({ granted, outstanding }) => granted + outstanding));
   let roomBytes = limit.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
   const moves: Move[] = [];

@@ -56,7 +56,7 @@ describe('records of outcomes', () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, {
       tools: { clock },
-      heldLimit: limitOf(1_000),
+      inHandLimit: limitOf(1_000),
       handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
     await using running = await line.run();
@@ -148,7 +148,7 @@ describe('while the broker blocks publishers', () => {
     const line = await aLine(broker, {
       tools: { putPublication: async (publication) => void kept.push(publication) },
       drainsWhileBlocked: true,
-      heldLimit: limitOf(100),
+      inHandLimit: limitOf(100),
       handle: async (body) => {
         if (body === 'retried') return [to(line.output, body), { kind: 'outcome', outcome: aRecord('failed', body) }];
         return recordWithEnd(aRecord(body === '7' ? 'dropped' : 'delivered', body), { reportsSuccess: true });

@@ -183,7 +183,7 @@ describe('a message', () => {
 
 describe('nothing is lost', () => {
   test('when connections are cut in the middle', async () => {
-    const line = await aLine(broker, { broker: { url: broker.detour.url }, heldLimit: limitOf(20) });
+    const line = await aLine(broker, { broker: { url: broker.detour.url }, inHandLimit: limitOf(20) });
     await broker.put(line.input, numbers(1_000));
     await using _running = await line.run();
     await until('some are through', () => line.seen.length > 200);
@@ -194,7 +194,7 @@ describe('nothing is lost', () => {
   });
 
   test('when the broker is killed and comes back: the line goes on by itself', async () => {
-    const line = await aLine(broker, { heldLimit: limitOf(20) });
+    const line = await aLine(broker, { inHandLimit: limitOf(20) });
     await broker.rememberQueues();
     await broker.put(line.input, numbers(500));
     await using _running = await line.run();
@@ -206,7 +206,7 @@ describe('nothing is lost', () => {
 
   test('when the broker stops answering: what was not confirmed is published again', async () => {
     const clock = new TurnedClock();
-    const line = await aLine(broker, { broker: { clock, confirmTimeoutMs: 3_000 }, heldLimit: limitOf(5) });
+    const line = await aLine(broker, { broker: { clock, confirmTimeoutMs: 3_000 }, inHandLimit: limitOf(5) });
     await broker.put(line.input, numbers(200));
     await using running = await line.run();
     await until('some are through', () => line.seen.length > 20);
@@ -494,7 +494,7 @@ describe('a dependency that is away', () => {
   test('for long has everything given back, once, and taken again when it is there', async () => {
     const postgres = aDependency();
     const line = await aLine(broker, {
-      heldLimit: limitOf(10),
+      inHandLimit: limitOf(10),
       handle: async (body) => {
         postgres.need();
         return [to(line.output, body)];
@@ -566,7 +566,7 @@ describe('disposing of a running step', () => {
     const line = await aLine(broker, {
       ...patient(),
       moreQueues: [empty],
-      heldLimit: limitOf(10),
+      inHandLimit: limitOf(10),
       handle: async (body) => {
         await released.promise;
         return [to(line.output, body)];
@@ -589,7 +589,7 @@ describe('disposing of a running step', () => {
   });
 
   test('in full flow leaves each message either done or in its queue', async () => {
-    const line = await aLine(broker, { ...patient(), heldLimit: limitOf(50) });
+    const line = await aLine(broker, { ...patient(), inHandLimit: limitOf(50) });
     const running = await connected(line);
     await broker.put(line.input, numbers(500));
     await until('it is in full flow', () => line.seen.length > 100);
@@ -617,7 +617,7 @@ describe('disposing of a running step', () => {
   test('does not hang while the broker is away', async () => {
     const { clock, ...tools } = patient();
     const way = await Detour.to(broker.url);
-    const line = await aLine(broker, { ...tools, broker: { url: way.url, clock }, heldLimit: limitOf(10) });
+    const line = await aLine(broker, { ...tools, broker: { url: way.url, clock }, inHandLimit: limitOf(10) });
     const running = await connected(line);
     await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);

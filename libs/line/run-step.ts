@@ -12,16 +12,16 @@ import type { HandOverTools } from './hand-over/effect-tools.ts';
 import type { StepRules } from './hand-over/state.ts';
 import type { Gathering } from './hand-over/run-gatherer.ts';
 import type { Handler } from './messages.ts';
-import type { HeldLimit } from './prefetch-budget.ts';
+import type { InHandLimit } from './prefetch-budget.ts';
 import { StepReport } from './step-report.ts';
 import { StepSpans, type TracedStep } from './step-spans.ts';
 import { SuspectsLane } from './suspects-lane.ts';
 
-export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRoom'> &
+export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> &
   TracedStep<M> & {
     queues: readonly string[];
     /** Limit of messages held, and so handled, at once over all queues. */
-    heldLimit: HeldLimit;
+    inHandLimit: InHandLimit;
     handle: Handler<M>;
     gathering?: Gathering<M>;
   };
@@ -84,7 +84,7 @@ class StepRunner<M> implements RunningStep {
 
   constructor(running: Step<M>, tools: StepTools<M>) {
     const { broker, log, metrics, holdMs = HOLD_MS, suspectsAfterMs, clock = systemClock } = tools;
-    const { name, queues, heldLimit } = running;
+    const { name, queues, inHandLimit } = running;
     this.#clock = clock;
     this.#name = name;
     this.#tools = tools;
@@ -99,7 +99,7 @@ class StepRunner<M> implements RunningStep {
         this.#runner.apply({ kind: 'back' });
       },
     });
-    const report = new StepReport(running, { log, metrics, held: () => main.held() + (rows?.held() ?? 0) });
+    const report = new StepReport(running, { log, metrics, held: () => main.inHand() + (rows?.inHand() ?? 0) });
     this.#runner = new EffectRunner(running, {
       ...tools,
       clock,
@@ -108,7 +108,7 @@ class StepRunner<M> implements RunningStep {
       onUnavailable: (dependency) => this.#gate.shut(dependency),
       onCameAgain: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
     });
-    const main = broker.consume(queues, heldLimit, this.#runner.taking('queue'));
+    const main = broker.consume(queues, inHandLimit, this.#runner.taking('queue'));
     const rows = tools.takeRows?.(this.#runner.taking('queue'));
     const suspects = { step: name, clock, ...(suspectsAfterMs !== undefined && { afterStartMs: suspectsAfterMs }) };
     this.#suspects = new SuspectsLane(broker, { ...suspects, ...this.#runner.taking('suspects') });

@@ -1,7 +1,7 @@
 import { gaugeOnDemand, type Metrics } from './metrics.ts';
 
 /** Removes details, as of a clock or a policy: times in labels would make ever new series. */
-const nameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
+const partNameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
 
 /** Registers the answer of `/readyz` as metrics. */
 export function watchReadiness(waitingFor: () => string[], metrics: Metrics): void {
@@ -15,6 +15,6 @@ export function watchReadiness(waitingFor: () => string[], metrics: Metrics): vo
       help: '1 for each thing that the process waits for',
       labelNames: ['dependency'],
     },
-    () => [...new Set(waitingFor().map(nameOf))].map((dependency) => ({ labels: { dependency }, value: 1 })),
+    () => [...new Set(waitingFor().map(partNameOf))].map((dependency) => ({ labels: { dependency }, value: 1 })),
   );
 }

@@ -42,7 +42,7 @@ describe('a setting', () => {
         REDIS_TIMEOUT: '8ms',
       },
       {
-        heldLimit: { messages: 1, bytes: 2 },
+        inHandLimit: { messages: 1, bytes: 2 },
         pauseDepth: 3,
         rememberMs: 4,
         eventLimits: { maxBytes: 5, maxDepth: 6 },
@@ -78,7 +78,7 @@ describe('a setting', () => {
         REDIS_TIMEOUT: '27ms',
       },
       {
-        heldLimit: { messages: 64, bytes: 18 },
+        inHandLimit: { messages: 64, bytes: 18 },
         flow: {
           slots: 50,
           shares: { hung: 0.1, new: 0.2, slow: 0.5 },
@@ -120,7 +120,7 @@ describe('a setting', () => {
         GEOCODER_CACHE: '12',
       },
       {
-        heldLimit: { messages: 1, bytes: 2 },
+        inHandLimit: { messages: 1, bytes: 2 },
         rules: { distanceM: 3, silenceMs: 4 },
         intervalMs: 5,
         claimMs: 6,
@@ -144,7 +144,7 @@ describe('a setting', () => {
         DEACTIVATION_SURGE_FEW: '7',
       },
       {
-        heldLimit: { messages: 1, bytes: 2 },
+        inHandLimit: { messages: 1, bytes: 2 },
         claimMs: 3,
         sweepIntervalMs: 4,
         endOnGone: ['carrier', 'shipper'],
@@ -162,7 +162,7 @@ describe('a setting', () => {
         LOG_SEND_CLAIM: '6ms',
       },
       {
-        heldLimit: { messages: 1, bytes: 2 },
+        inHandLimit: { messages: 1, bytes: 2 },
         retention: { days: 3, bodyDays: 2 },
         sending: { intervalMs: 5, claimMs: 6 },
       },

@@ -66,7 +66,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
-    heldLimit: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
+    inHandLimit: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
     claimMs: settings.DEACTIVATION_CLAIM,
     sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
     endOnGone: readInterfaces('END_ON_GONE', settings.END_ON_GONE),

@@ -13,7 +13,7 @@ export function deactivateStep({ config, ...options }: DeactivateOptions & { con
   return {
     name: 'deactivator',
     queues: [deactivatorQueue],
-    heldLimit: config.heldLimit,
+    inHandLimit: config.inHandLimit,
     parse: readEnds,
     handle: deactivate(options),
     gathering: { largest: LARGEST_BATCH },

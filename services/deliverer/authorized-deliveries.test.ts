@@ -42,8 +42,8 @@ function aDeliverer(what: Partial<DeliverStepOptions> & { statusOf?: (token: str
     tokens,
     callEndpoint,
     retain: async () => false,
-    isHeld: () => true,
-    onElsewhere: () => undefined,
+    isClaimed: () => true,
+    onMoved: () => undefined,
     onKeyMissing: () => undefined,
     clock,
     now: () => Math.round(clock.now()),
@@ -124,7 +124,7 @@ describe('a delivery that needs a token', () => {
 
   test('makes no request where another process has its row by then', async () => {
     const waiting = await drained();
-    const deliverer = aDeliverer({ isHeld: () => false });
+    const deliverer = aDeliverer({ isClaimed: () => false });
     const caused = deliverer.caused(waiting).catch(String);
     await endFetch(deliverer);
     expect(await caused).toContain('another deliverer');

@@ -52,13 +52,13 @@ describe('readConfig', () => {
   });
 
   test('holds more than comes while records wait, at the full rate of a process', () => {
-    expect(readConfig(env).heldLimit.messages).toBeGreaterThan(heldAtFullRate());
+    expect(readConfig(env).inHandLimit.messages).toBeGreaterThan(heldAtFullRate());
   });
 
   test.each([
     ['20', 1_024],
     ['4096', 4_096],
   ])('holds enough for batches and slots, with %s of them', (slots, held) => {
-    expect(readConfig({ ...env, DELIVER_SLOTS: slots }).heldLimit.messages).toBe(held);
+    expect(readConfig({ ...env, DELIVER_SLOTS: slots }).inHandLimit.messages).toBe(held);
   });
 });

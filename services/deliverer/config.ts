@@ -122,7 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(delivererSettings, env);
   checkGrace(settings);
   const held = settings.DELIVER_HELD || Math.max(LEAST_HELD, settings.DELIVER_SLOTS);
-  const heldLimit = { messages: held, bytes: settings.DELIVER_HELD_BYTES };
+  const inHandLimit = { messages: held, bytes: settings.DELIVER_HELD_BYTES };
   return {
     ...processConfig(settings),
     ...brokerConfig(settings),
@@ -130,8 +130,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, held),
-    waiting: readWaitingOfAccounts(settings, heldLimit),
-    heldLimit,
+    waiting: readWaitingOfAccounts(settings, inHandLimit),
+    inHandLimit,
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },

@@ -47,8 +47,8 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
       onEnd({ isDelivered: false, durationMs: 1 });
     },
     retain: async () => false,
-    isHeld: () => true,
-    onElsewhere: () => undefined,
+    isClaimed: () => true,
+    onMoved: () => undefined,
     onKeyMissing: () => undefined,
     clock: new TurnedClock(),
     now: () => 0,
@@ -128,7 +128,7 @@ describe('a delivery without room', () => {
   ])('has its room looked through where its subscription %s', async (_what, target, looked) => {
     const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
     const rooms: string[] = [];
-    const { step } = aStep({ findTargets: async () => [target], onElsewhere: (room) => rooms.push(room) });
+    const { step } = aStep({ findTargets: async () => [target], onMoved: (room) => rooms.push(room) });
     await causedBy(step.handle, waiting);
     expect(rooms).toEqual(looked);
   });
@@ -215,11 +215,11 @@ describe('a delivery to a subscription that is held', () => {
   test('has the room looked through in which it waited', async () => {
     const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
     const rooms: string[] = [];
-    const held = to(paused, { onElsewhere: (room) => rooms.push(room) });
+    const held = to(paused, { onMoved: (room) => rooms.push(room) });
     const waits = drained(await causedBy(held.step.handle, waiting));
     await causedBy(held.step.handle, waits);
     expect(rooms).toEqual([roomOf(TARGET)]);
-    await causedBy(aStep({ onElsewhere: (room) => rooms.push(room) }).step.handle, waits);
+    await causedBy(aStep({ onMoved: (room) => rooms.push(room) }).step.handle, waits);
     expect(rooms).toEqual([roomOf(TARGET), HELD_ROOM]);
   });
 
@@ -452,23 +452,25 @@ describe('a success', () => {
 test('nothing is made of a delivery whose row another process has once its request has ended', async () => {
   const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
   const asked: unknown[] = [];
-  const isHeld: DeliverStepOptions['isHeld'] = (key) => asked.push(key) < 2;
-  await expect(causedBy(aStep({ isHeld }).step.handle, waiting)).rejects.toThrow('another deliverer');
+  const isClaimed: DeliverStepOptions['isClaimed'] = (key) => asked.push(key) < 2;
+  await expect(causedBy(aStep({ isClaimed }).step.handle, waiting)).rejects.toThrow('another deliverer');
   const key = { room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` };
   expect(asked).toEqual([key, key]);
   // Its row is where it waited, wherever its subscription leads by now.
   const elsewhere = async () => [{ ...TARGET, callbackUrl: 'https://other.example' }];
-  await expect(causedBy(aStep({ isHeld, findTargets: elsewhere }).step.handle, waiting)).rejects.toThrow('has it now');
+  await expect(causedBy(aStep({ isClaimed, findTargets: elsewhere }).step.handle, waiting)).rejects.toThrow(
+    'has it now',
+  );
   expect(asked.slice(2)).toEqual([key, key]);
-  await expect(causedBy(aStep({ isHeld: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
+  await expect(causedBy(aStep({ isClaimed: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
 });
 
 test('no request is made for a row whose claim ended while it waited in hand: the process that has it makes one', async () => {
   const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
-  const { step, made } = aStep({ isHeld: () => false });
+  const { step, made } = aStep({ isClaimed: () => false });
   await expect(causedBy(step.handle, waiting)).rejects.toThrow('another deliverer');
   expect(made.requests).toBe(0);
-  const by = aStep({ isHeld: () => false });
+  const by = aStep({ isClaimed: () => false });
   await causedBy(by.step.handle, delivery);
   expect(by.made.requests).toBe(1);
 });

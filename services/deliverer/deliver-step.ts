@@ -8,12 +8,12 @@ import type { Config } from './config.ts';
 import { deliver, type DeliverOptions } from './deliver.ts';
 
 export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
-  config: Pick<Config, 'actionKeys' | 'heldLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
+  config: Pick<Config, 'actionKeys' | 'inHandLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
 };
 
 /** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
 export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
-  const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
+  const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
   /** Ends a delivery that waited with its effects only while it is held. */
   const ifHeld = (delivery: Delivery, end: End): End => {
@@ -21,12 +21,12 @@ export function deliverStep({ config, ...options }: DeliverStepOptions): Step<De
     if (waited === undefined) return end;
     const key = rowKeyOf(delivery, waited);
     return (fate) =>
-      end(options.isHeld(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
+      end(options.isClaimed(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
   };
   return {
     name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
-    heldLimit: { ...heldLimit, weigh: weighOpened },
+    inHandLimit: { ...inHandLimit, weigh: weighOpened },
     parse: readDelivery,
     handle: async (deliveries) => {
       const begin = await handle(deliveries);

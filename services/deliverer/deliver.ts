@@ -19,9 +19,9 @@ export type DeliverOptions = AttemptOptions &
     /** Whether the delivery waits in a room already; then it stays there. */
     retain: (key: RowKey) => Promise<boolean>;
     /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
-    isHeld: (row: RowKey) => boolean;
+    isClaimed: (row: RowKey) => boolean;
     /** Called for a row of a room in which its subscription has nothing to wait for any more. */
-    onElsewhere: (room: string) => void;
+    onMoved: (room: string) => void;
     /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
     onKeyMissing: (keyId: string) => void;
   };
@@ -95,7 +95,7 @@ class DeliveryHandler {
     const now = options.now();
     const room = target && roomFor(delivery, target, now);
     if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
-      options.onElsewhere(delivery.waited.room);
+      options.onMoved(delivery.waited.room);
     const over = endWithoutAttempt(delivery, target, options);
     if (over !== undefined) return endWith(end, recordWithEnd(over));
     // A delivery without a target has ended.
@@ -165,7 +165,7 @@ class DeliveryHandler {
   #attempt(attempting: Attempting): void {
     const { delivery, admission, end } = attempting;
     const { waited } = delivery;
-    if (waited === undefined || this.#options.isHeld(rowKeyOf(delivery, waited)))
+    if (waited === undefined || this.#options.isClaimed(rowKeyOf(delivery, waited)))
       return makeAttempt(attempting, this.#options);
     admission.end('unused');
     endWith(end, []);

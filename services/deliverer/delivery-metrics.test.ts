@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const aStep = (handle: Step<Delivery>['handle']): Step<Delivery> => ({
   name: 'deliverer',
   queues: [],
-  heldLimit: { messages: 1, bytes: 1 },
+  inHandLimit: { messages: 1, bytes: 1 },
   parse: () => aDelivery(),
   describe: () => ({}),
   handle,

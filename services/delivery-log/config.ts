@@ -49,7 +49,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
-    heldLimit: { messages: settings.LOG_HELD, bytes: settings.LOG_HELD_BYTES },
+    inHandLimit: { messages: settings.LOG_HELD, bytes: settings.LOG_HELD_BYTES },
     retention,
     sending: { intervalMs: settings.LOG_SEND_INTERVAL, claimMs: settings.LOG_SEND_CLAIM },
   };

@@ -1,6 +1,6 @@
 import { allAtOnce } from '@waybell/line/handlers';
 import { reject, type Handler } from '@waybell/line/messages';
-import { readBatch, unpackedBytes } from '@waybell/line/outcome-batch';
+import { readBatch, decompressedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
@@ -16,11 +16,14 @@ export const WRITTEN_TOGETHER = { largest: 100, atOnce: 2, afterMs: 400 };
 export type RecordOptions = { write: WriteOutcomes };
 
 /** The delivery log's step. Needs no `once`: writing a record twice stores it once. */
-export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'heldLimit'> }): Step<Outcome[]> {
+export function recordStep({
+  write,
+  config,
+}: RecordOptions & { config: Pick<Config, 'inHandLimit'> }): Step<Outcome[]> {
   return {
     name: 'delivery-log',
     queues: [logQueue],
-    heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
+    inHandLimit: { ...config.inHandLimit, weigh: ({ body }) => decompressedBytes(body) },
     parse: readBatch,
     handle: recordOutcomes({ write }),
     gathering: WRITTEN_TOGETHER,

@@ -41,7 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
-    heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
+    inHandLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
     waiting: readWaiting(settings),
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },

@@ -138,5 +138,5 @@ describe('routeEvents of an event for many', () => {
 
 test('the router holds more than comes while records wait, at the full rate of a process', () => {
   const env = { AMQP_URL: 'amqp://a', DATABASE_URL: 'postgres://a', REDIS_URL: 'redis://a' };
-  expect(readConfig(env).heldLimit.messages).toBeGreaterThan(heldAtFullRate());
+  expect(readConfig(env).inHandLimit.messages).toBeGreaterThan(heldAtFullRate());
 });

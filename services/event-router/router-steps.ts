@@ -5,7 +5,7 @@ import { deliveriesExchange, eventsExchange, routerQueue, straysQueue } from '@w
 import { actionKey } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { rejectStray, type StrayOptions } from './reject-stray.ts';
@@ -13,7 +13,7 @@ import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOpt
 
 export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
-  config: Pick<Config, 'heldLimit' | 'eventLimits' | 'rememberMs'>;
+  config: Pick<Config, 'inHandLimit' | 'eventLimits' | 'rememberMs'>;
 };
 
 /** The router's step. Recognises a repeated event by its action and guid, and a changed body by a hash. */
@@ -21,7 +21,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
   return {
     name: 'event-router',
     queues: [routerQueue],
-    heldLimit: heldLimitOf(config),
+    inHandLimit: inHandLimitOf(config),
     parse: readArrival(config.eventLimits, onRead),
     reportRejection: reportRejectedEvent(config.eventLimits, now),
     handle: routeEvents({ findSubscriptions, now }),
@@ -42,8 +42,8 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
 }
 
 /** Weighs events by their decoded size. */
-function heldLimitOf({ heldLimit, eventLimits }: RouteStepOptions['config']): HeldLimit {
-  return { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
+function inHandLimitOf({ inHandLimit, eventLimits }: RouteStepOptions['config']): InHandLimit {
+  return { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
 
 type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & Pick<StrayOptions, 'clock'>;
@@ -54,7 +54,7 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
   return {
     name: 'strays',
     queues: [straysQueue],
-    heldLimit: { messages: 10, bytes: 2 ** 20 },
+    inHandLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: rejectStray({ ...eventLimits, clock }),
     // Unroutable retries stray too: no publisher gets a notice of them.

@@ -49,7 +49,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
-    heldLimit: { messages: settings.TRACK_HELD, bytes: settings.TRACK_HELD_BYTES },
+    inHandLimit: { messages: settings.TRACK_HELD, bytes: settings.TRACK_HELD_BYTES },
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rules: { distanceM: settings.GPS_DISTANCE, silenceMs: settings.GPS_SILENCE },
     intervalMs: settings.GPS_SWEEP_INTERVAL,

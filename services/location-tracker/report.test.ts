@@ -114,6 +114,6 @@ describe('the step that reads reports', () => {
   test('weighs it by what it unpacks to', () => {
     const { body } = published({});
     const packed = { ...published({}), body: gzipSync(body), contentEncoding: 'gzip' };
-    expect(step.heldLimit.weigh?.(packed)).toBe(body.length);
+    expect(step.inHandLimit.weigh?.(packed)).toBe(body.length);
   });
 });

@@ -12,7 +12,7 @@ export type SweepBesideOptions = {
   deactivations: Deactivations;
   remembered: RememberedVehicles;
   announcing: Pick<PublishingClaimed, 'publishDue'>;
-  config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs'>;
+  config: Pick<Config, 'inHandLimit' | 'rules' | 'rememberMs'>;
 };
 
 /** Sweeps depending on the step that reads reports: while that is behind, waits or ends, no vehicle counts as silent. */
@@ -28,7 +28,7 @@ export function sweepBeside(
       remembered,
       now: Date.now,
       isCaughtUp: async () =>
-        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.heldLimit.messages, await depth()),
+        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.inHandLimit.messages, await depth()),
       announce: () => announcing.publishDue(),
     });
 }

@@ -12,11 +12,11 @@ type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) 
 
 /** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
 export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
-  const { heldLimit, eventLimits } = config;
+  const { inHandLimit, eventLimits } = config;
   return {
     name: 'location-tracker',
     queues: [locationsQueue],
-    heldLimit: { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
+    inHandLimit: { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
     parse: readReport(eventLimits, onRead),
     handle: trackLocation(options),
     gathering: SEEN_TOGETHER,

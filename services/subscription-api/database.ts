@@ -133,7 +133,7 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
     try {
       return await work(source);
     } catch (error) {
-      if (error instanceof Refusal || !isAway(error)) throw error;
+      if (error instanceof Refusal || !isDatabaseAway(error)) throw error;
       throw new Unavailable('postgres', probe, driverErrorOf(error));
     }
   }
@@ -172,7 +172,7 @@ async function changeAs<T>(source: DataSource, actor: Actor, work: (postgres: Qu
 }
 
 /** Whether Postgres is away or cannot work now. */
-export function isAway(error: unknown): boolean {
+export function isDatabaseAway(error: unknown): boolean {
   return isOutage(driverErrorOf(error));
 }
 

@@ -5,7 +5,7 @@ import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener
 import { readAction } from '@waybell/delivery-log/tables';
 import { LATEST, type Cursor } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
-import { lookThrough } from '@waybell/delivery-log/read/look-through';
+import { scanLog } from '@waybell/delivery-log/read/scan-log';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {
@@ -76,7 +76,7 @@ export async function oldestUndelivered(
   postgres: Queryable,
   { sinceMs, account, withListeners = false, limit }: FailingQuery,
 ): Promise<Undelivered[]> {
-  const { entries } = await lookThrough<Unended & { place: Cursor }, Undelivered>({
+  const { entries } = await scanLog<Unended & { place: Cursor }, Undelivered>({
     limit,
     mayExceed: true,
     before: { at: sinceMs - 1, guid: LATEST.guid },

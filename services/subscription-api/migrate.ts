@@ -8,7 +8,7 @@ import { isRefused } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
-import { describeSource, isAway } from './database.ts';
+import { describeSource, isDatabaseAway } from './database.ts';
 import { lastRelease } from './last-release.ts';
 import { isBeyondNext, isLater } from './release-order.ts';
 import { applyRepeatables, noteRelease, REPEATABLES } from './repeatables.ts';
@@ -125,7 +125,7 @@ async function connect(address: ServerAddress, log: Log, until: number): Promise
       await client.connect();
       return client;
     } catch (error) {
-      if (!isAway(error) || isRefused(error) || Date.now() >= until) throw error;
+      if (!isDatabaseAway(error) || isRefused(error) || Date.now() >= until) throw error;
       if (isFirst)
         log.info(
           { waitingFor: placeOf(address.url), reason: error instanceof Error ? error.message : error },

@@ -15,7 +15,7 @@ import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
 import { serveListeners } from './rest/listeners/serve-listeners.ts';
 import { openLive } from './rest/live/live.ts';
-import { streamRoom } from './rest/live/stream-room.ts';
+import { streamCapacity } from './rest/live/stream-capacity.ts';
 import { createAdminApi } from './rest/operators/admin-api.ts';
 import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
@@ -41,7 +41,7 @@ export function openSubscriptionApi(options: SubscriptionApiOptions): Subscripti
   const { log, metrics } = parts;
   const until = parts.shutdown.begun;
   const closing = new AsyncDisposableStack();
-  const room = closing.use(streamRoom(config.streamLimits, until));
+  const room = closing.use(streamCapacity(config.streamLimits, until));
   const live = closing.use(openLive({ database, catalog, room, log }));
   const awaiting = closing.use(awaitEnds({ database, room, log }));
   const listenerSettings = closing.use(serveListeners({ ...config, database, redis, hearing, room, until, log }));

@@ -94,8 +94,8 @@ function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoi
     admit: (_key, _origin, onAdmitted) =>
       onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     retain: async () => isWaiting,
-    onElsewhere: () => undefined,
-    isHeld: () => true,
+    onMoved: () => undefined,
+    isClaimed: () => true,
     onKeyMissing: () => undefined,
     config,
     clock,

@@ -40,7 +40,7 @@ function notBegun(place: Place): Move[] {
   const { inFlight, state } = place.replica;
   return inFlight.flatMap((asked) => {
     if (asked.kind !== 'run' || asked.hasBegun) return [];
-    const members = asked.members.filter((member) => !isHeld({ state }, member));
+    const members = asked.members.filter((member) => !isInHand({ state }, member));
     if (members.length === 0) return [];
     const fates = members.map((): Fate => ({ kind: 'failed', error: 'another process has it' }));
     const to = () => hearing(withoutRunning(place, members), [{ kind: 'ended', members, fates }]);
@@ -48,8 +48,8 @@ function notBegun(place: Place): Move[] {
   });
 }
 
-function isHeld({ state }: Pick<Place['replica'], 'state'>, member: number): boolean {
-  return state.sources.get(state.members.get(member)?.source ?? 0)?.isHeld === true;
+function isInHand({ state }: Pick<Place['replica'], 'state'>, member: number): boolean {
+  return state.sources.get(state.members.get(member)?.source ?? 0)?.isInHand === true;
 }
 
 export function runningIn({ members, messages }: Asked<'run'>): Running[] {

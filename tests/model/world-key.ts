@@ -1,5 +1,5 @@
 import type { Delivery } from '@waybell/line/delivery';
-import type { Member, Sending, HeldSource } from '@waybell/line/hand-over/state';
+import type { Member, Sending, SourceInHand } from '@waybell/line/hand-over/state';
 import type { Mark } from '@waybell/line/once';
 import { copyKey, doorKey, messageKey, storedOf, type Copy } from './copies.ts';
 import { Parts } from './parts.ts';
@@ -118,7 +118,7 @@ function sentKey(what: Sending['what']): string {
 }
 
 /** The size matters only if it came with several. */
-function sourceKey({ size, open, back, isPartlyDone }: HeldSource): string {
+function sourceKey({ size, open, back, isPartlyDone }: SourceInHand): string {
   const isOne = size === 1 && !isPartlyDone;
   return isOne ? '' : `${size - open} ${back.map(messageKey).toSorted().join()} ${isPartlyDone}`;
 }

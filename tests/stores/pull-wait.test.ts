@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { awaitEnds } from '@waybell/subscription-api/rest/deliveries/await-ends';
-import { streamRoom } from '@waybell/subscription-api/rest/live/stream-room';
+import { streamCapacity } from '@waybell/subscription-api/rest/live/stream-capacity';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -63,7 +63,7 @@ describe('a request that waits', () => {
     await ours.delivered(us, [aDelivered()]);
     const { next } = await ours.all(us, 'oldest');
     const number = Number.parseInt(next, 10);
-    using room = streamRoom({ streamsPerClient: 9, streams: 9 });
+    using room = streamCapacity({ streamsPerClient: 9, streams: 9 });
     await using awaiting = awaitEnds({ database: ours.api.database, room, log: silentLog, lookEveryMs: 50 });
     const begin = ({ account, client }: Us) => {
       const response = new ServerResponse(new IncomingMessage(new Socket()));

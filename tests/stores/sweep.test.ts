@@ -176,7 +176,7 @@ describe('a sweep', () => {
         return { messages, isExact };
       },
     };
-    const config = { heldLimit: { messages: 10, bytes: 1_000 }, rules, rememberMs: 24 * HOUR_MS };
+    const config = { inHandLimit: { messages: 10, bytes: 1_000 }, rules, rememberMs: 24 * HOUR_MS };
     const announcing = { publishDue: async () => true };
     const tracking = { waitingFor: () => (waitsFor === undefined ? [] : [waitsFor]) };
     const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });

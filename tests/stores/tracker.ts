@@ -122,7 +122,7 @@ function gathered(see: SeeReports): SeeReport {
       process.nextTick(() => {
         const batch = came;
         came = { members: [], messages: [] };
-        batches.add(batch, { isApart: false });
+        batches.add(batch, { isAlone: false });
       });
     return answer.promise;
   };

@@ -148,9 +148,9 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       expect(claimed.map(({ changes }) => changes)).toEqual([1, 1]);
       // Another time meanwhile: that remains to be looked at.
       await stand.changed(own.room);
-      for (const { room, changes } of claimed) await at(mine).lookedThrough(room, { changes });
+      for (const { room, changes } of claimed) await at(mine).noteScanned(room, { changes });
       expect(await at(mine).claim(none)).toMatchObject([{ room: own.room, changes: 1 }]);
-      await at(other).lookedThrough(own.room, { changes: 1 });
+      await at(other).noteScanned(own.room, { changes: 1 });
       expect(await at(mine).renew([{ room: own.room, lives: true }])).toMatchObject([{ room: own.room, changes: 1 }]);
     });
 

@@ -262,7 +262,7 @@ describe('everything says that Postgres is away', () => {
         }),
     ],
     ['lookAfterHeld', () => from.lookAfterHeld()],
-    ['lookedThrough', () => from.lookedThrough(place.room, { changes: 1 })],
+    ['noteScanned', () => from.noteScanned(place.room, { changes: 1 })],
     ['sumsBeyond', () => from.sumsBeyond({ ofAccount: { rows: 1, bytes: 1 }, allBytes: 1 })],
     ['endBeyond', () => from.endBeyond(place.account, { rows: 1, bytes: 1 })],
     ['figures', () => from.figures()],

@@ -128,9 +128,9 @@ describe.each(STANDS)('sums %s', (_, start) => {
       // More came: marked as it is, it is not read again.
       await put(dated(place, 3));
       expect(await store.endBeyond(place.account, { rows: 1, bytes: 2 ** 20 })).toBe(true);
-      await store.lookedThrough(place.room, { changes: 0, overBefore: 1 });
+      await store.noteScanned(place.room, { changes: 0, overBefore: 1 });
       expect((await store.renew([{ room: place.room, lives: false }]))[0]?.overBefore).toBe(2);
-      await store.lookedThrough(place.room, { changes: 0, overBefore: 2 });
+      await store.noteScanned(place.room, { changes: 0, overBefore: 2 });
       expect((await store.renew([{ room: place.room, lives: false }]))[0]?.overBefore).toBeUndefined();
       expect(await store.endBeyond(place.account, { rows: 1, bytes: 2 ** 20 })).toBe(true);
       expect((await store.claim(none))[0]?.overBefore).toBe(3);

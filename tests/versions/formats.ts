@@ -181,7 +181,7 @@ const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '',
 /** Returns the router's mark of a routed event. */
 function eventMark(): string {
   const config = {
-    heldLimit: { messages: 1, bytes: 1 },
+    inHandLimit: { messages: 1, bytes: 1 },
     eventLimits: { maxBytes: 2 ** 20, maxDepth: 32 },
     passesTraceparent: false,
     rememberMs: 1,

@@ -44,11 +44,11 @@ function typeOf(schema: JsonSchema): string {
   if (Array.isArray(schema['anyOf'])) return schema['anyOf'].map(typeOf).join(' or ');
   if (schema['pattern'] === DECIMAL) return 'number or decimal string';
   if (typeof schema['pattern'] === 'string') return timestampType(schema['pattern']);
-  const types = [schema['type']].flat().map((type) => nameOf(String(type), schema));
+  const types = [schema['type']].flat().map((type) => typeNameOf(String(type), schema));
   return types.join(' or ');
 }
 
-function nameOf(type: string, schema: JsonSchema): string {
+function typeNameOf(type: string, schema: JsonSchema): string {
   const format = type === 'string' ? FORMATS[String(schema['format'])] : undefined;
   if (format !== undefined) return format;
   if (type === 'string' && typeof schema['maxLength'] === 'number') {

@@ -7,7 +7,7 @@ import type { Reader } from './entries.ts';
 import { eventsOfActions, type AccountAction, type SubscribedRow } from './events-of-actions.ts';
 import { eventsAt, eventsBefore, eventsOfKey, hasKey, isLastOf, SKEW_MS, type AskedKey } from './events.ts';
 import { latestEvents } from './latest-events.ts';
-import { lookThrough, type Found } from './look-through.ts';
+import { scanLog, type Found } from './scan-log.ts';
 import type { WantedSubscription } from './wanted-subscriptions.ts';
 
 /** Deliveries that may match, at a place in the order of the search. */
@@ -24,7 +24,7 @@ export async function latestDeliveries(
   own: readonly WantedSubscription[],
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const { entries } = await lookThrough<Candidate, DeliveryRow>({
+  const { entries } = await scanLog<Candidate, DeliveryRow>({
     limit,
     mayExceed: true,
     find: (before, most) => deliveriesTo(postgres, own, { since: 0, until: LATEST.at, before, limit: most }),

@@ -4,7 +4,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { bodiesWithin, bodyPlacesOf } from './bodies.ts';
 import type { LogPlace } from './commits.ts';
-import { endsAfter, placeOf, type EndFilter, type EndRow, type EndsQuery } from './ends.ts';
+import { endsAfter, logPlaceOf, type EndFilter, type EndRow, type EndsQuery } from './ends.ts';
 import type { ClientReader, DeliveryEntry } from './entries.ts';
 import { eventsBefore } from './events.ts';
 import { withAttempts } from './history.ts';
@@ -33,7 +33,7 @@ export async function endedDeliveries(postgres: Queryable, { withBodies, ...quer
   const last = kept.at(-1);
   return last === undefined || kept.length === rows.length
     ? { ...found, entries }
-    : { entries, next: placeOf(last), more: true };
+    : { entries, next: logPlaceOf(last), more: true };
 }
 
 async function entriesOf(

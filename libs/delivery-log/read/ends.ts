@@ -47,7 +47,7 @@ export async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQu
     const commits = await commitsAfter(postgres, after, together);
     rows.push(...(await endsIn(postgres, commits, { ...query, after, limit: limit - rows.length })));
     const last = rows.at(-1);
-    if (last !== undefined && rows.length === limit) return { rows, next: placeOf(last), more: true };
+    if (last !== undefined && rows.length === limit) return { rows, next: logPlaceOf(last), more: true };
     after = commits.at(-1) ?? after;
     if (commits.length < together) return { rows, next: after, more: false };
   }
@@ -55,7 +55,7 @@ export async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQu
 }
 
 /** The place after an end. */
-export const placeOf = ({ number, chunk, delivery, at, attempt }: EndRow): LogPlace => ({
+export const logPlaceOf = ({ number, chunk, delivery, at, attempt }: EndRow): LogPlace => ({
   number,
   chunk,
   within: { delivery, at, attempt },

@@ -5,7 +5,7 @@ import { ms, selected, time } from '../columns.ts';
 import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
 import type { Page, PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
-import { lookThrough } from './look-through.ts';
+import { scanLog } from './scan-log.ts';
 
 const { part: _, contentType: __, chunk: ___, place: ____, ...TOLD } = tables.events.columns;
 /** Selects the columns of an event `e`. */
@@ -42,7 +42,7 @@ export async function eventsAbout(
   postgres: Queryable,
   { about, reader, ...paging }: { about: AskedKey; reader: Reader } & PageRequest,
 ): Promise<Page<EventRow[]>> {
-  return lookThrough({
+  return scanLog({
     ...paging,
     find: async (before, limit) => {
       const { rows } = await postgres.query<StoredEventRow & { placedAt: number; placedEvent: string; times: number }>({

@@ -17,7 +17,7 @@ import { deliveriesBeginning } from './first-digits.ts';
 import { withAttempts } from './history.ts';
 import { ownerOf, type ToldListeners } from '../listener-client.ts';
 import type { AskedKey } from './events.ts';
-import { lookThrough } from './look-through.ts';
+import { scanLog } from './scan-log.ts';
 import { thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
@@ -61,7 +61,7 @@ export async function findDeliveries(
   { reader, filter, withListeners = false, ...paging }: DeliveriesQuery,
 ): Promise<Page<DeliveryEntry>> {
   const find = await finderOf(postgres, { reader, filter, withListeners });
-  return lookThrough<Candidate, DeliveryEntry>({
+  return scanLog<Candidate, DeliveryEntry>({
     ...paging,
     isRare: isRare(reader, filter),
     find,

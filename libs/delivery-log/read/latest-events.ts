@@ -2,7 +2,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '../columns.ts';
 import { placeBefore, type Cursor } from './cursor.ts';
 import { EVENT, eventRow, type EventRow, type StoredEventRow } from './events.ts';
-import type { Found } from './look-through.ts';
+import type { Found } from './scan-log.ts';
 
 /** Limit of the events that are read and sorted together, unless more have the same millisecond. */
 const TOGETHER = 5_000;

@@ -1,5 +1,5 @@
 import type { Copy } from '@waybell/runtime/postgres';
-import { nameOf, writerOf } from '../columns.ts';
+import { columnNameOf, writerOf } from '../columns.ts';
 import { columnsOf, writtenTables, type AnyPart, type LogRows, type WrittenTable } from '../tables.ts';
 
 /** Makes the `copy` data of these rows: it costs Postgres half as much as inserting them. `at`: when they are committed. */
@@ -44,7 +44,7 @@ function numbering(chunks: LogRows['chunks'], at: number): string {
 function copyOf(table: WrittenTable): Copied {
   const columns = Object.entries(columnsOf(table));
   return {
-    text: `copy delivery_log.${table} (${columns.map(([member]) => nameOf(member)).join(', ')}) from stdin`,
+    text: `copy delivery_log.${table} (${columns.map(([member]) => columnNameOf(member)).join(', ')}) from stdin`,
     writers: columns.map(([, column]) => writerOf(column)),
   };
 }

@@ -1,4 +1,4 @@
-import { nameOf as columnOf } from '../columns.ts';
+import { columnNameOf as columnOf } from '../columns.ts';
 import { isShortLived, quotingOf, tableNames, type TableName } from '../tables.ts';
 import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
@@ -65,7 +65,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
         const day = dayOf(time);
         if (known.has(day)) continue;
         if (!(day <= today() + LATEST_DAYS_AHEAD))
-          throw new RangeError(`the record is of a day to come: ${nameOf(day)}`);
+          throw new RangeError(`the record is of a day to come: ${dayNameOf(day)}`);
         await create(day);
       }
     },
@@ -79,8 +79,8 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   };
 }
 
-const nameOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
-const partitionOf = (table: TableName, day: number): string => `${table}_${nameOf(day).replaceAll('-', '')}`;
+const dayNameOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+const partitionOf = (table: TableName, day: number): string => `${table}_${dayNameOf(day).replaceAll('-', '')}`;
 
 async function createPartition(postgres: Postgres, table: TableName, day: number): Promise<void> {
   const name = `delivery_log.${partitionOf(table, day)}`;
@@ -99,7 +99,7 @@ async function createPartition(postgres: Postgres, table: TableName, day: number
     if (rows[0]?.is_attached !== true) {
       await client.query(
         `alter table delivery_log.${table} attach partition ${name}
-           for values from ('${nameOf(day)} 00:00Z') to ('${nameOf(day + 1)} 00:00Z')`,
+           for values from ('${dayNameOf(day)} 00:00Z') to ('${dayNameOf(day + 1)} 00:00Z')`,
       );
     }
   });

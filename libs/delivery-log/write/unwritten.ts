@@ -1,5 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { nameOf, typeOf, writerOf } from '../columns.ts';
+import { columnNameOf, typeOf, writerOf } from '../columns.ts';
 import { columnsOf, identityOf, type AnyPart, type TableName } from '../tables.ts';
 import type { LogParts } from './log-rows.ts';
 
@@ -9,7 +9,7 @@ const IDENTITIES = NAMES.map((table) => {
   const members = identityOf(table).map((member) => ({ member, column: columnsOf(table)[member] }));
   return {
     table,
-    names: members.map(({ member }) => nameOf(member)),
+    names: members.map(({ member }) => columnNameOf(member)),
     types: members.flatMap(({ column }) => (column === undefined ? [] : [typeOf(column.kind)])),
     writers: members.flatMap(({ column }) => (column === undefined ? [] : [writerOf(column)])),
   };

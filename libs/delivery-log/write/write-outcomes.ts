@@ -47,7 +47,7 @@ export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeo
     const now = partitions.now();
     const copies = copiesOfParts(parts, now);
     await partitions.ensure([now, ...kept.map(({ at }) => at)]);
-    await whenAvailable(postgres, () => writeRows(parts, copies), isAway);
+    await whenAvailable(postgres, () => writeRows(parts, copies), isNotOfRecord);
     figures.written(kept);
     figures.outdated(outcomes.length - kept.length);
   }
@@ -89,7 +89,7 @@ export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeo
   };
 }
 
-function isAway(error: unknown): boolean {
+function isNotOfRecord(error: unknown): boolean {
   const state = sqlStateOf(error) ?? '';
   return state === NO_PARTITION || !RECORD_AT_FAULT.test(state);
 }

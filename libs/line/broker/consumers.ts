@@ -9,7 +9,7 @@ import { depthOf } from './depth.ts';
 import { CLOSE_LIMIT_MS } from './broker-connection.ts';
 import { keepConnected } from './keep-connected.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
+import { floorOf, nextMoves, type InHandLimit } from '../prefetch-budget.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
@@ -66,7 +66,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       return {
         pause: (reason) => group.pause(reason),
         resume: (reason) => group.resume(reason),
-        held: () => heldBy(consumed),
+        inHand: () => heldBy(consumed),
       };
     },
     async depth(queues) {
@@ -93,7 +93,7 @@ function heldBy(queues: readonly QueueConsumer[]): number {
 
 type QueueGroupOptions = ConsumeCallbacks & {
   queues: readonly string[];
-  limit: HeldLimit;
+  limit: InHandLimit;
   log: Log;
   clock: Clock;
 };
@@ -108,7 +108,7 @@ const HURRY_MS = 10;
 /** The queues of a step, with one prefetch budget that follows the traffic. No timer runs at rest. */
 class QueueGroup {
   readonly queues: readonly QueueConsumer[];
-  readonly #limit: HeldLimit;
+  readonly #limit: InHandLimit;
   readonly #clock: Clock;
   readonly #buffer: ReceiveBuffer;
   #isReviewing = false;

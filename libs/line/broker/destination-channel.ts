@@ -59,13 +59,13 @@ export class DestinationChannel implements Destination {
   }
 
   /** A single message may exceed the limit of bytes: it could never be published otherwise. */
-  get #hasRoom(): boolean {
+  get #hasCapacity(): boolean {
     return this.#channel !== undefined && this.#sent.size < MOST_MESSAGES && this.#bytes < MOST_BYTES;
   }
 
   /** Whether a waiting message could be published now. */
   get isReady(): boolean {
-    return this.#waiting.length > 0 && this.#hasRoom;
+    return this.#waiting.length > 0 && this.#hasCapacity;
   }
 
   /** Time of the oldest unanswered publish or channel open; undefined if there is none. */
@@ -75,11 +75,11 @@ export class DestinationChannel implements Destination {
     return undefined;
   }
 
-  /** `hasRoom`: whether the limits over all destinations allow one more. */
-  send(publication: Publication, onSettled: OnSettled, hasRoom: boolean): void {
+  /** `hasCapacity`: whether the limits over all destinations allow one more. */
+  send(publication: Publication, onSettled: OnSettled, hasCapacity: boolean): void {
     if (this.isStalled && !this.#takesProbe()) return onSettled(new Stalled(this));
     const sent = { publication, onSettled, sentAt: 0, isReturned: false };
-    if (hasRoom && this.#waiting.length === 0 && this.#hasRoom) return this.#publish(sent);
+    if (hasCapacity && this.#waiting.length === 0 && this.#hasCapacity) return this.#publish(sent);
     this.#waiting.push(sent);
     this.#goOn();
   }

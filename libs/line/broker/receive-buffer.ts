@@ -1,10 +1,10 @@
 import type { ConsumeCallbacks } from '../broker.ts';
-import type { HeldLimit } from '../prefetch-budget.ts';
+import type { InHandLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 
 export type ReceiveBufferOptions = ConsumeCallbacks & {
   /** Limit of opened messages over all queues, in messages (members of batches) and bytes, until their AMQP message is settled. */
-  limit: HeldLimit;
+  limit: InHandLimit;
 };
 
 /** Limit of the bodies that wait. Beyond it a body is dropped, and its message given back and received again once it may be opened. */
@@ -33,7 +33,7 @@ export class ReceiveBuffer {
   take(source: ConsumedMessage): void {
     // If nothing is opened, no settlement would trigger handing this one on.
     const isNext = this.#waiting.size === 0 || this.#open === 0;
-    if (isNext && this.#hasRoom(source)) this.#hand(source);
+    if (isNext && this.#hasCapacity(source)) this.#hand(source);
     else this.#wait(source);
   }
 
@@ -81,7 +81,7 @@ export class ReceiveBuffer {
     /** Bytes reserved for messages that were given back to be received again. */
     let reserved = 0;
     for (const next of this.#waiting) {
-      if (!this.#hasRoom(next, reserved)) {
+      if (!this.#hasCapacity(next, reserved)) {
         if (isLarge(next)) continue;
         break;
       }
@@ -107,7 +107,7 @@ export class ReceiveBuffer {
   }
 
   /** A single message may exceed the limit: it could never be opened otherwise. */
-  #hasRoom(source: ConsumedMessage, reserved = 0): boolean {
+  #hasCapacity(source: ConsumedMessage, reserved = 0): boolean {
     const { count, weight } = source;
     const { messages, bytes } = this.#options.limit;
     if (this.#open > 0 && this.#open + count > messages) return false;

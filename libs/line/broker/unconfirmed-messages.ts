@@ -83,7 +83,7 @@ export class UnconfirmedMessages {
     const { length } = publication.body;
     if (length > this.#largest) return onSettled(new TooLarge(length, this.#largest));
     if (this.#context === undefined) return onSettled(new Unconfirmed('the broker is away'));
-    this.#destinationOf(publication, this.#context).send(publication, onSettled, this.#hasRoom());
+    this.#destinationOf(publication, this.#context).send(publication, onSettled, this.#hasCapacity());
   }
 
   /** Notes an answer to a request sent at `askedAt`. */
@@ -129,7 +129,7 @@ export class UnconfirmedMessages {
     if (this.#isAdmitting || this.#inLine.size === 0) return;
     this.#isAdmitting = true;
     for (const next of this.#inLine) {
-      if (!this.#hasRoom()) break;
+      if (!this.#hasCapacity()) break;
       this.#inLine.delete(next);
       if (!next.isReady) continue;
       next.sendNext();
@@ -139,7 +139,7 @@ export class UnconfirmedMessages {
     this.#isAdmitting = false;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     return this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes;
   }
 

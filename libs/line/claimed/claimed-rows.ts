@@ -60,7 +60,7 @@ export class Claiming<Row> implements Consumer {
     this.#pauses.resume(reason);
   }
 
-  held(): number {
+  inHand(): number {
     return this.#held;
   }
 

@@ -30,7 +30,7 @@ export function publishClaimed<Row>(
   const step: Step<Message> = {
     name,
     queues: [],
-    heldLimit: { messages: 1, bytes: 1 },
+    inHandLimit: { messages: 1, bytes: 1 },
     parse: (message) => message,
     handle: allAtOnce(async (batch) => batch.map((message) => [{ ...publishAgain(message, message), ...hint }])),
     describe: ({ messageId }) => ({ messageId }),

@@ -108,9 +108,9 @@ describe('what comes together', () => {
 describe('a batch whose handler rejects', () => {
   test('is halved until the one that it rejects is alone, and that one is set aside', () => {
     const step = running('one', 'two', 'three', 'four');
-    expect(step.threwForAll(['one', 'two', 'three', 'four'])).toEqual(['run apart one,two', 'run apart three,four']);
+    expect(step.threwForAll(['one', 'two', 'three', 'four'])).toEqual(['run alone one,two', 'run alone three,four']);
     expect(step.ended(['one', done()], ['two', done()])).toEqual(['report handled', 'acknowledge 1,2']);
-    expect(step.threwForAll(['three', 'four'])).toEqual(['run apart three', 'run apart four']);
+    expect(step.threwForAll(['three', 'four'])).toEqual(['run alone three', 'run alone four']);
     expect(step.threwForAll(['three'])).toEqual(['report failed', 'publish suspect three']);
     expect(step.ended(['four', done()])).toEqual(['report handled', 'acknowledge 4']);
   });
@@ -118,14 +118,14 @@ describe('a batch whose handler rejects', () => {
   test('is none of its repeats, which end as such, and never the last that is left: a repeat may be the guilty one', () => {
     const step = running('repeat', 'one');
     expect(step.recalled('repeat', true)).toEqual(['report handled', 'acknowledge 1']);
-    expect(step.threwForAll(['repeat', 'one'])).toEqual(['run apart one']);
+    expect(step.threwForAll(['repeat', 'one'])).toEqual(['run alone one']);
     expect(step.threwForAll(['one'])).toEqual(['report failed', 'publish suspect one']);
   });
 
   test('is none of its repeats while what they cause is under way', () => {
     const step = running('told', 'one', 'two');
     expect(step.recalled('told', true)).toEqual(['publish again told']);
-    expect(step.threwForAll(['told', 'one', 'two'])).toEqual(['run apart one', 'run apart two']);
+    expect(step.threwForAll(['told', 'one', 'two'])).toEqual(['run alone one', 'run alone two']);
     expect(step.ended(['told', done(to('next'))])).toEqual([]);
     expect(step.confirmed('again told')).toEqual(['report handled', 'acknowledge 1']);
   });
@@ -155,7 +155,7 @@ describe('a batch whose handler rejects', () => {
     const step = running('one', 'two', 'three');
     step.apply({ kind: 'cut', source: 1 });
     step.apply({ kind: 'cut', source: 2 });
-    expect(step.threwForAll(['one', 'two', 'three'])).toEqual(['forget 1', 'forget 2', 'run apart three']);
+    expect(step.threwForAll(['one', 'two', 'three'])).toEqual(['forget 1', 'forget 2', 'run alone three']);
   });
 
   test('or is recalled after the step gave its messages back is ignored', () => {

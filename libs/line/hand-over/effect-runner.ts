@@ -18,7 +18,7 @@ import type { Lane } from './suspicion.ts';
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
 
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRoom'> & { handle: Handler<M>; gathering?: Gathering<M> };
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
@@ -45,7 +45,7 @@ export class EffectRunner<M> {
   perBatch = 1;
 
   constructor({ handle, gathering, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
-    this.#rules = { ...rules, hasRoom: tools.putPublication !== undefined, now: tools.now ?? Date.now };
+    this.#rules = { ...rules, hasRooms: tools.putPublication !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
     this.#turn = new TurnGatherer(apply);

@@ -14,7 +14,7 @@ export type HandOverTools<M = unknown> = {
   /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
   putPublication?: (publication: Publication) => Promise<void>;
   /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
-  lease?: HoldElsewhere<M>;
+  lease?: StoreRunning<M>;
   now?: () => number;
 };
 
@@ -33,7 +33,7 @@ export type EffectTools<M> = HandOverTools<M> & {
  * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
  * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
  */
-export type HoldElsewhere<M> = (
+export type StoreRunning<M> = (
   of: { message: Message; parsed: M },
   onCut: (source: Source) => void,
 ) => Promise<Source | undefined>;

@@ -3,8 +3,8 @@ import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { sendAll } from './effects.ts';
 import { sendOne, toSettle } from './sendings.ts';
-import type { Failure, Member, Report, HeldSource } from './state.ts';
-import { addMember, isHeld, type Turn } from './turn.ts';
+import type { Failure, Member, Report, SourceInHand } from './state.ts';
+import { addMember, isInHand, type Turn } from './turn.ts';
 import type { Mark } from '../once.ts';
 import { failuresAfter, rejectionFor } from './suspicion.ts';
 
@@ -35,7 +35,7 @@ export function settleAll<M>(turn: Turn<M>): void {
 function isDone<M>(turn: Turn<M>, member: Member<M>): boolean {
   const { failure, purpose, parts } = member;
   // Another process has it, so it cannot be acknowledged.
-  if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) close(turn, member);
+  if (member.isAbandoned || (failure !== undefined && !isInHand(turn, member))) close(turn, member);
   else if (failure !== undefined) failed(turn, member, failure);
   else if (purpose === 'handle' && parts !== undefined) return sendNextPart(turn, member, parts);
   else return true;
@@ -61,7 +61,7 @@ export function sendInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts)
  * recognise those. Returns whether none is left.
  */
 function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): boolean {
-  if (!isHeld(turn, member)) close(turn, member);
+  if (!isInHand(turn, member)) close(turn, member);
   else if (turn.state.isClosing) giveBack(turn, member);
   else {
     const caused = tried(turn, member, () => parts.next() ?? NOTHING_LEFT);
@@ -147,20 +147,20 @@ export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number)
 }
 
 /** Closes the source when its last member has left. */
-export function leave<M>(turn: Turn<M>, source: HeldSource): void {
+export function leave<M>(turn: Turn<M>, source: SourceInHand): void {
   const { id, back, backAfterMs: afterMs, size } = source;
   source.open -= 1;
   if (source.open > 0) return;
   source.isPartlyDone ||= back.length < size;
-  if (source.isHeld && back.length > 0 && source.isPartlyDone) return sendRestAlone(turn, source);
+  if (source.isInHand && back.length > 0 && source.isPartlyDone) return sendRestAlone(turn, source);
   turn.state.sources.delete(id);
-  if (!source.isHeld) turn.effects.push({ kind: 'forget', source: id });
+  if (!source.isInHand) turn.effects.push({ kind: 'forget', source: id });
   else if (back.length === 0) turn.toAcknowledge.push(id);
   else turn.effects.push({ kind: 'give back', source: id, afterMs });
 }
 
 /** Sends the remaining members alone: giving the source back would also repeat the finished ones. */
-function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
+function sendRestAlone<M>(turn: Turn<M>, source: SourceInHand): void {
   const { back, backAfterMs } = source;
   Object.assign(source, { size: back.length, open: back.length, back: [], backAfterMs: 0 });
   for (const message of back) sendAlone(turn, addMember(turn, source.id, 'queue', message), backAfterMs);

@@ -125,7 +125,7 @@ describe('a message that not even the suspects lane takes', () => {
 
 describe('what is to wait in a room', () => {
   test('is put and waited for, and only then does its message go, which is not remembered', () => {
-    const step = new ToldStep({ hasRoom: false });
+    const step = new ToldStep({ hasRooms: false });
     step.take(1, 'one');
     expect(step.returned('one', waits('later'))).toEqual(['put later']);
     expect(step.sent('later', 'unconfirmed')).toEqual(['put later after 50']);
@@ -412,7 +412,7 @@ describe('what the broker does not take waits in a room, and its message goes', 
   });
 
   test('unless it may be lost: that is let go of where its queue is missing, or does not take it again and again', () => {
-    const step = new ToldStep({ hasRoom: false });
+    const step = new ToldStep({ hasRooms: false });
     const notice = { ...to('notice'), mayBeLost: true } as const;
     step.take(1, 'one', 'two');
     step.returned('one', notice);
@@ -424,7 +424,7 @@ describe('what the broker does not take waits in a room, and its message goes', 
   });
 
   test('and what may be lost is not, while the broker is away', () => {
-    const step = new ToldStep({ hasRoom: false });
+    const step = new ToldStep({ hasRooms: false });
     step.take(1, 'one');
     step.returned('one', { ...to('notice'), mayBeLost: true });
     step.apply({ kind: 'broker', is: 'away' });
@@ -434,7 +434,7 @@ describe('what the broker does not take waits in a room, and its message goes', 
   });
 
   test('of no step that has no room', () => {
-    const step = new ToldStep({ hasRoom: false });
+    const step = new ToldStep({ hasRooms: false });
     step.take(1, 'one');
     step.returned('one', to('next'));
     expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual([]);

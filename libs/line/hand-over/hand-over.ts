@@ -22,7 +22,7 @@ import { came } from './intake.ts';
 import { adoptLease, leaseSlowMembers } from './leases.ts';
 import { flush } from './records.ts';
 import * as sendings from './sendings.ts';
-import { isHeld, membersOf, newTurn } from './turn.ts';
+import { isInHand, membersOf, newTurn } from './turn.ts';
 import type { Effect, Input, Member, StepRules, State } from './state.ts';
 import type { Turn } from './turn.ts';
 
@@ -41,17 +41,17 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
 
 /** Adds one effect for all members that were gathered for it. */
 function tell<M>(turn: Turn<M>): void {
-  const { effects, toRunApart, toAcknowledge } = turn;
+  const { effects, toRunAlone, toAcknowledge } = turn;
   // May free twins, and close sources.
   const toRun = mayRun(turn, turn.toRun);
-  for (const batch of toRunApart) effects.push(runOf(batch, true));
+  for (const batch of toRunAlone) effects.push(runOf(batch, true));
   if (toRun.length > 0) effects.push(runOf(toRun, false));
   if (toAcknowledge.length > 0) effects.push({ kind: 'acknowledge', sources: toAcknowledge });
 }
 
-function runOf<M>(batch: readonly Member<M>[], isApart: boolean): Effect<M> {
+function runOf<M>(batch: readonly Member<M>[], isAlone: boolean): Effect<M> {
   // A running member was parsed.
-  return { kind: 'run', members: batch.map(({ id }) => id), messages: batch.map(({ parsed }) => parsed as M), isApart };
+  return { kind: 'run', members: batch.map(({ id }) => id), messages: batch.map(({ parsed }) => parsed as M), isAlone };
 }
 
 function apply<M>(turn: Turn<M>, input: Input): void {
@@ -118,7 +118,7 @@ function ended<M>(turn: Turn<M>, id: number, fate: Fate | undefined): void {
  * True if it waited in a room that another process has claimed: that process makes the attempt, so this member has no effects.
  */
 function isAnothersRow<M>(turn: Turn<M>, member: Member<M>): boolean {
-  return member.message.waited !== undefined && !isHeld(turn, member);
+  return member.message.waited !== undefined && !isInHand(turn, member);
 }
 
 /** Ends the parts of a fate that is ignored: its member was given back, belongs to another process, or has ended before. */
@@ -136,7 +136,7 @@ function threw<M>(turn: Turn<M>, { members: ids, error }: Input & { kind: 'threw
   if (error instanceof Unavailable) return dependencyAway(turn, members);
   if (ids.length === 1) return fail(turn, first, error);
   const half = Math.ceil(members.length / 2);
-  for (const some of [members.slice(0, half), members.slice(half)]) beginApart(turn, some);
+  for (const some of [members.slice(0, half), members.slice(half)]) beginAlone(turn, some);
 }
 
 function failed<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
@@ -149,9 +149,9 @@ function dependencyAway<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   turn.toRun.push(...members);
 }
 
-function beginApart<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
+function beginAlone<M>(turn: Turn<M>, members: readonly Member<M>[]): void {
   const batch = mayRun(turn, members);
-  if (batch.length > 0) turn.toRunApart.push(batch);
+  if (batch.length > 0) turn.toRunAlone.push(batch);
 }
 
 /** Returns those that run now: none while a dependency is away, as work must not be done if its effects cannot be published. */
@@ -160,7 +160,7 @@ function mayRun<M>(turn: Turn<M>, members: readonly Member<M>[]): Member<M>[] {
   const batch: Member<M>[] = [];
   // The list may grow during the loop, by twins of those that are closed.
   for (const member of members) {
-    if (!isHeld(turn, member)) close(turn, member);
+    if (!isInHand(turn, member)) close(turn, member);
     else if (state.isClosing || state.outage === 'long') giveBack(turn, member);
     else {
       if (!mayBegin(turn) && state.outage === 'none') {
@@ -194,7 +194,7 @@ function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
 function loseSource<M>(turn: Turn<M>, id: number): void {
   const source = turn.state.sources.get(id);
   if (source === undefined) return;
-  source.isHeld = false;
+  source.isInHand = false;
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
 }
 

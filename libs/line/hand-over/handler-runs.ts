@@ -4,7 +4,7 @@ import type { Begin, Fate, Handler, Message } from '../messages.ts';
 import type { Once } from '../once.ts';
 import { RunGatherer, type Gathering, type HandlerBatch } from './run-gatherer.ts';
 import type { Input, State } from './state.ts';
-import { isHeld } from './turn.ts';
+import { isInHand } from './turn.ts';
 import type { TurnGatherer } from './turn-gatherer.ts';
 
 export type HandlerRunsOptions<M> = {
@@ -33,7 +33,7 @@ export class HandlerRuns<M> {
     this.#gatherer = new RunGatherer({ ...gathering, clock: options.clock, run: (batch) => this.#run(batch) });
   }
 
-  add(batch: HandlerBatch<M>, how: { isApart: boolean }): void {
+  add(batch: HandlerBatch<M>, how: { isAlone: boolean }): void {
     this.#gatherer.add(batch, how);
   }
 
@@ -79,7 +79,7 @@ export class HandlerRuns<M> {
   #isWanted(id: number): boolean {
     const member = this.#options.state.members.get(id);
     if (member?.isRunning !== true) return false;
-    if (isHeld(this.#options, member)) return true;
+    if (isInHand(this.#options, member)) return true;
     this.#end(id, TAKEN_BACK);
     return false;
   }

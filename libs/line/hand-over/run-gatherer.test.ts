@@ -23,8 +23,8 @@ function aGatherer(gathering: Gathering<string> = {}) {
       return new Promise((resolve) => unfinished.push(resolve));
     },
   });
-  const add = (messages: readonly string[], isApart: boolean) =>
-    gatherer.add({ members: messages.map((message) => names.push(message) - 1), messages }, { isApart });
+  const add = (messages: readonly string[], isAlone: boolean) =>
+    gatherer.add({ members: messages.map((message) => names.push(message) - 1), messages }, { isAlone });
   return {
     batches,
     clock,

@@ -27,7 +27,7 @@ const LARGEST = 256;
 export class RunGatherer<M> {
   readonly #options: RunGathererOptions<M>;
   /** Batches that stay as they are. */
-  readonly #apart: HandlerBatch<M>[] = [];
+  readonly #alone: HandlerBatch<M>[] = [];
   #members: number[] = [];
   #messages: M[] = [];
   #running = 0;
@@ -38,9 +38,9 @@ export class RunGatherer<M> {
     this.#options = options;
   }
 
-  /** `isApart`: these run before others, and with no others. */
-  add({ members, messages }: HandlerBatch<M>, { isApart }: { isApart: boolean }): void {
-    if (isApart) this.#apart.push({ members, messages });
+  /** `isAlone`: these run before others, and with no others. */
+  add({ members, messages }: HandlerBatch<M>, { isAlone }: { isAlone: boolean }): void {
+    if (isAlone) this.#alone.push({ members, messages });
     else {
       this.#members.push(...members);
       this.#messages.push(...messages);
@@ -51,8 +51,8 @@ export class RunGatherer<M> {
   #look(): void {
     const { atOnce = 1, largest = LARGEST, afterMs = 0, clock } = this.#options;
     while (this.#running < atOnce) {
-      const apart = this.#apart.shift();
-      if (apart !== undefined) void this.#run(apart);
+      const alone = this.#alone.shift();
+      if (alone !== undefined) void this.#run(alone);
       else if (this.#members.length === 0) return;
       else if (this.#members.length < largest && clock.now() < this.#nextAt) return this.#lookLater();
       else {

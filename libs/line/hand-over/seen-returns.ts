@@ -14,13 +14,13 @@ export class SeenReturns {
   /** Sets `crashes` of a redelivered message. */
   judge({ raw }: Source): void {
     if (raw === undefined || raw.deliveryCount === 0) return;
-    raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(nameOf(raw)) ?? 0));
+    raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(identityOf(raw)) ?? 0));
   }
 
   /** Notes that the message returned to its queue. */
   note({ raw }: Source): void {
     if (raw === undefined) return;
-    const name = nameOf(raw);
+    const name = identityOf(raw);
     const times = (this.#times.get(name) ?? 0) + 1;
     this.#times.delete(name);
     this.#times.set(name, times);
@@ -32,12 +32,12 @@ export class SeenReturns {
 
   /** Forgets a message that is gone from its queue: a later message of the same name is another one. */
   forget({ raw }: Source): void {
-    if (raw !== undefined && raw.deliveryCount > 0) this.#times.delete(nameOf(raw));
+    if (raw !== undefined && raw.deliveryCount > 0) this.#times.delete(identityOf(raw));
   }
 }
 
 /** Names a message the same at every delivery from this queue. */
-function nameOf({ queue, messageId, note, body }: Message): string {
+function identityOf({ queue, messageId, note, body }: Message): string {
   const what = messageId === undefined ? hash('sha256', body) : `${messageId} ${note}`;
   return hash('sha256', `${queue} ${what}`).slice(0, 32);
 }

@@ -7,7 +7,7 @@ import { Unroutable } from '../publish-errors.ts';
 import { joinDeliveries } from '../delivery-batch.ts';
 import type { Publication, Waiting } from '../messages.ts';
 import type { Member, Sending, Share } from './state.ts';
-import { isHeld, type Turn } from './turn.ts';
+import { isInHand, type Turn } from './turn.ts';
 
 const BACKOFF = { firstMs: 50, longestMs: 1_000 };
 
@@ -37,7 +37,7 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   if (sending === undefined) return;
   if (mayBeDropped(turn, sending)) return confirmed(turn, id);
   if (isWanted(turn, sending)) {
-    leaveOut(turn, sending, ({ member }) => !isMemberHeld(turn, member));
+    leaveOut(turn, sending, ({ member }) => !isMemberInHand(turn, member));
     sending.failures += 1;
     return ask(turn, sending, backoffMs(BACKOFF, sending.failures));
   }
@@ -96,7 +96,7 @@ function put<M>({ effects }: Turn<M>, sending: Sending, afterMs: number): void {
 
 /** True if a room may take it instead of the broker. */
 function mayPut<M>({ rules }: Turn<M>, { what }: Sending): boolean {
-  return rules.hasRoom === true && what.kind === 'publish';
+  return rules.hasRooms === true && what.kind === 'publish';
 }
 
 /** True if it goes into a room instead of to the broker: the broker takes nothing, and the step must not wait for it. */
@@ -151,7 +151,7 @@ function removeSending<M>({ state }: Turn<M>, id: number): Sending | undefined {
  */
 function isWanted<M>(turn: Turn<M>, { shares }: Sending): boolean {
   if (shares.some(({ characters }) => characters > 0) && !turn.state.isClosing) return true;
-  return shares.some(({ member }) => isMemberHeld(turn, member));
+  return shares.some(({ member }) => isMemberInHand(turn, member));
 }
 
 function isSafe<M>(turn: Turn<M>, id: number): void {
@@ -170,7 +170,7 @@ export function toSettle<M>({ settled }: Turn<M>, member: Member<M>): void {
   settled.push(member);
 }
 
-function isMemberHeld<M>(turn: Turn<M>, id: number): boolean {
+function isMemberInHand<M>(turn: Turn<M>, id: number): boolean {
   const member = turn.state.members.get(id);
-  return member !== undefined && isHeld(turn, member);
+  return member !== undefined && isInHand(turn, member);
 }

@@ -12,7 +12,7 @@ export type StepRules<M> = {
   parse: Parse<M>;
   once?: OncePolicy<M>;
   /** Publications that the broker does not take now may wait in a room, to be sent on later. */
-  hasRoom?: boolean;
+  hasRooms?: boolean;
   /**
    * Goes on while the broker blocks publishers, its effects waiting in a room: this drains the backlog that may have caused the
    * alarm. Other steps wait.
@@ -25,10 +25,10 @@ export type StepRules<M> = {
 };
 
 /** A message or row that a step took at once: an AMQP message, or a row of a room. Closes with its last member. */
-export type HeldSource = {
+export type SourceInHand = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
-  isHeld: boolean;
+  isInHand: boolean;
   /** Number of members it came with. */
   size: number;
   /** Number of members that are not closed. */
@@ -106,7 +106,7 @@ export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
 
 export type State<M> = {
-  sources: Map<number, HeldSource>;
+  sources: Map<number, SourceInHand>;
   members: Map<number, Member<M>>;
   /** The last member of each key that is held. */
   keys: Map<string, number>;
@@ -157,8 +157,8 @@ export type Input =
 
 /** An effect to run; one effect for all members that an input concerns. */
 export type Effect<M> =
-  /** They run unless a recall shows that they are repeats. `isApart`: these must not run in one batch with others. */
-  | { kind: 'run'; members: readonly number[]; messages: readonly M[]; isApart: boolean }
+  /** They run unless a recall shows that they are repeats. `isAlone`: these must not run in one batch with others. */
+  | { kind: 'run'; members: readonly number[]; messages: readonly M[]; isAlone: boolean }
   /** `deliveries`: how many it joins; 0: it is none. */
   | { kind: 'publish'; sending: number; publication: Publication; deliveries: number; afterMs: number }
   /** It waits: a delivery in its endpoint's room; a publication, which the broker does not take for now, in its destination's. */

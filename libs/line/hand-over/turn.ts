@@ -1,6 +1,6 @@
 /** One step of the hand-over: the state of applying an input. */
 import type { Message, Outgoing } from '../messages.ts';
-import type { Effect, HeldSource, Leaving, Member, State, StepRules } from './state.ts';
+import type { Effect, SourceInHand, Leaving, Member, State, StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
 /** One input being applied, and its results so far. Effects for many members are gathered, and added once at the end. */
@@ -14,7 +14,7 @@ export type Turn<M> = {
   /** Members that are to run, if they may. */
   toRun: Member<M>[];
   /** Batches that are to run by themselves. */
-  toRunApart: Member<M>[][];
+  toRunAlone: Member<M>[][];
   toAcknowledge: number[];
 };
 
@@ -26,13 +26,13 @@ export function newTurn<M>(state: State<M>, rules: StepRules<M>): Turn<M> {
     settled: [],
     leaving: [],
     toRun: [],
-    toRunApart: [],
+    toRunAlone: [],
     toAcknowledge: [],
   };
 }
 
-export function newSource<M>(state: State<M>, id: number, size: number): HeldSource {
-  const source = { id, isHeld: true, size, open: size, back: [], backAfterMs: 0, isPartlyDone: false };
+export function newSource<M>(state: State<M>, id: number, size: number): SourceInHand {
+  const source = { id, isInHand: true, size, open: size, back: [], backAfterMs: 0, isPartlyDone: false };
   state.sources.set(id, source);
   return source;
 }
@@ -59,8 +59,8 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
   return member;
 }
 
-export function isHeld<M>({ state }: Pick<Turn<M>, 'state'>, { source }: Member<M>): boolean {
-  return state.sources.get(source)?.isHeld === true;
+export function isInHand<M>({ state }: Pick<Turn<M>, 'state'>, { source }: Member<M>): boolean {
+  return state.sources.get(source)?.isInHand === true;
 }
 
 /** The members of these ids that are still in the step. */

@@ -3,7 +3,7 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import type { Broker } from '../broker.ts';
 import { connectBroker, type BrokerOptions } from '../broker/connect-broker.ts';
 import { oneByOne } from '../handlers.ts';
-import type { HeldLimit } from '../prefetch-budget.ts';
+import type { InHandLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
@@ -15,7 +15,7 @@ const exchanges = smallTopology.exchanges.map(({ name }) => name);
 
 export const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
-export const limitOf = (messages: number): HeldLimit => ({ messages, bytes: 2 ** 30 });
+export const limitOf = (messages: number): InHandLimit => ({ messages, bytes: 2 ** 30 });
 
 /** Builds a publication of `body` to that queue. */
 export const to = (queue: string, body: string): Publication => ({
@@ -44,7 +44,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
   const step: Step<Message> = {
     name,
     queues: [input, ...(moreQueues ?? [])],
-    heldLimit: limitOf(100),
+    inHandLimit: limitOf(100),
     parse: (message) => (message.body.toString() === 'nonsense' ? reject('nonsense', 'it says so') : message),
     describe: () => ({}),
     ...stepOptions,

@@ -105,7 +105,7 @@ export class MemoryLink {
       return {
         pause: async (reason) => void pauses.add(reason),
         resume: (reason) => void pauses.delete(reason),
-        held: () => heldBy(consumers),
+        inHand: () => heldBy(consumers),
       };
     },
     depth: async ([queue = '']) => ({ messages: this.#broker.kept(queue).length, isExact: true }),

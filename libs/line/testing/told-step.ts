@@ -40,7 +40,7 @@ const RULES: StepRules<string> = {
     onRepeat: (text) => (text.startsWith('told') ? [to(`again ${text}`)] : []),
     isWorthRemembering: (caused) => caused.some(({ kind }) => kind !== 'wait'),
   },
-  hasRoom: true,
+  hasRooms: true,
   drainsWhileBlocked: true,
   now: () => 0,
 };
@@ -176,7 +176,7 @@ export class ToldStep {
     switch (effect.kind) {
       case 'remember':
       case 'run': {
-        const verb = effect.kind === 'run' && effect.isApart && this.#isTogether ? 'run apart' : effect.kind;
+        const verb = effect.kind === 'run' && effect.isAlone && this.#isTogether ? 'run alone' : effect.kind;
         return this.#sayAll(
           verb,
           effect.members.map((member) => this.#text(member)),
@@ -230,7 +230,7 @@ export class ToldStep {
   }
 }
 
-type ToldRules = Pick<StepRules<string>, 'hasRoom' | 'drainsWhileBlocked'> & { together?: boolean };
+type ToldRules = Pick<StepRules<string>, 'hasRooms' | 'drainsWhileBlocked'> & { together?: boolean };
 type ComingSource = Coming & { source: number; texts: readonly string[] };
 type Coming = { lane?: Lane; deliveryCount?: number; crashes?: number; waited?: WaitedFor };
 

@@ -64,7 +64,7 @@ const prepare = (row: WaitingRow): PreparedRow => ({
 
 export async function putIn(connection: WaitingConnection, given: readonly WaitingRow[]): Promise<number[]> {
   const { service, ask, sums } = connection;
-  const rows = new Map(given.map((row) => [placeOf(row), prepare(row)]));
+  const rows = new Map(given.map((row) => [rowKeyText(row), prepare(row)]));
   const numbers = new Map<string, number>();
   const free = new Map<string, number>();
   for (let left = [...rows.values()]; left.length > 0;) {
@@ -73,17 +73,17 @@ export async function putIn(connection: WaitingConnection, given: readonly Waiti
         free.set(done.room, done.lookedAtInMs);
         continue;
       }
-      const row = rows.get(placeOf(done));
-      numbers.set(placeOf(done), done.no);
+      const row = rows.get(rowKeyText(done));
+      numbers.set(rowKeyText(done), done.no);
       if (row?.no === done.no) sums.add(sumOf(row));
     }
-    left = left.filter((row) => !numbers.has(placeOf(row)));
+    left = left.filter((row) => !numbers.has(rowKeyText(row)));
     // A room that is deleted before the rows are in is made again.
     if (left.length > 0) await makeRooms(connection, left);
   }
   const toWake = [...rows.values()].filter(({ room, afterMs = 0 }) => afterMs < (free.get(room) ?? -Infinity));
   if (toWake.length > 0) await wakeRooms(connection, toWake);
-  return given.map((row) => numbers.get(placeOf(row)) ?? 0);
+  return given.map((row) => numbers.get(rowKeyText(row)) ?? 0);
 }
 
 type NewRoom = Pick<WaitingRow, 'room' | 'name' | 'account' | 'afterMs'>;
@@ -129,7 +129,7 @@ function valuesOf(rows: readonly PreparedRow[]): unknown[] {
 }
 
 /** The key as one string. */
-export const placeOf = ({ room, madeAt, id }: RowKey): string => `${room} ${madeAt} ${id}`;
+export const rowKeyText = ({ room, madeAt, id }: RowKey): string => `${room} ${madeAt} ${id}`;
 
 export function columnsOf(keys: readonly RowKey[]): unknown[] {
   return [keys.map(({ room }) => room), keys.map(({ madeAt }) => madeAt), keys.map(({ id }) => id)];

@@ -65,7 +65,7 @@ const shutRooms = (service: WaitingService): string => `
   select ${hexOf('r.room')} as room, (1000 * extract(epoch from now() - r.shut_since))::float8 as "shutForMs"
   from waybell.${service}_rooms r where name is null and shut_since is not null`;
 
-const lookedThrough = (service: WaitingService): string => `
+const noteScanned = (service: WaitingService): string => `
   update waybell.${service}_rooms set changes = greatest(0, changes - $3),
     over_before = case when over_before <= $4::bigint then null else over_before end
   where room = $2 and claimed_by = $1`;
@@ -84,7 +84,7 @@ export function claimsIn({
   service,
   process,
   ask,
-}: WaitingConnection): Pick<WaitingStore, 'claim' | 'renew' | 'release' | 'shutRooms' | 'lookedThrough'> {
+}: WaitingConnection): Pick<WaitingStore, 'claim' | 'renew' | 'release' | 'shutRooms' | 'noteScanned'> {
   const claiming = async (name: string, text: string, values: unknown[]) =>
     (await ask<RoomFound>(name, text, [process, ...values])).map(describe);
   return {
@@ -116,8 +116,8 @@ export function claimsIn({
       const shut = await ask<{ room: string; shutForMs: number }>('shut', shutRooms(service), []);
       return new Map(shut.map(({ room, shutForMs }) => [room, shutForMs]));
     },
-    async lookedThrough(room, { changes, overBefore }) {
-      await ask('looked-through', lookedThrough(service), [process, room, changes, overBefore ?? null]);
+    async noteScanned(room, { changes, overBefore }) {
+      await ask('looked-through', noteScanned(service), [process, room, changes, overBefore ?? null]);
     },
   };
 }

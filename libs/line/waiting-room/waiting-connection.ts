@@ -37,7 +37,7 @@ export function connectionOf(
       whenAvailable(
         postgres,
         async () => (await postgres.query<Row>({ name: `${of.service} ${name}`, text, values })).rows,
-        isAway,
+        isStoreAway,
       ),
     atLength: (work) =>
       whenAvailable(
@@ -50,13 +50,13 @@ export function connectionOf(
               return (await client.query<Row>(query)).rows;
             });
           }),
-        isAway,
+        isStoreAway,
       ),
   };
 }
 
 /** A missing or forbidden table or schema (classes 42, 3F) counts as an outage: a migration will fix it. */
-function isAway(error: unknown): boolean {
+function isStoreAway(error: unknown): boolean {
   return isOutage(error) || /^(42|3F)/.test(sqlStateOf(error) ?? '');
 }
 

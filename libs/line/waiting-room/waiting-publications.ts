@@ -89,7 +89,7 @@ export class WaitingPublications implements AsyncDisposable {
     if (this.#isFull()) throw new Unavailable('room for publications', () => this.#untilRoom());
     const { publication: waiting, afterMs } = withDelayElapsed(publication);
     const { exchange, routingKey, body } = waiting;
-    const name = nameOf(waiting);
+    const name = destinationNameOf(waiting);
     await this.#answered(
       this.#putAll({
         room: roomOf(waiting),
@@ -175,11 +175,11 @@ export class WaitingPublications implements AsyncDisposable {
   }
 }
 
-function nameOf({ exchange, routingKey }: Destination): string {
+function destinationNameOf({ exchange, routingKey }: Destination): string {
   return `${exchange} ${routingKey}`;
 }
 
 /** The room of a destination: 32 hexadecimal digits. */
 export function roomOf(destination: Destination): string {
-  return createHash('sha256').update(nameOf(destination)).digest('hex').slice(0, 32);
+  return createHash('sha256').update(destinationNameOf(destination)).digest('hex').slice(0, 32);
 }

@@ -1,6 +1,6 @@
 import type { WaitingReason } from '../outcomes.ts';
 import { readProperties } from './publication-properties.ts';
-import { BY_KEY, columnsOf, placeOf, putIn, SAME_KEY, wakeRooms } from './put-rows.ts';
+import { BY_KEY, columnsOf, rowKeyText, putIn, SAME_KEY, wakeRooms } from './put-rows.ts';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import {
   MOST_BYTES,
@@ -80,8 +80,8 @@ export function rowsIn(
     async retain(keys) {
       if (keys.length === 0) return [];
       const found = await ask<RowKey>('retain', retain(service), columnsOf(keys));
-      const there = new Set(found.map(placeOf));
-      return keys.map((key) => there.has(placeOf(key)));
+      const there = new Set(found.map(rowKeyText));
+      return keys.map((key) => there.has(rowKeyText(key)));
     },
     async take(wanted) {
       if (wanted.length === 0) return [];
@@ -114,8 +114,8 @@ export function rowsIn(
           connection,
           found.map(({ room }) => ({ room, afterMs })),
         );
-      const there = new Set(found.map(placeOf));
-      return keys.map((key) => there.has(placeOf(key)));
+      const there = new Set(found.map(rowKeyText));
+      return keys.map((key) => there.has(rowKeyText(key)));
     },
   };
 }

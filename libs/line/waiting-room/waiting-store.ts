@@ -129,7 +129,7 @@ export type WaitingStore = {
    */
   move(what: MovedRows): Promise<number>;
   /** Notes that changes up to this number, and the limit up to this time, were dealt with. */
-  lookedThrough(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
+  noteScanned(room: string, seen: Pick<ClaimedRoom, 'changes' | 'overBefore'>): Promise<void>;
 
   /**
    * Marks rooms whose subscription is no longer held, or held for a shorter time than their rows wait. To be called at intervals:

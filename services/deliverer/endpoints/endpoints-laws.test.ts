@@ -192,7 +192,7 @@ describe('whoever takes from the room of an endpoint', () => {
       fc.assert(
         fc.asyncProperty(fc.array(waiting, { minLength: 1, maxLength: 48 }), fc.boolean(), async (all, isKnownHung) => {
           const takers = new Map<string, Taker>();
-          const some = new SomeEndpoints({ ...SMALL, onRoom: (name) => takers.get(name)?.ask() });
+          const some = new SomeEndpoints({ ...SMALL, onCapacity: (name) => takers.get(name)?.ask() });
           for (const each of all) {
             const key = keyIn(some, { ...each, isKnownHung });
             if (!takers.has(key.endpoint)) takers.set(key.endpoint, new Taker(some, { key, ...each }));

@@ -3,13 +3,13 @@ import { hostLimits } from './account-usage.ts';
 import type { Admission, Admit, Demand, EndpointKey, WaitingOrigin } from './endpoint.ts';
 import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
 import type { KnownEndpoint, RequestEnd, RunningRequest, Waiter } from './known-endpoint.ts';
-import { ALONE, KnownEndpoints, type KnownElsewhere, type KnownEndpointsOptions } from './known-endpoints.ts';
+import { ALONE, KnownEndpoints, type OtherDeliverers, type KnownEndpointsOptions } from './known-endpoints.ts';
 import { demandOf } from './demand.ts';
-import { RoomNotifier } from './room-notifier.ts';
+import { CapacityNotifier } from './capacity-notifier.ts';
 import { leaveQueue, SlotQueues } from './slot-queue.ts';
 import { Slots, type Shares } from './slots.ts';
 
-export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof KnownElsewhere> & {
+export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof OtherDeliverers> & {
   /** Requests under way at once, over all endpoints. */
   slots: number;
   shares: Shares;
@@ -20,8 +20,8 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
   maxInHand: number;
 };
 
-/** `onRoom`: called when an endpoint can take deliveries that it refused, or for which `demand` returned none. */
-type EndpointsHooks = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<KnownElsewhere>;
+/** `onCapacity`: called when an endpoint can take deliveries that it refused, or for which `demand` returned none. */
+type EndpointsHooks = { clock: Clock; onCapacity?: (endpoint: string) => void } & Partial<OtherDeliverers>;
 
 /**
  * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. See
@@ -34,21 +34,21 @@ export class Endpoints {
   readonly #inHand: WaitersInHand;
   /** Endpoints with deliveries in hand that wait for a slot. */
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
-  readonly #notifier: RoomNotifier;
+  readonly #notifier: CapacityNotifier;
   readonly #full = { full: 0, hung: 0, busy: 0 };
   #isClosed = false;
 
-  constructor({ onRoom, ...options }: EndpointsOptions & EndpointsHooks) {
+  constructor({ onCapacity, ...options }: EndpointsOptions & EndpointsHooks) {
     const { clock, maxWaitMs, slots, shares } = options;
     this.#options = options;
     this.#slots = new Slots(slots, shares);
     const startSize = this.#slots.startSize.bind(this.#slots);
     this.#known = new KnownEndpoints({ ...ALONE, ...options, startSize, host: hostLimits(slots) });
     this.#inHand = new WaitersInHand({ clock, maxWaitMs, onExpired: (waiter) => this.#waitsOn(waiter) });
-    this.#notifier = new RoomNotifier({
+    this.#notifier = new CapacityNotifier({
       clock,
       slots: this.#slots,
-      onRoom: onRoom ?? (() => undefined),
+      onCapacity: onCapacity ?? (() => undefined),
       onUnused: () => this.#serve(),
     });
   }
@@ -66,11 +66,11 @@ export class Endpoints {
     this.#serve();
   };
 
-  /** Returns how many deliveries to take now out of an endpoint's room; if none, `onRoom` is called once it can take some. */
+  /** Returns how many deliveries to take now out of an endpoint's room; if none, `onCapacity` is called once it can take some. */
   demand(key: Omit<EndpointKey, 'host'>): Demand {
     const endpoint = this.#touch(key);
     const demand = this.#demandOf(endpoint);
-    endpoint.awaitsRoom = demand.rows === 0;
+    endpoint.awaitsCapacity = demand.rows === 0;
     this.#refresh(endpoint);
     // A probe in hand may be due by now: queued endpoints are not checked again.
     if (endpoint.place !== undefined) this.#serve();
@@ -155,7 +155,7 @@ export class Endpoints {
     if (this.#isClosed) return false;
     if (origin === 'by hand') return true;
     if (endpoint.hungSince !== undefined) return false;
-    if (origin === 'waited' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
+    if (origin === 'waited' || (endpoint.hasCapacityForAll && this.#lacksOnlySlots(endpoint))) return true;
     const { maxInHand, maxInHandEach, maxWaitMs } = this.#options;
     if (this.#inHand.countFresh >= maxInHand || endpoint.account.inHand >= maxInHandEach * ACCOUNT_TIMES) return false;
     const { waiting, window } = endpoint;
@@ -201,7 +201,7 @@ export class Endpoints {
   #refuse(endpoint: KnownEndpoint): Admission {
     const why = endpoint.hungSince !== undefined ? 'hung' : this.#isResting(endpoint) ? 'busy' : 'full';
     this.#full[why] += 1;
-    endpoint.awaitsRoom = true;
+    endpoint.awaitsCapacity = true;
     endpoint.wasNotified = false;
     this.#placeInQueue(endpoint);
     return REFUSED[why];
@@ -240,13 +240,13 @@ export class Endpoints {
 
   /** Notifies of room where that is awaited, and puts the endpoint in the queue where it belongs. */
   #refresh(endpoint: KnownEndpoint): void {
-    if (endpoint.awaitsRoom && this.#demandOf(endpoint).rows > 0) this.#notifier.notifyRoom(endpoint);
+    if (endpoint.awaitsCapacity && this.#demandOf(endpoint).rows > 0) this.#notifier.notifyCapacity(endpoint);
     this.#placeInQueue(endpoint);
   }
 
   #placeInQueue(endpoint: KnownEndpoint): void {
     if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#slotQueues.enqueue(endpoint, this.#now);
-    else if (endpoint.awaitsRoom && this.#demandOf(endpoint).lacksSlot) this.#notifier.enqueue(endpoint);
+    else if (endpoint.awaitsCapacity && this.#demandOf(endpoint).lacksSlot) this.#notifier.enqueue(endpoint);
     else leaveQueue(endpoint);
     endpoint.scheduleCheck(this.#options.clock, this.#check);
   }

@@ -75,7 +75,7 @@ export class KnownEndpoint implements LimitShare {
   /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
   /** Whether its room is to be notified of a place. */
-  awaitsRoom = false;
+  awaitsCapacity = false;
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
@@ -137,7 +137,7 @@ export class KnownEndpoint implements LimitShare {
   }
 
   /** Whether its window has room for all waiters and one more. */
-  get hasRoomForAll(): boolean {
+  get hasCapacityForAll(): boolean {
     return this.#running.length + this.waiting.count < this.window.size;
   }
 
@@ -245,7 +245,7 @@ export class KnownEndpoint implements LimitShare {
   #nextCheckAt(now: number): number {
     const oldest = this.#running[0];
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.silenceLimitMs + 1;
-    const restedAt = this.awaitsRoom && this.restsUntil > now ? this.restsUntil : Infinity;
+    const restedAt = this.awaitsCapacity && this.restsUntil > now ? this.restsUntil : Infinity;
     const nextAt = Math.min(silentAt, restedAt);
     if (this.#hungSince === undefined || this.waiting.count === 0 || this.place !== undefined) return nextAt;
     const dueAt = this.probeDueAt();

@@ -14,10 +14,10 @@ export type KnownEndpointsOptions = WindowLimits & {
   host: HostLimits;
   /** The size of a new endpoint's window. */
   startSize: (account: AccountSlots) => number;
-} & KnownElsewhere;
+} & OtherDeliverers;
 
 /** The state of other deliverers, as far as it matters here. */
-export type KnownElsewhere = {
+export type OtherDeliverers = {
   /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
   partOf: PartOf;
   partOfAccount: PartOf;
@@ -26,7 +26,7 @@ export type KnownElsewhere = {
 };
 
 /** The state if there is only one deliverer. */
-export const ALONE: KnownElsewhere = { partOf: () => 1, partOfAccount: () => 1, hungForMs: () => undefined };
+export const ALONE: OtherDeliverers = { partOf: () => 1, partOfAccount: () => 1, hungForMs: () => undefined };
 
 /** A caller that takes from an endpoint's room need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };

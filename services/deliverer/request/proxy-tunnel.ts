@@ -43,7 +43,7 @@ export function tunnelThrough(proxy: URL, connectTimeoutMs: number): Tunnel {
       return await pool.connect({ path: authority, headers: { ...headers, host: authority }, signal });
     } catch (error) {
       if (signal.aborted) throw new errors.ConnectTimeoutError('no tunnel in time');
-      if (isAway(error)) throw new Unavailable('the proxy of CALLBACK_PROXY', () => reach(proxy), error);
+      if (isProxyAway(error)) throw new Unavailable('the proxy of CALLBACK_PROXY', () => reach(proxy), error);
       throw new TunnelRefused('it closed the connection', error);
     }
   }
@@ -67,7 +67,7 @@ function credentials({ username, password }: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
-function isAway(error: unknown): boolean {
+function isProxyAway(error: unknown): boolean {
   if (error instanceof errors.ConnectTimeoutError) return true;
   return types.isNativeError(error) && 'code' in error && AWAY.has(String(error.code));
 }

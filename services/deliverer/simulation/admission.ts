@@ -7,7 +7,7 @@ import { Endpoints } from '../endpoints/endpoints.ts';
 const SLOTS = 1_024;
 const HELD = 1_024;
 const SLOW_MS = 1_000;
-/** Rooms are read at this interval, in addition to `onRoom` and `demand`. */
+/** Rooms are read at this interval, in addition to `onCapacity` and `demand`. */
 const POLL_MS = 5_000;
 /** `answerMs`: how long a request takes that begins at this time; it times out at the limit. */
 export type Arriving = { key: EndpointKey; kind: string; limitMs: number; answerMs: (at: number) => number };
@@ -32,7 +32,7 @@ export class SimulatedAdmission {
     this.#endpoints = new Endpoints({
       ...readEndpoints(readEnvironment({ ...slots, ...endpointSettings }, {}), HELD),
       clock: this.#clock,
-      onRoom: (endpoint) => this.#take(endpoint),
+      onCapacity: (endpoint) => this.#take(endpoint),
     });
     this.every(POLL_MS, () => {
       for (const endpoint of this.#rooms.keys()) this.#take(endpoint);

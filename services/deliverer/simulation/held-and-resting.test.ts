@@ -5,7 +5,7 @@ import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.
 import type { Hold, TooMuch } from '../endpoints/endpoint.ts';
 import type { Receiver } from './receivers.ts';
 import { simulateFlow, type Simulated, type SimulatedAttempt, type SimulationOptions } from './simulate-flow.ts';
-import { placeOf } from './subscriptions.ts';
+import { numberOf } from './subscriptions.ts';
 
 const SLOTS = 1_024;
 const HELD = 1_024;
@@ -53,7 +53,8 @@ function forbid(broken: SimulatedAttempt | undefined, law: string): void {
 /** Each delivery that came has ended, once. */
 function expectAllEnded({ came, ended }: Simulated): void {
   const counts = new Map<number, number>();
-  for (const { subscription } of ended) counts.set(placeOf(subscription), (counts.get(placeOf(subscription)) ?? 0) + 1);
+  for (const { subscription } of ended)
+    counts.set(numberOf(subscription), (counts.get(numberOf(subscription)) ?? 0) + 1);
   expect(counts).toEqual(came);
   expect(new Set(ended.map(({ delivery }) => delivery)).size).toBe(ended.length);
 }

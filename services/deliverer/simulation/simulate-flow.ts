@@ -22,7 +22,7 @@ import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { NO_TOKENS } from '../testing/no-tokens.ts';
 import type { Receiver } from './receivers.ts';
-import { placeOf, SimulatedSubscriptions, subscriptionOf } from './subscriptions.ts';
+import { numberOf, SimulatedSubscriptions, subscriptionOf } from './subscriptions.ts';
 
 export type SimulationOptions = {
   receivers: readonly Receiver[];
@@ -100,7 +100,7 @@ class Simulation {
     const { flow, step } = makeDeliverer({
       config: {
         actionKeys: ['carrier.order.created', 'shipper.order.created'],
-        heldLimit: { messages: options.held, bytes: BYTES },
+        inHandLimit: { messages: options.held, bytes: BYTES },
         flow: options.endpoints,
         waiting: { held, ofAccount: most, allBytes: Infinity },
         schedule,
@@ -194,7 +194,7 @@ class Simulation {
     const beganAt = this.#clock.now();
     const dueAt = this.#dueAt.get(guid) ?? beganAt;
     const { subscription, attempt, createdAt: madeAt } = delivery;
-    this.#attempts.push({ place: placeOf(subscription), attempt, madeAt, dueAt, beganAt });
+    this.#attempts.push({ place: numberOf(subscription), attempt, madeAt, dueAt, beganAt });
     this.#waited(guid, beganAt - dueAt);
     this.#dueAt.delete(guid);
     this.#slotsUsed += 1;

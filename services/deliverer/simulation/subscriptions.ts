@@ -7,7 +7,7 @@ import { holdOf } from '../end-without-attempt.ts';
 import type { Receiver } from './receivers.ts';
 
 export const subscriptionOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
-export const placeOf = (subscription: string): number => Number.parseInt(subscription.slice(-12), 10);
+export const numberOf = (subscription: string): number => Number.parseInt(subscription.slice(-12), 10);
 
 type SimulatedSubscriptionsOptions = {
   receivers: readonly Receiver[];
@@ -37,7 +37,7 @@ export class SimulatedSubscriptions {
   }
 
   target(subscription: string): DeliveryTarget {
-    const receiver = this.#options.receivers[placeOf(subscription)];
+    const receiver = this.#options.receivers[numberOf(subscription)];
     if (receiver === undefined) throw new Error(`no receiver of ${subscription}`);
     const { account = subscription, host = subscription, path = subscription } = receiver;
     const held = this.#held.get(subscription);

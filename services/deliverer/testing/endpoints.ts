@@ -37,7 +37,7 @@ export class SomeEndpoints {
       clock: this.clock,
       ...ENDPOINTS,
       maxEndpoints: 1_000,
-      onRoom: (endpoint) => this.notified.push(endpoint),
+      onCapacity: (endpoint) => this.notified.push(endpoint),
       hungForMs: (endpoint) => this.hungElsewhere.get(endpoint),
       ...what,
     });

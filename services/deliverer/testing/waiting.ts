@@ -160,7 +160,7 @@ export class ADeliverer {
   }
 
   holds(row: WaitingRow): boolean {
-    return this.flow.rules.isHeld(row);
+    return this.flow.rules.isClaimed(row);
   }
 
   /** Ends as a process that is told to: takes no more, finishes what is in hand, and releases its rooms. */

@@ -1,4 +1,4 @@
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-settings';
 import type { WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
 import { bytes, constant, count } from '@waybell/runtime/environment';
@@ -28,8 +28,8 @@ const ACCOUNT_PART = 1 / 10;
 
 export function readWaitingOfAccounts(
   settings: WaitingSettings,
-  { messages, bytes: heldBytes }: HeldLimit,
-): WaitingLimits & ReturnType<typeof readWaiting> & { held: HeldLimit } {
+  { messages, bytes: heldBytes }: InHandLimit,
+): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
   const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
   return {
     ...readWaiting(settings),

@@ -20,13 +20,13 @@ const TURN_MS = 10_000;
 const MOST_OVER = { all: 64, ofAccount: 8 };
 
 /** A claimed room, and its use by this process. Times are those of this process's clock. */
-export type OwnRoom = ClaimedRoom & {
+export type RoomInHand = ClaimedRoom & {
   readonly account: string;
   readonly claimedAt: number;
   /** End of the claim. */
   until: number;
   /** Whether it was shut when it was claimed, and no row was handled since. */
-  isUnasked: boolean;
+  isUnprobed: boolean;
   /** A row was settled since the claim was renewed. */
   lives: boolean;
   /** The row to read on after. */
@@ -39,7 +39,7 @@ export type OwnRoom = ClaimedRoom & {
   lackingSince: number | undefined;
   /** Work under way in the whole room: it is not released meanwhile. */
   holds: number;
-  isLookedThrough: boolean;
+  isScanned: boolean;
   /** Whether its place is to go to other rooms: no more rows are taken from it. */
   isTurnOver: boolean;
   isLeaving: boolean;
@@ -58,7 +58,7 @@ export type ClaimedRoomsOptions = {
  */
 export class ClaimedRooms {
   readonly #options: ClaimedRoomsOptions;
-  readonly #rooms = new Map<string, OwnRoom>();
+  readonly #rooms = new Map<string, RoomInHand>();
   /** Number of rooms by account. */
   readonly #accounts = new Map<string, number>();
   #watch: Timer | undefined;
@@ -67,11 +67,11 @@ export class ClaimedRooms {
     this.#options = options;
   }
 
-  get(room: string): OwnRoom | undefined {
+  get(room: string): RoomInHand | undefined {
     return this.#rooms.get(room);
   }
 
-  all(): Iterable<OwnRoom> {
+  all(): Iterable<RoomInHand> {
     return this.#rooms.values();
   }
 
@@ -106,7 +106,7 @@ export class ClaimedRooms {
   }
 
   /** Resolves with the rooms: new ones, and own ones that changed. */
-  async claim(claim: Claim): Promise<OwnRoom[]> {
+  async claim(claim: Claim): Promise<RoomInHand[]> {
     const askedAt = this.#options.clock.now();
     const claimed = await this.#options.store.claim(claim);
     this.expire();
@@ -116,7 +116,7 @@ export class ClaimedRooms {
   }
 
   /** Resolves with the rooms that are still claimed. The others are lost. */
-  async renew(): Promise<OwnRoom[]> {
+  async renew(): Promise<RoomInHand[]> {
     const asked = [...this.all()].map((own) => ({ own, room: own.room, lives: own.lives }));
     if (asked.length === 0) return [];
     const askedAt = this.#options.clock.now();
@@ -157,28 +157,28 @@ export class ClaimedRooms {
     this.#watch?.[Symbol.dispose]();
   }
 
-  #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): OwnRoom | undefined {
+  #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): RoomInHand | undefined {
     const own = this.#rooms.get(room);
     if (own === undefined) return undefined;
     Object.assign(own, { changes, overBefore, crashes, until: Math.max(own.until, askedAt + CLAIM_MS) });
     return own;
   }
 
-  #add(room: ClaimedRoom, askedAt: number): OwnRoom {
+  #add(room: ClaimedRoom, askedAt: number): RoomInHand {
     const { account = '' } = room;
-    const own: OwnRoom = {
+    const own: RoomInHand = {
       ...room,
       account,
       claimedAt: askedAt,
       until: askedAt + CLAIM_MS,
-      isUnasked: room.shutForMs !== undefined,
+      isUnprobed: room.shutForMs !== undefined,
       lives: false,
       after: undefined,
       restartAt: -Infinity,
       isAtEnd: false,
       lackingSince: undefined,
       holds: 0,
-      isLookedThrough: false,
+      isScanned: false,
       isTurnOver: false,
       isLeaving: false,
     };
@@ -188,7 +188,7 @@ export class ClaimedRooms {
   }
 
   /** Does nothing if it was claimed again since. */
-  #lose(own: OwnRoom): void {
+  #lose(own: RoomInHand): void {
     const { room } = own;
     if (this.#rooms.get(room) === own && this.#remove(room)) this.#options.onLost(room);
   }

@@ -16,10 +16,10 @@ describe('a deliverer with rooms', () => {
     await some.clock.runFor(1_000);
     const first = one.taken.get('one');
     await some.clock.runFor(10_000);
-    expect([one.names, some.waiting.count, one.consumer.held()]).toEqual([['one'], 1, 1]);
+    expect([one.names, some.waiting.count, one.consumer.inHand()]).toEqual([['one'], 1, 1]);
     first?.acknowledge();
     await some.clock.runFor(1);
-    expect([some.waiting.count, one.consumer.held()]).toEqual([0, 0]);
+    expect([some.waiting.count, one.consumer.inHand()]).toEqual([0, 0]);
     await some.clock.runFor(1_000);
     expect(some.waiting.room(ROOM)).toBeUndefined();
   });
@@ -141,7 +141,7 @@ describe('a deliverer with rooms', () => {
       await some.store.put(numbered(5).map((row) => aRow(`${place} ${row}`, { to })));
     }
     await some.clock.runFor(5_000);
-    expect(one.consumer.held()).toBe(10);
+    expect(one.consumer.inHand()).toBe(10);
   });
 
   test('puts a row of a room that killed three processes before the suspects, and no other with it', async () => {

@@ -1,6 +1,6 @@
 import type { RowKey } from '@waybell/line/messages';
 import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from '@waybell/line/broker';
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
@@ -8,13 +8,13 @@ import { runEvery } from '@waybell/runtime/run-every';
 import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
-import { ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
+import { ClaimedRooms, type RoomInHand } from './claimed-rooms.ts';
 import { DueRooms } from './due-rooms.ts';
 import { EndRows } from './end-rows.ts';
-import { LookThrough } from './look-through.ts';
-import { NamedRooms } from './named-rooms.ts';
+import { RoomScan } from './room-scan.ts';
+import { RequestedRooms } from './requested-rooms.ts';
 import { RowsInHand, type RowInHand } from './rows-in-hand.ts';
-import { TakeWhereRoom } from './take-where-room.ts';
+import { RowReader } from './row-reader.ts';
 
 export type DrainOptions = {
   store: WaitingStore;
@@ -22,7 +22,7 @@ export type DrainOptions = {
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
   /** Limit of the rows in hand. */
-  held: HeldLimit;
+  held: InHandLimit;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   onTaken: (rows: number) => void;
@@ -44,16 +44,16 @@ export class Drain {
   readonly #options: DrainOptions;
   readonly rooms: ClaimedRooms;
   readonly #inHand: RowsInHand;
-  readonly #take: TakeWhereRoom;
+  readonly #take: RowReader;
   readonly #ends: EndRows;
-  readonly #look: LookThrough;
+  readonly #look: RoomScan;
   readonly #due: DueRooms;
   readonly #pauses = new PauseReasons();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
   #toSettle: RowInHand[] = [];
-  readonly #toRelease = new Map<OwnRoom, Released>();
-  readonly #named: NamedRooms;
+  readonly #toRelease = new Map<RoomInHand, Released>();
+  readonly #named: RequestedRooms;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class Drain {
     const { store, broker, held, clock, log } = options;
     this.#onFailed = throttledWarning(log, WARNING, clock);
     this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
-    this.#named = new NamedRooms(this.rooms);
+    this.#named = new RequestedRooms(this.rooms);
     const onDone = (row: RowInHand) => {
       this.#toSettle.push(row);
       this.#work();
@@ -78,12 +78,12 @@ export class Drain {
       onFailed: this.#onFailed,
     };
     this.#ends = new EndRows(common);
-    this.#take = new TakeWhereRoom({
+    this.#take = new RowReader({
       ...common,
       onIdle: (own, afterMs) => this.#leave(own, afterMs),
       onTooOld: (own) => void this.#ends.endTooOld(own).then((isDone) => isDone && this.#take.want(own)),
     });
-    this.#look = new LookThrough({
+    this.#look = new RoomScan({
       ...common,
       ends: this.#ends,
       onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
@@ -108,12 +108,12 @@ export class Drain {
         this.#pauses.resume(reason);
         void this.#poll();
       },
-      held: () => this.#inHand.count,
+      inHand: () => this.#inHand.count,
     };
   }
 
   /** Called when an endpoint has room: its room is claimed, due or not. */
-  hasRoom(endpoint: string): void {
+  hasCapacity(endpoint: string): void {
     const own = this.rooms.get(endpoint);
     if (own !== undefined && !own.isLeaving) return this.#take.want(own);
     this.#named.add(endpoint);
@@ -123,12 +123,12 @@ export class Drain {
   /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
     const own = this.rooms.get(endpoint);
-    if (own?.shutForMs === undefined || !own.isUnasked) return undefined;
+    if (own?.shutForMs === undefined || !own.isUnprobed) return undefined;
     return own.shutForMs + this.#options.clock.now() - own.claimedAt;
   }
 
   /** Looks through a room with a row that has moved or lost its target. */
-  lookThrough(room: string): void {
+  scan(room: string): void {
     const own = this.rooms.get(room);
     if (own !== undefined) this.#look.want(own, true);
   }
@@ -142,7 +142,7 @@ export class Drain {
   figures(): { claimed: number; shut: number } {
     const { endpoints } = this.#options;
     const rooms = [...this.rooms.all()];
-    return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnasked || endpoints.isHung(own.room)).length };
+    return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnprobed || endpoints.isHung(own.room)).length };
   }
 
   /** Gives up its rooms. To be disposed of once nothing is in hand. */
@@ -163,7 +163,7 @@ export class Drain {
   }
 
   async #renew(): Promise<void> {
-    for (const own of await this.rooms.renew()) this.#meet(own);
+    for (const own of await this.rooms.renew()) this.#begin(own);
   }
 
   async #poll(): Promise<void> {
@@ -179,7 +179,7 @@ export class Drain {
     this.#work();
   }
 
-  #meet(own: OwnRoom): void {
+  #begin(own: RoomInHand): void {
     if (own.changes > 0 || own.overBefore !== undefined) this.#look.want(own);
     this.#take.want(own);
   }
@@ -188,11 +188,11 @@ export class Drain {
     const own = this.rooms.get(room);
     if (own === undefined) return;
     this.#take.want(own);
-    this.#due.hasRoom();
+    this.#due.hasCapacity();
   }
 
   /** Leaves a room without rows in hand or to take now. */
-  #leave(own: OwnRoom, afterMs?: number): void {
+  #leave(own: RoomInHand, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(own.room);
     const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
@@ -246,7 +246,7 @@ export class Drain {
     }
     for (const { room } of rows) {
       const own = this.rooms.get(room);
-      if (own !== undefined) Object.assign(own, { isUnasked: false, crashes: 0, lives: true });
+      if (own !== undefined) Object.assign(own, { isUnprobed: false, crashes: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
   }
@@ -263,15 +263,15 @@ export class Drain {
     } finally {
       this.#named.look();
     }
-    this.#due.hasRoom();
+    this.#due.hasCapacity();
   }
 
   async #claimNamed(): Promise<void> {
-    for (const own of await this.#named.claim({ isPaused: this.#isPaused })) this.#meet(own);
+    for (const own of await this.#named.claim({ isPaused: this.#isPaused })) this.#begin(own);
   }
 
   async #claimDue(): Promise<void> {
     this.#isPollDue = false;
-    if (!this.#isPaused) for (const own of await this.#due.claim()) this.#meet(own);
+    if (!this.#isPaused) for (const own of await this.#due.claim()) this.#begin(own);
   }
 }

@@ -1,14 +1,14 @@
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import { KEPT_FOR_SHUT, MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
+import { KEPT_FOR_SHUT, MOST_ROOMS, type ClaimedRooms, type RoomInHand } from './claimed-rooms.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
 export type DueRoomsOptions = {
   endpoints: Pick<Endpoints, 'probeSlots' | 'probeSoon'>;
   rooms: ClaimedRooms;
   inHand: RowsInHand;
-  limit: HeldLimit;
+  limit: InHandLimit;
   clock: Pick<Clock, 'after'>;
   /** Called when rooms may be due. */
   onDue: () => void;
@@ -31,12 +31,12 @@ export class DueRooms {
   }
 
   /** Resolves with new rooms, and own ones that changed. */
-  async claim(): Promise<OwnRoom[]> {
+  async claim(): Promise<RoomInHand[]> {
     const { endpoints, rooms } = this.#options;
     const { open, shut, known } = this.#room();
     const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
     const fresh = claimed.filter((own) => !known.has(own));
-    const opened = fresh.filter(({ isUnasked }) => !isUnasked);
+    const opened = fresh.filter(({ isUnprobed }) => !isUnprobed);
     // It was open for its last process, or is new: this process may still count it as hung.
     for (const { room } of opened) endpoints.probeSoon(room);
     if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
@@ -45,7 +45,7 @@ export class DueRooms {
   }
 
   /** Notes that one more may be claimed. */
-  hasRoom(): void {
+  hasCapacity(): void {
     if (this.#areMoreShut) this.#soon();
   }
 
@@ -53,7 +53,7 @@ export class DueRooms {
     this.#more?.[Symbol.dispose]();
   }
 
-  #room(): { open: number; shut: number; known: ReadonlySet<OwnRoom> } {
+  #room(): { open: number; shut: number; known: ReadonlySet<RoomInHand> } {
     const { endpoints, rooms, inHand, limit } = this.#options;
     const known = new Set(rooms.all());
     const left = Math.max(0, MOST_ROOMS - known.size);
@@ -62,7 +62,7 @@ export class DueRooms {
     const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
     const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
     // A room that was claimed to be probed, and was not yet, will need a slot too.
-    const unasked = empty.filter(({ isUnasked }) => isUnasked);
+    const unasked = empty.filter(({ isUnprobed }) => isUnprobed);
     const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
     return { open, shut, known };
   }

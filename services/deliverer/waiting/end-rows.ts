@@ -1,13 +1,13 @@
 import type { RowKey } from '@waybell/line/messages';
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
-import type { ClaimedRooms, OwnRoom } from './claimed-rooms.ts';
+import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
 /** Rows that end without an attempt, whatever their endpoint does. The handler decides how each ends. */
 export type RowsToEnd = {
-  own: OwnRoom;
+  own: RoomInHand;
   /** Milliseconds since the epoch. */
   madeBefore: number;
   /** Absent: of all. */
@@ -20,7 +20,7 @@ export type EndRowsOptions = {
   rooms: ClaimedRooms;
   inHand: RowsInHand;
   /** Limit in hand: at it no more rows are taken. */
-  limit: HeldLimit;
+  limit: InHandLimit;
   clock: Clock;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -41,7 +41,7 @@ type Ending = RowsToEnd & { after?: RowKey; onEnded: (isDone: boolean) => void }
 export class EndRows {
   readonly #options: EndRowsOptions;
   /** Rooms in which rows are being ended, as they are too old. */
-  readonly #tooOld = new Set<OwnRoom>();
+  readonly #tooOld = new Set<RoomInHand>();
   #all: Ending[] = [];
   #isEnding = false;
 
@@ -63,7 +63,7 @@ export class EndRows {
   }
 
   /** Ends the rows of a room that are too old now. Resolves as `end` does; with false at once where that is under way. */
-  async endTooOld(own: OwnRoom): Promise<boolean> {
+  async endTooOld(own: RoomInHand): Promise<boolean> {
     const { maxAgeMs, now } = this.#options;
     if (this.#tooOld.has(own)) return false;
     this.#tooOld.add(own);

@@ -75,7 +75,7 @@ describe('what waits and is over', () => {
     some.findTarget = () => moved;
     for (const source of one.taken.values()) source.acknowledge();
     await some.clock.runFor(1);
-    one.flow.rules.onElsewhere(ROOM);
+    one.flow.rules.onMoved(ROOM);
     await some.clock.runFor(50);
     const there = rows.filter((row) => some.waiting.room(roomOf(moved))?.rows.get(row) !== undefined);
     expect(there.length).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ describe('what waits and is over', () => {
     await some.store.put([...rows(500, 'moves', SUBSCRIPTION), aRow('stays', { madeAt: 501, subscription: OTHER })]);
     await some.clock.runFor(1_000);
     some.findTarget = (guid) => (guid === SUBSCRIPTION ? aTarget('moved') : TARGET);
-    one.flow.rules.onElsewhere(ROOM);
+    one.flow.rules.onMoved(ROOM);
     await some.clock.runFor(1);
     for (const source of one.taken.values()) source.acknowledge();
     reads = 0;
@@ -118,7 +118,7 @@ describe('what waits and is over', () => {
     await some.store.put([aRow('in hand'), aRow('moves', LATER)]);
     await some.clock.runFor(1_000);
     some.findTarget = () => moved;
-    one.flow.rules.onElsewhere(ROOM);
+    one.flow.rules.onMoved(ROOM);
     await some.clock.runFor(10);
     expect(some.waiting.room(roomOf(moved))?.rows.size).toBe(1);
   });

@@ -1,7 +1,7 @@
 import type { Broker } from '@waybell/line/broker';
 import type { Delivery } from '@waybell/line/delivery';
 import type { WaitingReason } from '@waybell/line/outcomes';
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { StepTools } from '@waybell/line/run-step';
 import { RENEW_MS, type WaitingLimits, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
@@ -19,7 +19,7 @@ import { PutDeliveries } from './put-deliveries.ts';
 export type FlowOptions = {
   endpoints: EndpointsOptions;
   /** Limit of the rows from rooms in hand. */
-  held: HeldLimit;
+  held: InHandLimit;
   limits: WaitingLimits;
   maxAgeMs: number;
   store: WaitingStore;
@@ -59,7 +59,7 @@ export class Flow {
     this.endpoints = new Endpoints({
       ...options.endpoints,
       clock,
-      onRoom: (endpoint) => this.#puts.noteRoom(endpoint) || this.#drain?.hasRoom(endpoint),
+      onCapacity: (endpoint) => this.#puts.noteCapacity(endpoint) || this.#drain?.hasCapacity(endpoint),
       // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
       partOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
       partOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
@@ -73,7 +73,7 @@ export class Flow {
         this.#limits.hasPut();
         onPut?.(why);
       },
-      onRoom: (endpoint) => this.#drain?.hasRoom(endpoint),
+      onCapacity: (endpoint) => this.#drain?.hasCapacity(endpoint),
     });
     this.#limits = new KeepLimits(options);
     const every = (intervalMs: number, work: () => Promise<void>) =>
@@ -105,12 +105,12 @@ export class Flow {
   }
 
   /** Questions that the step asks. */
-  get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'isHeld' | 'onElsewhere'> {
+  get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'isClaimed' | 'onMoved'> {
     return {
       admit: this.endpoints.admit,
       retain: this.#puts.retain,
-      isHeld: (key) => this.#drain?.holds(key) ?? false,
-      onElsewhere: (room) => this.#drain?.lookThrough(room),
+      isClaimed: (key) => this.#drain?.holds(key) ?? false,
+      onMoved: (room) => this.#drain?.scan(room),
     };
   }
 

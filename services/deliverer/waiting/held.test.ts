@@ -162,7 +162,7 @@ describe('what waits for a subscription that is held', () => {
     await held.some.clock.runFor(1_100);
     expect(held.taken()).toEqual(['row 0']);
     // Does what the handler does.
-    held.one.flow.rules.onElsewhere(ROOM);
+    held.one.flow.rules.onMoved(ROOM);
     await held.some.clock.runFor(10);
     expect(held.namesIn(HELD_ROOM)).toEqual(['row 1', 'row 2']);
   });

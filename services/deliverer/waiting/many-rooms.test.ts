@@ -66,7 +66,7 @@ describe('one of many rooms', () => {
     const answers: Answers = (room) => ({ afterMs: room === ROOM ? 10 : 5_000 });
     const one = some.start({ answers, held: { messages: 100, bytes: 2 ** 30 } });
     await some.clock.runFor(10_000);
-    expect(one.consumer.held()).toBe(100);
+    expect(one.consumer.inHand()).toBe(100);
     await some.store.put([aRow('one')]);
     await some.clock.runFor(10_000);
     expect(one.names).toContain('one');

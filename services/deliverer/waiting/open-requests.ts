@@ -1,5 +1,5 @@
 import { wait, type Delivery } from '@waybell/line/delivery';
-import type { HoldElsewhere } from '@waybell/line/hand-over/effect-tools';
+import type { StoreRunning } from '@waybell/line/hand-over/effect-tools';
 import { newSourceId, type Source, type WaitingRow } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { TakenKey, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
@@ -54,7 +54,7 @@ export class OpenRequests implements AsyncDisposable {
     this.#postponing = runEvery(work, { intervalMs: POSTPONE_MS, warning: WARNING, log, clock });
   }
 
-  readonly hold: HoldElsewhere<Delivery> = async ({ message, parsed: delivery }, onCut) => {
+  readonly hold: StoreRunning<Delivery> = async ({ message, parsed: delivery }, onCut) => {
     const bytes = message.body.length;
     if (delivery.room === undefined || this.#bytes + bytes > MOST_BYTES) return undefined;
     this.#bytes += bytes;

@@ -21,7 +21,7 @@ function setUp() {
     broker,
     clock,
     onPut: () => undefined,
-    onRoom: (endpoint) => void room.push(endpoint),
+    onCapacity: (endpoint) => void room.push(endpoint),
   });
   return { clock, waiting, published, deliveries, puts, room };
 }
@@ -88,7 +88,7 @@ describe('what is to wait for its endpoint', () => {
     const { deliveries, room } = setUp();
     const { row } = waits();
     const [one, other] = [deliveries.put(waits()), deliveries.put(waits('other'))];
-    expect([deliveries.noteRoom(row.room), deliveries.noteRoom('another'), room]).toEqual([true, false, []]);
+    expect([deliveries.noteCapacity(row.room), deliveries.noteCapacity('another'), room]).toEqual([true, false, []]);
     await Promise.all([one, other]);
     expect(room).toEqual([row.room]);
     await deliveries.put(waits());

@@ -2,7 +2,7 @@ import type { Broker } from '@waybell/line/broker';
 import { publishInstead } from '@waybell/line/delivery';
 import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
 import type { WaitingReason } from '@waybell/line/outcomes';
-import { placeOf } from '@waybell/line/waiting-room/put-rows';
+import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
@@ -14,7 +14,7 @@ export type PutDeliveriesOptions = {
   clock: Clock;
   onPut: (why: WaitingReason) => void;
   /** Called for an endpoint that got room while rows of its were being put, which a claim might not have seen. */
-  onRoom: (endpoint: string) => void;
+  onCapacity: (endpoint: string) => void;
 };
 
 /** Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `retain` finds out whether it was put. */
@@ -34,7 +34,7 @@ export class PutDeliveries {
   readonly #putRow: (row: WaitingRow) => Promise<number>;
   readonly #retain: (key: RowKey) => Promise<boolean>;
   /** Number of rows being put, by room, and whether its endpoint got room meanwhile. */
-  readonly #underWay = new Map<string, { rows: number; gotRoom: boolean }>();
+  readonly #underWay = new Map<string, { rows: number; gotCapacity: boolean }>();
   #awayUntil = -Infinity;
   /** Statements that were abandoned and have no answer yet. */
   #unanswered = 0;
@@ -43,10 +43,10 @@ export class PutDeliveries {
     const { store } = options;
     this.#options = options;
     this.#putRow = microBatch((rows: WaitingRow[]) => store.put(rows), {
-      nameOf: placeOf,
+      nameOf: rowKeyText,
       heaviest: { weigh: ({ publication }) => publication.body.length, most: HEAVIEST_PUT_BYTES },
     });
-    this.#retain = microBatch((keys: RowKey[]) => store.retain(keys), { nameOf: placeOf });
+    this.#retain = microBatch((keys: RowKey[]) => store.retain(keys), { nameOf: rowKeyText });
   }
 
   get isAway(): boolean {
@@ -61,23 +61,23 @@ export class PutDeliveries {
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
   async putRow(row: WaitingRow): Promise<number | undefined> {
     const { room } = row;
-    const underWay = this.#underWay.get(room) ?? { rows: 0, gotRoom: false };
+    const underWay = this.#underWay.get(room) ?? { rows: 0, gotCapacity: false };
     this.#underWay.set(room, underWay);
     underWay.rows += 1;
     const no = await this.#inTime(() => this.#putRow(row)).finally(() => {
       underWay.rows -= 1;
       if (underWay.rows > 0) return;
       this.#underWay.delete(room);
-      if (underWay.gotRoom) this.#options.onRoom(room);
+      if (underWay.gotCapacity) this.#options.onCapacity(room);
     });
     if (no !== undefined) this.#options.onPut(row.why);
     return no;
   }
 
   /** Notes that an endpoint has room. False unless rows are being put there. */
-  noteRoom(endpoint: string): boolean {
+  noteCapacity(endpoint: string): boolean {
     const underWay = this.#underWay.get(endpoint);
-    if (underWay !== undefined) underWay.gotRoom = true;
+    if (underWay !== undefined) underWay.gotCapacity = true;
     return underWay !== undefined;
   }
 

@@ -7,7 +7,7 @@ import type { ListenerLimits } from '../listeners.ts';
 import { awaitEnds } from '../rest/deliveries/await-ends.ts';
 import { serveListeners, type ServeListenersOptions } from '../rest/listeners/serve-listeners.ts';
 import { openLive } from '../rest/live/live.ts';
-import { streamRoom, type StreamLimits } from '../rest/live/stream-room.ts';
+import { streamCapacity, type StreamLimits } from '../rest/live/stream-capacity.ts';
 import { PATIENT_MS, silentLog } from './database.ts';
 
 export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;
@@ -35,7 +35,7 @@ export function openStreams(options: StreamsOptions) {
   const { redisUrl, catalog = actions, live: given = {}, listeners = {}, ...common } = options;
   const { knownAgainMs, until, ...limits } = given;
   const ended = new AbortController();
-  const room = streamRoom({ ...manyStreams, ...limits }, until);
+  const room = streamCapacity({ ...manyStreams, ...limits }, until);
   const live = openLive({ ...common, catalog, room, log: silentLog });
   const awaiting = awaitEnds({ ...common, room, log: silentLog });
   const hearing = connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog });

@@ -1,5 +1,5 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { placeOf } from '../put-rows.ts';
+import { rowKeyText } from '../put-rows.ts';
 import { accountsBeyond } from '../waiting-sums.ts';
 import { writeProperties } from '../publication-properties.ts';
 import {
@@ -44,7 +44,7 @@ export class MemoryWaiting {
     return {
       put: there((rows) => {
         // The last of several with one key counts.
-        for (const row of new Map(rows.map((each) => [placeOf(each), each])).values()) this.#put(row);
+        for (const row of new Map(rows.map((each) => [rowKeyText(each), each])).values()) this.#put(row);
         return rows.map((row) => this.#rooms.get(row.room)?.rows.get(row)?.no ?? 0);
       }),
       retain: there((keys) => keys.map((key) => this.#retain(key))),
@@ -61,7 +61,7 @@ export class MemoryWaiting {
         ...new Set([...this.#rowsOf(room)].flatMap(({ subscription }) => subscription ?? [])),
       ]),
       move: there((what) => this.#move(what)),
-      lookedThrough: there((name, { changes, overBefore }) => {
+      noteScanned: there((name, { changes, overBefore }) => {
         const room = this.#rooms.get(name);
         if (room?.claimedBy !== process) return;
         room.changes = Math.max(0, room.changes - changes);

@@ -66,7 +66,7 @@ function chainFault(chain: readonly X509Certificate[], nowMs: number): string | 
 
 function timeFault(chain: readonly X509Certificate[], nowMs: number): string | null {
   for (const [index, { validFromDate, validToDate }] of chain.entries()) {
-    const which = nameOf(index, chain.length);
+    const which = certificateName(index, chain.length);
     if (Number.isNaN(validFromDate.getTime() + validToDate.getTime())) return `${which} has no time that can be read`;
     if (validToDate.getTime() <= nowMs) return `${which} ended at ${validToDate.toISOString()}: give one that is valid`;
     if (validFromDate.getTime() > nowMs + EARLY_MS)
@@ -75,7 +75,7 @@ function timeFault(chain: readonly X509Certificate[], nowMs: number): string | n
   return null;
 }
 
-const nameOf = (index: number, count: number): string =>
+const certificateName = (index: number, count: number): string =>
   count === 1 ? 'holds a certificate that' : `holds a certificate, number ${index + 1} of ${count}, that`;
 
 /** RFC 8446, 4.4.2. */

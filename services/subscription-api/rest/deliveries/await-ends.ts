@@ -5,11 +5,11 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';
-import type { StreamRoom } from '../live/stream-room.ts';
+import type { StreamCapacity } from '../live/stream-capacity.ts';
 
 export type AwaitEndsOptions = {
   database: Pick<Database, 'askLog'>;
-  room: StreamRoom;
+  room: StreamCapacity;
   log: Log;
   lookEveryMs?: number;
 };

@@ -1,4 +1,4 @@
-import { nameOf } from '@waybell/delivery-log/columns';
+import { columnNameOf } from '@waybell/delivery-log/columns';
 import type {
   AttemptEntry,
   DeliveryEntry,
@@ -77,7 +77,7 @@ export function attemptView({
   // The address that a name leads to inside the operator's network is for operators to know.
   const isHidden = (member: string) => member === 'ip' && why?.reason === 'blocked_address';
   const shown = Object.entries(facts).filter(([member]) => !isHidden(member));
-  const named = Object.fromEntries(shown.map(([member, value]) => [nameOf(member), value]));
+  const named = Object.fromEntries(shown.map(([member, value]) => [columnNameOf(member), value]));
   return { ...named, at: moment(at), ...whyView(why), retry_at: moment(retryAt) };
 }
 

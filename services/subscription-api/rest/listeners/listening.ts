@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Listener, Listeners } from '../../listeners.ts';
 import { EventStream } from '../live/event-stream.ts';
-import type { StreamRoom, WhoseStream } from '../live/stream-room.ts';
+import type { StreamCapacity, WhoseStream } from '../live/stream-capacity.ts';
 import type { Channels } from './channels.ts';
 import type { ListenerRelay, Relayed } from './relay.ts';
 
@@ -11,7 +11,7 @@ export type ListeningOptions = {
   listeners: Listeners;
   relay: ListenerRelay;
   channels: Channels;
-  room: StreamRoom;
+  room: StreamCapacity;
   lifeMs: number;
   log: Log;
 };

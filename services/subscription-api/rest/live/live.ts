@@ -8,12 +8,12 @@ import type { Database } from '../../database.ts';
 import { LiveFeed, MOST_ROWS } from './live-feed.ts';
 import { LiveStream, type LiveFilter } from './live-stream.ts';
 import type { FeedPosition } from './position.ts';
-import type { StreamRoom } from './stream-room.ts';
+import type { StreamCapacity } from './stream-capacity.ts';
 
 export type LiveOptions = {
   database: Pick<Database, 'askLog'>;
   catalog: readonly Action[];
-  room: StreamRoom;
+  room: StreamCapacity;
   log: Log;
   lookEveryMs?: number;
 };

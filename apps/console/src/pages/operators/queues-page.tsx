@@ -51,10 +51,10 @@ function Queues() {
               {telling.length === 0 ? (
                 <Empty>All {objects.length} queues are empty.</Empty>
               ) : (
-                <DataTable label="Queues with messages" rows={telling} columns={queueColumns} keyOf={nameOf} />
+                <DataTable label="Queues with messages" rows={telling} columns={queueColumns} keyOf={queueName} />
               )}
               <Disclosure summary={<span>All {objects.length} queues</span>}>
-                {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={nameOf} />}
+                {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={queueName} />}
               </Disclosure>
             </section>
             <section className="part" aria-labelledby="queues-destinations">
@@ -66,7 +66,7 @@ function Queues() {
                   label="Destinations"
                   rows={destinations.objects}
                   columns={destinationColumns}
-                  keyOf={placeOf}
+                  keyOf={destinationKey}
                 />
               )}
             </section>
@@ -95,11 +95,12 @@ function Waiting() {
 
 const isEmpty = ({ messages, is_known }: Queue) => is_known && messages === 0;
 const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) || b.messages - a.messages;
-const nameOf = ({ name }: Queue) => name;
-const placeOf = ({ service, exchange, routing_key }: WaitingDestination) => `${service} ${exchange} ${routing_key}`;
+const queueName = ({ name }: Queue) => name;
+const destinationKey = ({ service, exchange, routing_key }: WaitingDestination) =>
+  `${service} ${exchange} ${routing_key}`;
 
 const queueColumns: readonly TableColumn<Queue>[] = [
-  { header: 'Queue', value: nameOf, cell: ({ name }) => <code>{name}</code> },
+  { header: 'Queue', value: queueName, cell: ({ name }) => <code>{name}</code> },
   {
     header: 'State',
     value: ({ is_known, messages }) => (is_known ? (messages === 0 ? 2 : 1) : 0),

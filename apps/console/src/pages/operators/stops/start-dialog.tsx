@@ -3,7 +3,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { DialogTools } from '../../../parts/dialog-tools.tsx';
 import { Failed } from '../../../parts/states.tsx';
 import { useSignedIn } from '../../../session/session.ts';
-import { nameOf, type Stoppable } from './stoppable.ts';
+import { stoppableName, type Stoppable } from './stoppable.ts';
 import { useStopChange } from './use-stop-change.ts';
 
 /** Has what was stopped sent again, what waits included. */
@@ -14,11 +14,11 @@ export function StartDialog({ what, close }: { what: Stoppable; close: () => voi
       what.kind === 'host'
         ? told(ask.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
         : told(ask.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } })),
-    `Started ${nameOf(what)}.`,
+    `Started ${stoppableName(what)}.`,
     close,
   );
   return (
-    <Dialog title={`Start ${nameOf(what)}?`} close={close}>
+    <Dialog title={`Start ${stoppableName(what)}?`} close={close}>
       <p>
         Waiting deliveries are sent as fast as the endpoint accepts them. Subscriptions that are paused or switched off
         stay so.

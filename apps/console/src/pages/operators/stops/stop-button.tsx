@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { StartDialog } from './start-dialog.tsx';
 import { StopDialog } from './stop-dialog.tsx';
-import { nameOf, useStops, type Stoppable } from './stoppable.ts';
+import { stoppableName, useStops, type Stoppable } from './stoppable.ts';
 
 /** Stops what is not stopped, and starts what is, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
@@ -21,7 +21,7 @@ export function StopButton({ what }: { what: Stoppable }) {
       <button
         type="button"
         className={isStopped ? '' : 'danger'}
-        aria-label={`${does} ${nameOf(what)}`}
+        aria-label={`${does} ${stoppableName(what)}`}
         onClick={() => setAsked(does)}
       >
         {does}

@@ -5,7 +5,7 @@ import { DialogTools } from '../../../parts/dialog-tools.tsx';
 import { FaultsOf, forgetting } from '../../../parts/faults.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { useSignedIn } from '../../../session/session.ts';
-import { nameOf, type Stoppable } from './stoppable.ts';
+import { stoppableName, type Stoppable } from './stoppable.ts';
 import { useStopChange } from './use-stop-change.ts';
 
 /** Has what is due for a subscription or a host wait until an operator starts it, for a reason that its clients see. */
@@ -27,7 +27,7 @@ export function StopDialog({ what, close }: { what: Stoppable; close: () => void
               body: { reason: reason.trim() },
             }),
           ),
-    `Stopped ${nameOf(what)}.`,
+    `Stopped ${stoppableName(what)}.`,
     close,
   );
   const submit = (event: SyntheticEvent) => {
@@ -35,7 +35,7 @@ export function StopDialog({ what, close }: { what: Stoppable; close: () => void
     stop.mutate(undefined);
   };
   return (
-    <Dialog title={`Stop ${nameOf(what)}?`} close={close}>
+    <Dialog title={`Stop ${stoppableName(what)}?`} close={close}>
       <form onSubmit={submit} {...forgetting(stop)}>
         {what.kind === 'host' && <p>Stops every subscription of every account whose URL has this host.</p>}
         <p>

@@ -10,5 +10,5 @@ export const useStops = () =>
   useTold(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: LOOK_EVERY_MS });
 
 /** Returns its name for people. */
-export const nameOf = (what: Stoppable): string =>
+export const stoppableName = (what: Stoppable): string =>
   what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;

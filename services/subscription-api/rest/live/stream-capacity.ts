@@ -7,7 +7,7 @@ export type StreamLimits = { streamsPerClient: number; streams: number };
 type EndableStream = { end(): void };
 
 /** Room for the streams of this process, of whichever kind. Disposed of, it ends them. */
-export type StreamRoom = Disposable & {
+export type StreamCapacity = Disposable & {
   /** Opens one of a client's, until its response is closed. Throws a Problem (429, 503) where there are too many. */
   enter<Stream extends EndableStream>(whose: WhoseStream, response: ServerResponse, open: () => Stream): Stream;
 };
@@ -15,7 +15,7 @@ export type StreamRoom = Disposable & {
 export type WhoseStream = { account: string; client: string };
 
 /** `until`: once it is given, streams end and no other begins. */
-export function streamRoom(limits: StreamLimits, until?: AbortSignal): StreamRoom {
+export function streamCapacity(limits: StreamLimits, until?: AbortSignal): StreamCapacity {
   const streams = new Map<EndableStream, string>();
   const disposed = new AbortController();
   const ended = until === undefined ? disposed.signal : AbortSignal.any([disposed.signal, until]);

@@ -1,7 +1,7 @@
-import { MOST_ROOMS, type ClaimedRooms, type OwnRoom } from './claimed-rooms.ts';
+import { MOST_ROOMS, type ClaimedRooms, type RoomInHand } from './claimed-rooms.ts';
 
 /** Rooms to be claimed by name once that may be: one that is being left, or beyond what this process may have, is claimed later. */
-export class NamedRooms {
+export class RequestedRooms {
   readonly #rooms: ClaimedRooms;
   readonly #names = new Set<string>();
   /** Whether some may be claimed now. */
@@ -22,7 +22,7 @@ export class NamedRooms {
   }
 
   /** Resolves with new rooms. */
-  async claim({ isPaused }: { isPaused: boolean }): Promise<OwnRoom[]> {
+  async claim({ isPaused }: { isPaused: boolean }): Promise<RoomInHand[]> {
     this.isDue = false;
     for (const room of this.#names) if (this.#rooms.get(room)?.isLeaving === false) this.#names.delete(room);
     const left = isPaused ? 0 : Math.max(0, MOST_ROOMS - this.#rooms.count);

@@ -26,7 +26,7 @@ const LOOKED_AT = 1_000;
  * Finds a page of entries among candidates. Reads a bounded number: a page may hold few or none without being the last. `next` is
  * the place of the last candidate that was read.
  */
-export async function lookThrough<C extends AtPlace, T>(asked: Looking<C, T>): Promise<Page<T>> {
+export async function scanLog<C extends AtPlace, T>(asked: Looking<C, T>): Promise<Page<T>> {
   const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = asked;
   const entries: T[] = [];
   let place = before;

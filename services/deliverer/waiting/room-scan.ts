@@ -3,12 +3,12 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { roomOf } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
 import { dropReason, holdOf } from '../end-without-attempt.ts';
-import type { OwnRoom } from './claimed-rooms.ts';
+import type { RoomInHand } from './claimed-rooms.ts';
 import type { EndRows } from './end-rows.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
-export type LookThroughOptions = {
-  store: Pick<WaitingStore, 'subscriptionsIn' | 'move' | 'lookedThrough'>;
+export type RoomScanOptions = {
+  store: Pick<WaitingStore, 'subscriptionsIn' | 'move' | 'noteScanned'>;
   findTargets: FindTargets;
   inHand: RowsInHand;
   ends: EndRows;
@@ -17,7 +17,7 @@ export type LookThroughOptions = {
   now: () => number;
   /** Called for an endpoint that may take something now. */
   onChanged: (endpoint: string) => void;
-  onLooked: (own: OwnRoom) => void;
+  onLooked: (own: RoomInHand) => void;
   onFailed: (error: unknown) => void;
 };
 
@@ -27,19 +27,19 @@ const MOST_LOOKED_UP = 1_000;
  * Looks once through a room whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves
  * those with another endpoint to its room, and held ones to a room of their own, or back.
  */
-export class LookThrough {
-  readonly #options: LookThroughOptions;
+export class RoomScan {
+  readonly #options: RoomScanOptions;
   /** Whether to read the subscriptions in the room, though none is known to have changed. */
-  readonly #wanting = new Map<OwnRoom, boolean>();
+  readonly #wanting = new Map<RoomInHand, boolean>();
   #isLooking = false;
 
-  constructor(options: LookThroughOptions) {
+  constructor(options: RoomScanOptions) {
     this.#options = options;
   }
 
-  want(own: OwnRoom, isChanged = own.changes > 0): void {
-    if (own.isLookedThrough || own.isLeaving) return;
-    own.isLookedThrough = true;
+  want(own: RoomInHand, isChanged = own.changes > 0): void {
+    if (own.isScanned || own.isLeaving) return;
+    own.isScanned = true;
     own.holds += 1;
     this.#wanting.set(own, isChanged);
     if (!this.#isLooking) void this.#lookAll();
@@ -62,7 +62,7 @@ export class LookThrough {
   }
 
   /** Resolves with the promise of the rows being ended. */
-  async #look(own: OwnRoom, isChanged: boolean): Promise<Promise<boolean>[]> {
+  async #look(own: RoomInHand, isChanged: boolean): Promise<Promise<boolean>[]> {
     const { store, findTargets, ends } = this.#options;
     const { room, overBefore } = own;
     const ending = overBefore === undefined ? [] : [ends.end({ own, madeBefore: overBefore, isOverLimit: true })];
@@ -86,7 +86,7 @@ export class LookThrough {
   }
 
   /** Moves rows with another endpoint, except those in hand. Held rows that stay may get another due time. */
-  async #follow({ room }: OwnRoom, subscription: string, target: DeliveryTarget): Promise<void> {
+  async #follow({ room }: RoomInHand, subscription: string, target: DeliveryTarget): Promise<void> {
     const { store, inHand, maxAgeMs, now, onChanged } = this.#options;
     const hold = holdOf(target, now());
     const { room: to, account } = roomOf(target, { subscription, hold });
@@ -102,13 +102,13 @@ export class LookThrough {
   }
 
   async #finish(
-    own: OwnRoom,
-    seen: Pick<OwnRoom, 'changes' | 'overBefore'>,
+    own: RoomInHand,
+    seen: Pick<RoomInHand, 'changes' | 'overBefore'>,
     ending: readonly Promise<boolean>[],
   ): Promise<void> {
     try {
       const areDone = await Promise.all(ending);
-      if (areDone.every(Boolean)) await this.#options.store.lookedThrough(own.room, seen);
+      if (areDone.every(Boolean)) await this.#options.store.noteScanned(own.room, seen);
       own.changes = 0;
       this.#leave(own);
     } catch (error) {
@@ -117,13 +117,13 @@ export class LookThrough {
   }
 
   /** The next claims return a changed room again. */
-  #fail(own: OwnRoom, error: unknown): void {
+  #fail(own: RoomInHand, error: unknown): void {
     this.#options.onFailed(error);
     this.#leave(own);
   }
 
-  #leave(own: OwnRoom): void {
-    own.isLookedThrough = false;
+  #leave(own: RoomInHand): void {
+    own.isScanned = false;
     own.holds -= 1;
     this.#options.onLooked(own);
   }

@@ -1,17 +1,17 @@
 import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
-import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { MOST_BYTES, MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import type { ClaimedRooms, OwnRoom } from './claimed-rooms.ts';
+import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
-export type TakeWhereRoomOptions = {
+export type RowReaderOptions = {
   store: Pick<WaitingStore, 'take'>;
   endpoints: Pick<Endpoints, 'demand'>;
   rooms: ClaimedRooms;
   inHand: RowsInHand;
-  limit: HeldLimit;
+  limit: InHandLimit;
   clock: Clock;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -21,9 +21,9 @@ export type TakeWhereRoomOptions = {
   onTaken: (rows: number) => void;
   onFailed: (error: unknown) => void;
   /** Called with a room of which nothing is in hand and nothing can be taken now. `afterMs`: as in `Released`. */
-  onIdle: (own: OwnRoom, afterMs?: number) => void;
+  onIdle: (own: RoomInHand, afterMs?: number) => void;
   /** Called where the first row is too old. */
-  onTooOld: (own: OwnRoom) => void;
+  onTooOld: (own: RoomInHand) => void;
 };
 
 /** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
@@ -39,18 +39,18 @@ const LACKING_MS = 2_000;
 const LACKING_PAUSE_MS = 1_000;
 
 /** Takes rows for endpoints with room, the oldest first, of many rooms by one statement. */
-export class TakeWhereRoom {
-  readonly #options: TakeWhereRoomOptions;
-  readonly #wanting = new Set<OwnRoom>();
+export class RowReader {
+  readonly #options: RowReaderOptions;
+  readonly #wanting = new Set<RoomInHand>();
   #isTaking = false;
   #lookAt = -Infinity;
 
-  constructor(options: TakeWhereRoomOptions) {
+  constructor(options: RowReaderOptions) {
     this.#options = options;
   }
 
   /** There may be rows to take, or the room may be left. */
-  want(own: OwnRoom): void {
+  want(own: RoomInHand): void {
     this.#wanting.add(own);
     if (!this.#isTaking) void this.#take();
   }
@@ -97,7 +97,7 @@ export class TakeWhereRoom {
   }
 
   /** Returns what to read of a room now; undefined: nothing; `full`: no more rows may be in hand. */
-  #planRead(own: OwnRoom, most: number): PlannedRead | 'full' | undefined {
+  #planRead(own: RoomInHand, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
     if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
     const wantedRows = this.#wantedOf(own);
@@ -118,7 +118,7 @@ export class TakeWhereRoom {
   }
 
   /** How many rows its endpoint takes now. Leaves a room that takes none, once none is in hand. */
-  #wantedOf(own: OwnRoom): number {
+  #wantedOf(own: RoomInHand): number {
     const { endpoints, inHand, clock, isPaused } = this.#options;
     const count = inHand.countOf(own.room);
     if (isPaused() || own.isTurnOver) {
@@ -134,7 +134,7 @@ export class TakeWhereRoom {
     return 0;
   }
 
-  #idle(own: OwnRoom, afterMs?: number): void {
+  #idle(own: RoomInHand, afterMs?: number): void {
     if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
   }
 
@@ -163,15 +163,15 @@ export class TakeWhereRoom {
   }
 }
 
-type PlannedRead = { own: OwnRoom; rows: number; isRestart: boolean; wanted: RowsWanted };
+type PlannedRead = { own: RoomInHand; rows: number; isRestart: boolean; wanted: RowsWanted };
 type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
 
 /** A room that may still be shut, or that may kill. */
-function isOneByOne({ isUnasked, crashes }: OwnRoom): boolean {
-  return isUnasked || crashes >= CRASHES_OF_ROOM;
+function isOneByOne({ isUnprobed, crashes }: RoomInHand): boolean {
+  return isUnprobed || crashes >= CRASHES_OF_ROOM;
 }
 
 /** Spread evenly, as rooms are named by a hash. */
-function lackingPauseMs({ room }: OwnRoom): number {
+function lackingPauseMs({ room }: RoomInHand): number {
   return LACKING_PAUSE_MS * (0.5 + Number.parseInt(room.slice(0, 4), 16) / 2 ** 16);
 }

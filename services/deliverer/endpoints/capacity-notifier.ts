@@ -3,10 +3,10 @@ import type { KnownEndpoint } from './known-endpoint.ts';
 import { SlotQueues } from './slot-queue.ts';
 import { ENDPOINT_CLASSES, type Slots, type EndpointClass } from './slots.ts';
 
-export type RoomNotifierOptions = {
+export type CapacityNotifierOptions = {
   clock: Clock;
   slots: Slots;
-  onRoom: (endpoint: string) => void;
+  onCapacity: (endpoint: string) => void;
   /** Called after each pause: slots may be free that no notified room has used. */
   onUnused: () => void;
 };
@@ -20,8 +20,8 @@ const PAUSE_MS = 50;
 const LEAST_NOTIFIED = 16;
 
 /** Notifies of places at endpoints that waiting rooms wait for, in turn: of no more at once than there are free slots. */
-export class RoomNotifier {
-  readonly #options: RoomNotifierOptions;
+export class CapacityNotifier {
+  readonly #options: CapacityNotifierOptions;
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
   /** Rooms notified in this pause. */
   #notified: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
@@ -30,7 +30,7 @@ export class RoomNotifier {
   #pending: string[] = [];
   #pause: Timer | undefined;
 
-  constructor(options: RoomNotifierOptions) {
+  constructor(options: CapacityNotifierOptions) {
     this.#options = options;
   }
 
@@ -65,14 +65,14 @@ export class RoomNotifier {
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
         if (isHung) this.#reserve(endpoint);
-        this.notifyRoom(endpoint);
+        this.notifyCapacity(endpoint);
         this.#startPause();
       }
     }
   }
 
-  notifyRoom(endpoint: KnownEndpoint): void {
-    endpoint.awaitsRoom = false;
+  notifyCapacity(endpoint: KnownEndpoint): void {
+    endpoint.awaitsCapacity = false;
     endpoint.wasNotified = true;
     // In a microtask: the notified may ask at once.
     if (this.#pending.push(endpoint.key) === 1) queueMicrotask(() => this.#flush());
@@ -84,7 +84,7 @@ export class RoomNotifier {
   }
 
   #flush(): void {
-    for (const name of this.#pending.splice(0)) this.#options.onRoom(name);
+    for (const name of this.#pending.splice(0)) this.#options.onCapacity(name);
   }
 
   #startPause(): void {
