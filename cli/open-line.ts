@@ -1,4 +1,4 @@
-import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/command-publisher';
+import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/operator-line';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { brokerSettings } from '@waybell/runtime/settings';
 import { brokerOf } from '@waybell/stack/address-of';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { Redis } from 'ioredis';
-import { brokerUser } from '@waybell/line/operating/permissions';
+import { brokerUser } from '@waybell/line/line-topology';
 import { evaluate, rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Stack } from '@waybell/stack/stack';
 import type { CountedService } from './count-inside.ts';

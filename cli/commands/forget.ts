@@ -4,7 +4,7 @@ import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import type { AskedKey } from '@waybell/delivery-log/read/events';
 import { normalizedKey } from '@waybell/events/keys';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
-import { isOf } from '@waybell/rejected/names';
+import { isOf } from '@waybell/rejected/selection';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { brokerOf } from '@waybell/stack/address-of';
 import { report } from '../report.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { toUtf8 } from '@waybell/events/to-utf8';
+import { toUtf8 } from '@waybell/events/decode-body';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
 import type { PublishableEvent, Unknown } from '../publish/check-events.ts';

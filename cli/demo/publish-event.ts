@@ -1,4 +1,4 @@
-import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { eventsExchange } from '@waybell/line/topology';
 import type { WrittenDemoEvent } from './demo-events.ts';
 

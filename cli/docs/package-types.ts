@@ -1,7 +1,6 @@
 import type { Action, Interface, JsonSchema } from '@waybell/catalog/action';
 import { actions, actionsOf, reports } from '@waybell/catalog/actions';
-import { eventSchema, payloadSchema } from '@waybell/catalog/event-schema';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { eventSchema, payloadSchema, notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
 import { compile } from 'json-schema-to-typescript';
 
 /** The types of the packages, by their path in the repository: what one publishes, and what one receives. */

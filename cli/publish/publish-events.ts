@@ -1,4 +1,4 @@
-import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import type { PublishableEvent } from './check-events.ts';
 
 /** The result of publishing: lines that the broker confirmed, lines it may or may not have, and lines that were never sent. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
-import { plainOf } from '@waybell/rejected/plain-of';
+import { plainOf } from '@waybell/rejected/selection';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import { oneLine, plainText } from '../print.ts';
 

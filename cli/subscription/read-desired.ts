@@ -1,6 +1,6 @@
 import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
-import { matchesPattern } from '@waybell/catalog/matches-pattern';
+import { matchesPattern } from '@waybell/catalog/names';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { parse } from 'yaml';
 

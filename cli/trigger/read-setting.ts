@@ -1,5 +1,4 @@
-import { writeJson, type JsonValue } from '@waybell/events/json';
-import { pointerTo } from '@waybell/events/json-pointer';
+import { writeJson, type JsonValue, pointerTo } from '@waybell/events/json';
 import { readJson } from '@waybell/events/read-json';
 
 /** A place in an event, as a JSON pointer, and its new value. */

@@ -1,7 +1,7 @@
 import { endWithoutAttempt } from '@waybell/deliverer/end-without-attempt';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
-import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { isRejection, type Publication } from '@waybell/line/messages';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';

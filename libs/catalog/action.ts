@@ -1,5 +1,3 @@
-import type { KeyMembers } from './keys.ts';
-
 export type Interface = 'shipper' | 'carrier';
 
 /** A kind of account that can receive an event; the event names the guid of each. */
@@ -30,7 +28,7 @@ export type PayloadMember = {
  * - `open`: the listed members, then every other one unchanged. - `revision`: the listed members (the target guids); in the
  * revision form also who changed what. - `data`: the listed members as `data`, or the whole payload if none are listed.
  */
-export type Payload =
+type Payload =
   | { readonly kind: 'listed'; readonly members: readonly PayloadMember[]; readonly links?: readonly string[] }
   | { readonly kind: 'open'; readonly members: readonly PayloadMember[] }
   | { readonly kind: 'revision'; readonly members: readonly PayloadMember[]; readonly revision: RevisionMember }
@@ -74,3 +72,20 @@ export type Action = {
   /** A payload as upstream might send it. */
   readonly example: Readonly<Record<string, unknown>>;
 };
+
+/**
+ * The members that identify the objects of an event, in addition to guids, with the kind of each. A member below the top that is
+ * called `id`, `number` or `guid` is named with its object: `vehicle_id`.
+ */
+export type KeyMembers = Readonly<Record<string, string>>;
+
+/** Fields of orders and vehicles that are keys, wherever they stand. */
+export const orderKeys: KeyMembers = {
+  number: 'number',
+  order_number: 'number',
+  purchase_order_number: 'purchase_order_number',
+  vin: 'vin',
+};
+
+/** The carrier platform numbers its orders; any other member of an order is up to the platform. */
+export const carrierOrderKeys: KeyMembers = { ...orderKeys, id: 'order_id', order_id: 'order_id' };

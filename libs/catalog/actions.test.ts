@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { actionKey, actions, actionsOf, findAction } from './actions.ts';
-import { eventSchema, payloadSchema } from './event-schema.ts';
-import { notificationSchema, revisionNotificationSchema } from './notification-schema.ts';
+import { eventSchema, payloadSchema, notificationSchema, revisionNotificationSchema } from './schemas.ts';
 
 const ajv = addFormatsModule.default(new Ajv2020({ allowUnionTypes: true, strictTypes: false }));
 // The moment of the examples is written with an offset without colon, as notifications are.

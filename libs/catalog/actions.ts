@@ -1,6 +1,5 @@
 import type { Action, Interface } from './action.ts';
-import { damageActions } from './carrier/damages.ts';
-import { carrierOrderActions } from './carrier/orders.ts';
+import { damageActions, carrierOrderActions } from './carrier.ts';
 import { escalationActions } from './shipper/escalations.ts';
 import { insuranceActions } from './shipper/insurance.ts';
 import { loadRequestActions } from './shipper/load-requests.ts';

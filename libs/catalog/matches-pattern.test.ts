@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { matchesPattern } from './matches-pattern.ts';
+import { matchesPattern } from './names.ts';
 
 test.each([
   ['order.picked_up', ['order.picked_up'], ['order.picked_up_bol', 'order.picked_up.ignored', 'order.picked', '']],

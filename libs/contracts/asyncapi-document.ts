@@ -1,14 +1,8 @@
 import type { Action } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
-import { eventSchema } from '@waybell/catalog/event-schema';
-import { asideHeaders } from '@waybell/line/aside-headers';
-import {
-  eventsExchange,
-  operationsQueue,
-  rejectedExchange,
-  rejectedQueue,
-  rejectionsQueue,
-} from '@waybell/line/topology';
+import { eventSchema } from '@waybell/catalog/schemas';
+import { asideHeaders } from '@waybell/line/messages';
+import { eventsExchange, operationsQueue, rejectedExchange, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { cloudEventSchema } from './cloud-event-schema.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';

@@ -1,6 +1,6 @@
 import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey } from '@waybell/catalog/actions';
-import { eventSchema } from '@waybell/catalog/event-schema';
+import { eventSchema } from '@waybell/catalog/schemas';
 
 /** The JSON Schema (2020-12) of an event of this action as a CloudEvent 1.0 in structured JSON. */
 export function cloudEventSchema(action: Action): JsonSchema {

@@ -1,6 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { damageActions } from '@waybell/catalog/carrier/damages';
-import { carrierOrderActions } from '@waybell/catalog/carrier/orders';
+import { damageActions, carrierOrderActions } from '@waybell/catalog/carrier';
 import { escalationActions } from '@waybell/catalog/shipper/escalations';
 import { insuranceActions } from '@waybell/catalog/shipper/insurance';
 import { loadRequestActions } from '@waybell/catalog/shipper/load-requests';

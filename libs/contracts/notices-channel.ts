@@ -1,4 +1,4 @@
-import type { Notice } from '@waybell/rejected/notice';
+import type { Notice } from '@waybell/rejected/reject-event';
 import { otherNoticesExchange, rejectionsQueue } from '@waybell/line/topology';
 
 const text = (description: string) => ({ type: 'string', description });

@@ -1,7 +1,6 @@
 import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
-import { eventSchema } from '@waybell/catalog/event-schema';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { eventSchema, notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
 
 /** The JSON Schemas of actions, and of reports, as documents of their own, by file name. */
 export function schemaDocuments(catalog: readonly Action[]): Record<string, JsonSchema> {

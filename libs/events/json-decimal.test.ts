@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isSameNumber, isWhole } from './json-decimal.ts';
+import { isSameNumber, isWhole } from './json.ts';
 
 describe('isSameNumber', () => {
   test.each([

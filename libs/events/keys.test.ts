@@ -1,5 +1,5 @@
 import { actions } from '@waybell/catalog/actions';
-import { carrierOrderKeys, orderKeys } from '@waybell/catalog/keys';
+import { carrierOrderKeys, orderKeys } from '@waybell/catalog/action';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from './json.ts';

@@ -1,4 +1,4 @@
-import type { KeyMembers } from '@waybell/catalog/keys';
+import type { KeyMembers } from '@waybell/catalog/action';
 import { guidsOf, isGuid, lowerGuid } from './guid.ts';
 import { digitsOf, isArray, isObject, type JsonObject, type JsonValue } from './json.ts';
 

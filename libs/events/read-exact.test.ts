@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Numeric } from './exact-json.ts';
-import { JsonNumber } from './json.ts';
-import { isSameNumber } from './json-decimal.ts';
-import { readExact, toNumber } from './read-exact.ts';
+import { type Numeric, readExact, toNumber } from './exact-json.ts';
+import { JsonNumber, isSameNumber } from './json.ts';
 
 const read = (text: string) => {
   const reading = readExact(Buffer.from(text), 32);

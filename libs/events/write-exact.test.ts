@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonNumber, writeJson } from './json.ts';
 import { readJson } from './read-json.ts';
-import { writeExact } from './write-exact.ts';
+import { writeExact } from './exact-json.ts';
 
 const DEPTH = 32;
 const written = (value: unknown) => {

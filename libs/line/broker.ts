@@ -1,8 +1,6 @@
-import type { BrokerState } from './broker-state.ts';
 import type { PublishingFigures } from './line-metrics.ts';
-import type { Publication, Source } from './messages.ts';
+import type { Publication, Source, Destination, OnSettled } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
-import type { Destination, OnSettled } from './publish-errors.ts';
 
 /** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
 export type Broker = AsyncDisposable & {
@@ -58,3 +56,6 @@ export type ConsumeCallbacks = {
 
 /** Messages ready in several queues together. If not exact, there may be more. */
 export type Depth = { messages: number; isExact: boolean };
+
+/** `blocked`: connected, but an alarm on memory or disk makes the broker refuse publishes. */
+export type BrokerState = 'writable' | 'blocked' | 'away';

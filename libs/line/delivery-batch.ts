@@ -7,8 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
-import { reject, type Message, type Publication, type Rejection } from './messages.ts';
-import { laterVersionOf, rejectNewer } from './newer-format.ts';
+import { reject, type Message, type Publication, type Rejection, laterVersionOf, rejectNewer } from './messages.ts';
 
 export const deliveriesContentType = 'application/vnd.waybell.deliveries';
 const MEMBER_CONTENT_TYPE = 'application/json';

@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { readMessage } from './broker/amqp-message.ts';
 import { deliveriesContentType, joinDeliveries, openBatch } from './delivery-batch.ts';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
-import type { StoreRunning } from './hand-over/effect-tools.ts';
+import type { StoreRunning } from './hand-over/effect-runner.ts';
 import { newSourceId, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readEnds, recordWithEnd, writeEnds } from './delivery-ends.ts';
+import { readEnds, recordWithEnd, writeEnds } from './outcome-batch.ts';
 import type { Attempted, DeliveryEnd } from './outcomes.ts';
 
 const facts = {

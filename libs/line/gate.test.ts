@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Gate, type GateOptions } from './gate.ts';
+import { Gate, type GateOptions } from './run-step.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const HOLD_MS = 10_000;

@@ -1,6 +1,6 @@
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
-import type { Destination } from './publish-errors.ts';
+import type { Destination } from './messages.ts';
 import { whyOf, type Outcome } from './outcomes.ts';
 
 const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;

@@ -214,3 +214,112 @@ export function reject(reason: string, detail: string, place?: string): Rejectio
 export function isRejection(parsed: unknown): parsed is Rejection {
   return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
 }
+
+/** Headers on messages that the hand-over moved aside: where each came from and why it was moved. */
+export const asideHeaders = {
+  queue: 'waybell-queue',
+  exchange: 'waybell-exchange',
+  routingKey: 'waybell-routing-key',
+  user: 'waybell-user',
+  failures: 'waybell-failures',
+  reason: 'waybell-reason',
+  detail: 'waybell-detail',
+  at: 'waybell-at',
+  cameBefore: 'waybell-came-before',
+  mayWait: 'waybell-may-wait',
+} as const;
+
+/** No queue is bound for the message: the broker has dropped it. */
+export class Unroutable extends Error {
+  constructor({ exchange, routingKey }: Destination) {
+    super(`no queue is bound to exchange "${exchange}" with key "${routingKey}"`);
+    this.name = 'Unroutable';
+  }
+}
+
+/** No confirm came: the message may or may not be in its queue. Publishing it again may duplicate it, and loses nothing. */
+export class Unconfirmed extends Error {
+  constructor(why: string) {
+    super(`publish not confirmed: ${why}`);
+    this.name = 'Unconfirmed';
+  }
+}
+
+/** The destination confirms nothing at the moment. The message was not sent, or may still arrive. */
+export class Stalled extends Error {
+  constructor({ exchange, routingKey }: Destination) {
+    super(`what is published to exchange "${exchange}" with key "${routingKey}" is not confirmed`);
+    this.name = 'Stalled';
+  }
+}
+
+/** The message is larger than the broker's limit. It was not sent, or the broker has dropped it. Publishing it again is useless. */
+export class TooLarge extends Error {
+  constructor(bytes: number, largest: number) {
+    super(`a message of ${bytes} bytes; the broker takes ${largest} at most (max_message_size)`);
+    this.name = 'TooLarge';
+  }
+}
+
+export type Destination = { readonly exchange: string; readonly routingKey: string };
+
+/** Why a publication is not, or may not be, in a queue. */
+export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
+
+/** Called once; without an error if the broker has confirmed the message. */
+export type OnSettled = (error: PublishError | undefined) => void;
+
+/** Wraps an error of the client library. */
+export function unconfirmed(error: unknown): Unconfirmed {
+  return new Unconfirmed(error instanceof Error ? error.message : String(error));
+}
+
+const TOO_LARGE = /is larger than (?:configured )?max size (\d+)/;
+
+/** Reads the broker's limit, in bytes, from the reason with which it closed a channel; undefined for any other reason. */
+export function largestIn(reason: string): number | undefined {
+  const [, largest] = TOO_LARGE.exec(reason) ?? [];
+  return largest === undefined ? undefined : Number(largest);
+}
+
+/**
+ * Rejection reason of a message from a later version that this one cannot read: an operator sends it again once that version
+ * runs.
+ */
+export const NEWER_FORMAT = 'newer_format';
+
+/** `what`: describes the message, such as `a delivery of format 2`. */
+export function rejectNewer(what: string): Rejection {
+  return reject(NEWER_FORMAT, `${what}, which only a later version reads: send it again once that version runs`);
+}
+
+/** Returns the format number of a note if it is greater than `known`; undefined otherwise. */
+export function laterVersionOf(note: string | undefined, known: number): number | undefined {
+  const [, version] = /^([1-9]\d{0,3}) /.exec(note ?? '') ?? [];
+  return Number(version ?? 0) > known ? Number(version) : undefined;
+}
+
+/** Makes a handler from work on a whole batch; the work resolves with the effects of each message, in order. */
+export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (readonly Outgoing[])[]>): Handler<M> {
+  return async (batch) => {
+    const caused = await work(batch);
+    return (place, end) => end({ kind: 'done', caused: caused[place] ?? [] });
+  };
+}
+
+/** Makes a handler of work that is done for each message by itself. */
+export function oneByOne<M>(work: (message: M) => Promise<readonly Outgoing[] | InParts>): Handler<M> {
+  return async (batch) => startEach(batch, work);
+}
+
+/** Starts work that is done for each by itself. */
+export function startEach<T>(batch: readonly T[], work: (each: T) => Promise<readonly Outgoing[] | InParts>): Begin {
+  return (place, end) => {
+    const each = batch[place];
+    if (each === undefined) throw new Error('a batch has something at each of its places');
+    work(each).then(
+      (caused) => end({ kind: 'done', caused }),
+      (error: unknown) => end({ kind: 'failed', error }),
+    );
+  };
+}

@@ -1,21 +1,20 @@
 /** Runs a step on the line: takes messages from its queues and lanes, and runs the effects that the hand-over returns. */
 import type { Tracer } from '@opentelemetry/api';
-import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { systemClock, type Clock, type Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { ConsumeCallbacks, Consumer } from './broker.ts';
-import { Gate } from './gate.ts';
-import { EffectRunner } from './hand-over/effect-runner.ts';
-import type { HandOverTools } from './hand-over/effect-tools.ts';
+import type { ConsumeCallbacks, Consumer, Broker } from './broker.ts';
+import { EffectRunner, type HandOverTools } from './hand-over/effect-runner.ts';
 import type { StepRules } from './hand-over/state.ts';
-import type { Gathering } from './hand-over/run-gatherer.ts';
+import type { Gathering } from './hand-over/gatherers.ts';
 import type { Handler } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
-import { StepReport } from './step-report.ts';
-import { StepSpans, type TracedStep } from './step-spans.ts';
-import { SuspectsLane } from './suspects-lane.ts';
+import { StepReport, StepSpans, type TracedStep } from './step-report.ts';
+import { backoffMs } from '@waybell/runtime/backoff';
+import type { Unavailable } from '@waybell/runtime/unavailable';
+import { suspectsQueue } from './topology.ts';
 
 export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> &
   TracedStep<M> & {
@@ -171,3 +170,135 @@ class StepRunner<M> implements RunningStep {
     this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }
 }
+
+const BACKOFF = { firstMs: 50, longestMs: 5_000 };
+/** An outage this soon after the last one continues with its delay: the probe succeeds, but the work fails. */
+const SAME_OUTAGE_MS = 10_000;
+
+export type GateOptions = {
+  clock: Clock;
+  log: Log;
+  /** Messages are held during a short outage, and given back after this time. */
+  holdMs: number;
+  /** Awaited before messages are given back, to stop taking: they would otherwise be redelivered at once. */
+  beforeGivingBack: () => Promise<void>;
+  onOutlasted: () => void;
+  onBack: () => void;
+};
+
+type Outage = { dependency: string; giveBack: Timer };
+
+/** Shuts while a dependency is away, and probes it until it is back. Reports when the outage outlasts `holdMs`. */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #closing = new AbortController();
+  #outage: Outage | undefined;
+  #probes = 0;
+  #reopenedAt = -Infinity;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  waitingFor(): string[] {
+    return this.#outage === undefined ? [] : [this.#outage.dependency];
+  }
+
+  shut({ dependency, probe, cause }: Unavailable): void {
+    if (this.#outage !== undefined || this.#isClosed()) return;
+    const { clock, log, holdMs } = this.#options;
+    log.warn({ dependency, reason: cause instanceof Error ? cause.message : undefined }, 'dependency.away');
+    const outage = { dependency, giveBack: clock.after(holdMs, () => void this.#outlast(outage)) };
+    this.#outage = outage;
+    void this.#waitOut(outage, probe);
+  }
+
+  /** Stops probing for good. */
+  close(): void {
+    this.#closing.abort();
+    this.#outage?.giveBack[Symbol.dispose]();
+  }
+
+  async #outlast(outage: Outage): Promise<void> {
+    await this.#options.beforeGivingBack();
+    if (outage === this.#outage) this.#options.onOutlasted();
+  }
+
+  async #waitOut({ dependency, giveBack }: Outage, probe: () => Promise<unknown>): Promise<void> {
+    const { clock, log, onBack } = this.#options;
+    const beganAt = clock.now();
+    if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#probes = 0;
+    while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
+    this.#outage = undefined;
+    giveBack[Symbol.dispose]();
+    this.#reopenedAt = clock.now();
+    log.info({ dependency, awayMs: Math.round(this.#reopenedAt - beganAt) }, 'dependency.back');
+    onBack();
+  }
+
+  async #isBack(probe: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#options.clock.sleep(backoffMs(BACKOFF, this.#probes + 1), this.#closing.signal);
+      if (this.#isClosed()) return false;
+      this.#probes += 1;
+      await probe();
+      return !this.#isClosed();
+    } catch {
+      return false;
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+}
+
+type SuspectsLaneOptions = ConsumeCallbacks & { step: string; clock: Clock; afterStartMs?: number };
+
+/** A message that crashes its process is redelivered to the next process, and crashes it within this time. */
+const AFTER_START_MS = 5_000;
+/** After this pause, so that no consumer is opened and cancelled for each of many redelivered messages. */
+const REST_MS = 200;
+const MAY_BE_BLAMED = 'what came again may kill';
+
+/**
+ * Takes suspects one at a time, and only while nothing else is likely to crash the process, so that a crash is counted against
+ * the right message: none for a while after the start of the process, and none while a redelivered message from elsewhere is in
+ * hand.
+ */
+class SuspectsLane {
+  readonly consumer: Consumer;
+  readonly #clock: Clock;
+  readonly #opensAt: number;
+  #opening: Timer | undefined;
+  #isClosed = false;
+
+  constructor(broker: Pick<Broker, 'consume'>, options: SuspectsLaneOptions) {
+    const { step, clock, afterStartMs = AFTER_START_MS, ...consuming } = options;
+    this.#clock = clock;
+    this.#opensAt = clock.now() + afterStartMs;
+    this.consumer = broker.consume([suspectsQueue(step)], ONE_AT_A_TIME, consuming);
+    this.pause();
+    this.resume();
+  }
+
+  /** A redelivered message is in hand. */
+  pause(): void {
+    this.#opening?.[Symbol.dispose]();
+    void this.consumer.pause(MAY_BE_BLAMED);
+  }
+
+  /** No redelivered message is in hand any more. */
+  resume(): void {
+    const afterMs = Math.max(REST_MS, this.#opensAt - this.#clock.now());
+    if (!this.#isClosed) this.#opening = this.#clock.after(afterMs, () => this.consumer.resume(MAY_BE_BLAMED));
+  }
+
+  /** Takes no more suspects. */
+  close(): void {
+    this.#isClosed = true;
+    this.pause();
+  }
+}
+
+const ONE_AT_A_TIME = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };

@@ -18,12 +18,11 @@ import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './cla
 import { watchPublishing } from './line-metrics.ts';
 import { onceInRedis, type Once } from './once.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from './run-step.ts';
-import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './uses.ts';
+import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './line-topology.ts';
 import { waitingIn, WAITING_SETTINGS } from './waiting-room/postgres-waiting-store.ts';
 import { WaitingMetrics } from './waiting-room/waiting-metrics.ts';
 import { WaitingPublications } from './waiting-room/waiting-publications.ts';
-import type { readWaiting } from './waiting-room/waiting-settings.ts';
-import type { WaitingStore } from './waiting-room/waiting-store.ts';
+import type { readWaiting, WaitingStore } from './waiting-room/waiting-store.ts';
 
 /** With `redis` a service connects to Redis; with `waiting` it has a waiting room in Postgres, also for what RabbitMQ does not take. */
 export type ServiceConfig = ReturnType<typeof processConfig> &

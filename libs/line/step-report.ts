@@ -4,7 +4,8 @@ import { isRejection, type Message, type Outgoing, type Rejection } from './mess
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
-import { traceIdOf } from '@waybell/runtime/traceparent';
+import { traceIdOf, contextOf, traceparentOf } from '@waybell/runtime/traceparent';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span, type Tracer } from '@opentelemetry/api';
 
 type ReportedStep<M> = {
   name: string;
@@ -143,5 +144,149 @@ function describeOutcome(outcome: Outcome): string {
       return [outcome.kind, 'answer' in outcome ? outcome.answer.status : undefined, whyOf(outcome)]
         .filter((part) => part !== undefined)
         .join(' ');
+  }
+}
+
+export type TracedStep<M> = {
+  /** Returns ids of the message for its span; never a body. */
+  describe: (message: M) => Record<string, unknown>;
+  /** `begin`: starts a trace for a message that has none. `of a batch`: the message is a batch whose parts have a trace each. */
+  traces?: 'begin' | 'of a batch';
+  /** When the message was due, in milliseconds since the epoch. */
+  dueAt?: (message: M) => number;
+};
+
+type OpenSpans = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
+
+/**
+ * Records a span for each message that a step holds, from taking it until it has left. Writes the span's `traceparent` into the message,
+ * so that everything the message causes becomes a child of that span.
+ */
+export class StepSpans<M> {
+  readonly #step: TracedStep<M>;
+  readonly #tracer: Tracer;
+  readonly #open = new Map<Message, OpenSpans>();
+
+  constructor(step: TracedStep<M>, tracer: Tracer) {
+    this.#step = step;
+    this.#tracer = tracer;
+  }
+
+  /** Begins spans and returns the messages to handle, with their new `traceparent`. */
+  begin(messages: readonly Message[]): readonly Message[] {
+    return messages.map((message) => {
+      const spans = this.#parentsOf(message)
+        .map((parent) => this.#start(message, parent))
+        .filter((span) => span.isRecording());
+      const [first] = spans;
+      if (first === undefined) return message;
+      const traced: Message =
+        this.#step.traces === 'of a batch'
+          ? message
+          : { ...message, traceparent: traceparentOf(first), isTraced: true };
+      this.#open.set(traced, { spans, begunAt: Date.now() });
+      return traced;
+    });
+  }
+
+  /** Notes when the handler returned: the publish span begins then. */
+  returned(message: Message | undefined): void {
+    const open = message && this.#open.get(message);
+    if (open !== undefined) open.returnedAt ??= Date.now();
+  }
+
+  record(report: Report<M>): void {
+    switch (report.kind) {
+      case 'handled':
+        return report.members.forEach((member) => this.#handled(member));
+      case 'rejected':
+        return this.#fail(report.message, `rejected: ${report.rejection.reason}`);
+      case 'failed':
+        return this.#mark(report.message, report.error instanceof Error ? report.error.name : typeof report.error);
+      case 'put aside':
+        return this.#end(report.message, { 'waybell.caused': ['put aside'] });
+      case 'stuck':
+        return this.#fail(report.message, 'stuck');
+      case 'given back':
+        // `release` ends its span.
+        return;
+    }
+  }
+
+  #handled({ message, parsed, caused, isRepeat }: Member<M>): void {
+    const open = this.#open.get(message);
+    if (open === undefined) return;
+    if (caused.length > 0) this.#publish(open);
+    // A handled message has been parsed.
+    const about = this.#about(parsed as M, open.begunAt);
+    const what = [...new Set(caused.map(describeOutgoing))];
+    this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
+  }
+
+  /** Ends the spans of messages that have left. */
+  release(messages: readonly Message[]): void {
+    for (const message of messages) this.#end(message, { 'waybell.caused': ['given back'] });
+  }
+
+  #parentsOf({ traceparent, traceparents }: Message): readonly Context[] {
+    const { traces } = this.#step;
+    if (traces === 'of a batch')
+      return (traceparents ?? traceparent)?.split(',').flatMap((each) => contextOf(each) ?? []) ?? [];
+    const parent = contextOf(traceparent) ?? (traces === 'begin' ? ROOT_CONTEXT : undefined);
+    return parent === undefined ? [] : [parent];
+  }
+
+  #start({ queue, routingKey, messageId, body, waited }: Message, parent: Context): Span {
+    const attributes: Attributes = {
+      'messaging.system': 'rabbitmq',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': queue,
+      'messaging.message.body.size': body.length,
+    };
+    if (routingKey !== '') attributes['messaging.rabbitmq.destination.routing_key'] = routingKey;
+    if (messageId !== undefined) attributes['messaging.message.id'] = messageId;
+    if (waited !== undefined) attributes['waybell.waited'] = waited.why;
+    return this.#tracer.startSpan(`process ${queue}`, { kind: SpanKind.CONSUMER, attributes }, parent);
+  }
+
+  #about(parsed: M, begunAt: number): Attributes {
+    const { describe, dueAt } = this.#step;
+    const named = Object.entries(describe(parsed)).map(([name, value]) => [`waybell.${name}`, value]);
+    // `describe` returns ids and numbers only.
+    const attributes = Object.fromEntries(named) as Attributes;
+    if (dueAt !== undefined) attributes['waybell.late_ms'] = Math.max(0, begunAt - dueAt(parsed));
+    return attributes;
+  }
+
+  #mark(message: Message, why: string): void {
+    for (const span of this.#open.get(message)?.spans ?? []) {
+      span.setAttribute('error.type', why).setStatus({ code: SpanStatusCode.ERROR });
+    }
+  }
+
+  #fail(message: Message, why: string): void {
+    this.#mark(message, why);
+    this.#end(message, {});
+  }
+
+  #end(message: Message, attributes: Attributes): void {
+    const open = this.#open.get(message);
+    if (open === undefined) return;
+    this.#open.delete(message);
+    for (const span of open.spans) span.setAttributes(attributes).end();
+  }
+
+  /** Records a span from the handler's return until all that it caused was confirmed or put into a room, and remembered. */
+  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: OpenSpans): void {
+    const attributes = {
+      'messaging.system': 'rabbitmq',
+      'messaging.operation.name': 'publish',
+      'messaging.operation.type': 'send',
+    };
+    for (const span of spans) {
+      const inside = trace.setSpan(ROOT_CONTEXT, span);
+      this.#tracer.startSpan('publish', { kind: SpanKind.PRODUCER, startTime, attributes }, inside).end();
+    }
   }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionKey, actions } from '@waybell/catalog/actions';
-import { lineTopology } from './line-topology.ts';
+import { lineTopology, exchangesOf, queuesOf, type ServiceName } from './line-topology.ts';
 import { deliveryQueue, retryQueue, STEPS } from './topology.ts';
-import { exchangesOf, queuesOf, type ServiceName } from './uses.ts';
 
 const schedule = { shipper: [60_000, 60_000], carrier: [1_000, 2_000] };
 const deliveries = actions.map(actionKey).map(deliveryQueue);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readEvent } from '@waybell/events/read-event';
-import { largestNotification } from './largest-notification.ts';
-import { notify } from './notification.ts';
+import { largestNotification, notify } from './notification.ts';
 
 const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
 const EVENT_BYTES = 2 ** 20;

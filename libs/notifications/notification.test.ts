@@ -1,6 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { actionKey, actions } from '@waybell/catalog/actions';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isObject, type JsonObject, type JsonValue, numberOf, objectOf, writeJson } from '@waybell/events/json';
 import { readJson } from '@waybell/events/read-json';
-import { changesAmong } from './revision.ts';
+import { changesAmong } from './notification.ts';
 
 const fields = actions.find(({ name }) => name === 'order.modified')?.auditFields ?? [];
 const tree = auditTree(fields);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { shownUrl } from './shown-url.ts';
+import { shownUrl } from './callback.ts';
 
 test.each([
   ['https://hooks.example.com', 'https://hooks.example.com/'],

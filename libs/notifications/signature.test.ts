@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
-import { signatures } from './signature.ts';
+import { signatures } from './callback.ts';
 
 describe('signatures', () => {
   test.each(vectors)('are those of the published vector: $about', (vector) => {

@@ -1,7 +1,6 @@
 import { findPublished } from '@waybell/catalog/actions';
-import type { Event } from '@waybell/events/event';
+import type { Event, Invalid } from '@waybell/events/event';
 import { decodeBody } from '@waybell/events/decode-body';
-import type { Invalid } from '@waybell/events/invalid-event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import type { Publication } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';

@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { isOf, names } from './names.ts';
+import { isOf, names } from './selection.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 const GUID = '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11';

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { actionKey, actions, findPublished, reports } from '@waybell/catalog/actions';
-import { carrierOrderKeys } from '@waybell/catalog/keys';
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { carrierOrderKeys } from '@waybell/catalog/action';
+import { nearestNames } from '@waybell/catalog/names';
 import { decodeBody } from '@waybell/events/decode-body';
 import { readGuid } from '@waybell/events/guid';
-import { printable } from '@waybell/events/json-pointer';
+import { printable, isObject, type JsonValue } from '@waybell/events/json';
 import type { EventMessage } from '@waybell/events/read-event';
-import { isObject, type JsonValue } from '@waybell/events/json';
 import { KEY_PATTERN, keysIn, keysOf, unescaped, type EventKey } from '@waybell/events/keys';
 import type { InterfaceName } from '@waybell/line/outcomes';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readEvent } from '@waybell/events/read-event';
-import { refuseEvent } from './refuse-event.ts';
+import { refuseEvent } from './reject-event.ts';
 
 const LATER = 'carrier.order.archived';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isEvent, returnRouteOf } from './return-route-of.ts';
+import { isEvent, returnRouteOf } from './rejected-messages.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 const EVENT_KEY = 'carrier.order.created';

@@ -1,4 +1,4 @@
-import { brokerUser, permissions } from '@waybell/line/operating/permissions';
+import { brokerUser, permissions } from '@waybell/line/line-topology';
 import { passwordOf } from '@waybell/runtime/local-passwords';
 import type { StackRecord } from './stack-record.ts';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { services, type StackService } from './services.ts';
-import { brokerUser } from '@waybell/line/operating/permissions';
+import { brokerUser } from '@waybell/line/line-topology';
 import { asUser, passwordOf } from '@waybell/runtime/local-passwords';
 import type { Servers } from './servers.ts';
 

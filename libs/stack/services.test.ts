@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { permissions } from '@waybell/line/operating/permissions';
+import { permissions } from '@waybell/line/line-topology';
 import { withConstants } from '@waybell/runtime/gone-settings';
 import { services } from './services.ts';
 

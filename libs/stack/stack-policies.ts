@@ -1,5 +1,4 @@
-import { harmfulPolicies, type Governed, type HarmfulPolicy } from '@waybell/line/broker/policies';
-import { readPolicies, vhostOf } from '@waybell/line/broker/read-policies';
+import { harmfulPolicies, type Governed, type HarmfulPolicy, readPolicies, vhostOf } from '@waybell/line/broker/policies';
 import { addressesIn } from '@waybell/runtime/addresses-in';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';

@@ -1,5 +1,5 @@
 import type { BrokerPublisher } from '@waybell/line/broker/publisher';
-import { TooLarge } from '@waybell/line/publish-errors';
+import { TooLarge } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
 import { jitteredBackoffMs } from '@waybell/runtime/backoff';
 import type { Budget } from '@waybell/runtime/budget';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Invalid } from '@waybell/events/invalid-event';
-import { writeExact } from '@waybell/events/write-exact';
+import type { Invalid } from '@waybell/events/event';
+import { writeExact } from '@waybell/events/exact-json';
 import { checkEvent } from '@waybell/rejected/check-event';
 import { nearestKey } from '@waybell/rejected/read-rejected-event';
 import type { EventInput } from './event-input.ts';

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { signatures, type Signed } from '@waybell/notifications/signature';
+import { signatures, type Signed } from '@waybell/notifications/callback';
 import { requireNumbers } from './require-options.ts';
 
 type OneOrMore = string | readonly string[];

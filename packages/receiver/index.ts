@@ -1,4 +1,4 @@
-export { toNumber } from '@waybell/events/read-exact';
+export { toNumber } from '@waybell/events/exact-json';
 export { JsonNumber } from '@waybell/events/json';
 export type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-json';
 export { actionNames } from './action-names.ts';

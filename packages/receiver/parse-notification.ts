@@ -1,5 +1,4 @@
-import type { ExactObject, ExactValue } from '@waybell/events/exact-json';
-import { readExact } from '@waybell/events/read-exact';
+import { type ExactObject, type ExactValue, readExact } from '@waybell/events/exact-json';
 import { actionNames } from './action-names.ts';
 import type { CarrierNotification, ShipperNotification } from './notifications.ts';
 import { refuse, type Refusal } from './refusal.ts';

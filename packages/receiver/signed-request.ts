@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { ExactObject } from '@waybell/events/exact-json';
-import { callbackHeaders } from '@waybell/notifications/callback-headers';
+import { callbackHeaders } from '@waybell/notifications/callback';
 import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
 import { stringify } from './stringify.ts';
 

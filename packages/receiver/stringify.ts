@@ -1,4 +1,4 @@
-import { writeExact } from '@waybell/events/write-exact';
+import { writeExact } from '@waybell/events/exact-json';
 
 /** Deeper than anything but a circle. */
 const MAX_DEPTH = 1_000;

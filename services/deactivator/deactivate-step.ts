@@ -1,4 +1,4 @@
-import { readEnds } from '@waybell/line/delivery-ends';
+import { readEnds } from '@waybell/line/outcome-batch';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';

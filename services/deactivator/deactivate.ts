@@ -1,6 +1,5 @@
 import type { DeliveryEnd } from '@waybell/line/outcomes';
-import { allAtOnce } from '@waybell/line/handlers';
-import type { Handler } from '@waybell/line/messages';
+import { allAtOnce, type Handler } from '@waybell/line/messages';
 import type { EndGone } from './end-gone.ts';
 import type { NoteEnds } from './note-ends.ts';
 
@@ -9,7 +8,7 @@ export type DeactivateOptions = { noteEnds: NoteEnds; endGone: EndGone };
 /**
  * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. Ends those whose receiver is gone. The deliverer
  * decides which ends count
- * (`libs/line/delivery-ends.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
+ * (`libs/line/outcome-batch.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
  */
 export function deactivate({ noteEnds, endGone }: DeactivateOptions): Handler<DeliveryEnd[]> {
   return allAtOnce(async (batch) => {

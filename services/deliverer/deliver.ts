@@ -1,6 +1,6 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
-import { recordWithEnd } from '@waybell/line/delivery-ends';
+import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';

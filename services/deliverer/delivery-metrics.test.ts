@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Delivery } from '@waybell/line/delivery';
-import { allAtOnce } from '@waybell/line/handlers';
-import type { End } from '@waybell/line/messages';
+import { allAtOnce, type End } from '@waybell/line/messages';
 import type { Answer, Attempted } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { causedBy } from '@waybell/line/testing/handled';

@@ -1,7 +1,7 @@
-import { shownUrl } from '@waybell/notifications/shown-url';
+import { shownUrl } from '@waybell/notifications/callback';
 import type { Clock } from '@waybell/runtime/clock';
 import { firstAttempt, publishRetry, wait, type Delivery } from '@waybell/line/delivery';
-import { recordWithEnd } from '@waybell/line/delivery-ends';
+import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Fate, Outgoing } from '@waybell/line/messages';
 import type { Answer, Delivered } from '@waybell/line/outcomes';

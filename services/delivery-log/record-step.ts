@@ -1,5 +1,4 @@
-import { allAtOnce } from '@waybell/line/handlers';
-import { reject, type Handler } from '@waybell/line/messages';
+import { allAtOnce, reject, type Handler } from '@waybell/line/messages';
 import { readBatch, decompressedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';

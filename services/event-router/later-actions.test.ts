@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isRejection, type Message } from '@waybell/line/messages';
-import { openCommandPublisher } from '@waybell/line/operating/command-publisher';
+import { openCommandPublisher } from '@waybell/line/operating/operator-line';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { aLine } from '@waybell/line/testing/a-line';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { eventsExchange, rejectionsQueue, routerQueue } from '@waybell/line/topology';
 import { retryRejected } from '@waybell/rejected/rejected-messages';
-import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
+import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import { until } from '@waybell/runtime/testing/until';
 import { readArrival } from './route-event.ts';
 

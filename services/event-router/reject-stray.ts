@@ -1,7 +1,5 @@
-import { publishRejectedAgain } from '@waybell/line/hand-over/aside';
-import { oneByOne } from '@waybell/line/handlers';
-import { KILLED } from '@waybell/line/hand-over/suspicion';
-import { reject, type Death, type Handler, type Message, type Rejection } from '@waybell/line/messages';
+import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
+import { oneByOne, reject, type Death, type Handler, type Message, type Rejection } from '@waybell/line/messages';
 import { eventsExchange, isSuspectsQueue } from '@waybell/line/topology';
 import type { Clock } from '@waybell/runtime/clock';
 import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';

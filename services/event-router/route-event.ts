@@ -2,7 +2,7 @@ import { reject, type Fate, type Handler, type Message, type Outgoing, type Pars
 import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
-import { refuseEvent } from '@waybell/rejected/refuse-event';
+import { refuseEvent } from '@waybell/rejected/reject-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 import type { KeptEvent } from '@waybell/line/outcomes';

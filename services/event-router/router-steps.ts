@@ -6,7 +6,7 @@ import { actionKey } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
-import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
+import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import type { Config } from './config.ts';
 import { rejectStray, type StrayOptions } from './reject-stray.ts';
 import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';

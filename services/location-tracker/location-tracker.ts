@@ -3,7 +3,7 @@ import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
 import type { RunningStep, Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
-import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
+import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import { activitiesIn } from './activities.ts';
 import type { Config } from './config.ts';
 import { deactivationsIn, type Deactivation } from './deactivations.ts';

@@ -5,7 +5,7 @@ import type { Event } from '@waybell/events/event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
-import { refuseEvent } from '@waybell/rejected/refuse-event';
+import { refuseEvent } from '@waybell/rejected/reject-event';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 
 /** The location of a driver with these vehicles (`vehicle.location_reported`). */

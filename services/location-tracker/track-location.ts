@@ -1,6 +1,5 @@
 import type { JsonObject } from '@waybell/events/json';
-import { startEach } from '@waybell/line/handlers';
-import type { Handler, Outgoing } from '@waybell/line/messages';
+import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';
 import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { FindAddress } from './find-address.ts';
 import type { LocationReport } from './report.ts';

@@ -2,7 +2,7 @@ import { unpackedBytes } from '@waybell/events/decode-body';
 import type { Event } from '@waybell/events/event';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
-import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
+import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import type { Config } from './config.ts';
 import { readReport, type LocationReport } from './report.ts';
 import { SEEN_TOGETHER } from './see-together.ts';

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@waybell/line/uses';
+import type { ServiceName } from '@waybell/line/line-topology';
 import { APPLICATION_NAME } from '@waybell/runtime/application-name';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';

@@ -4,7 +4,7 @@ import type { Message, Outgoing } from '@waybell/line/messages';
 import { causedBy } from '@waybell/line/testing/handled';
 import { readArrival, routeEvents } from '@waybell/event-router/route-event';
 import { findAction } from '@waybell/catalog/actions';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { anAudience, type Audience, audienceKey } from './generate/audience.ts';

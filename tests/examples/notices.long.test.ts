@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { brokerUser } from '@waybell/line/operating/permissions';
+import { brokerUser } from '@waybell/line/line-topology';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { until } from '@waybell/runtime/testing/until';
 import { repository } from '@waybell/stack/stack-folder';

@@ -1,9 +1,9 @@
 /** Formats that a later version may write, as changes of this one: tried on processes before such a version exists. */
 import type { Edit } from './other-sources.ts';
 
-const NOTE = 'libs/line/delivery-note.ts';
+const NOTE = 'libs/line/delivery.ts';
 const BATCH = 'libs/line/delivery-batch.ts';
-const ENDS = 'libs/line/delivery-ends.ts';
+const ENDS = 'libs/line/outcome-batch.ts';
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
@@ -25,7 +25,7 @@ export const addsToAll: readonly Edit[] = [
     to: "{ lane: 'hot', version: VERSION, outcomes: rows.map((row) => ({ ...row, lane: 'hot' })) }",
   },
   {
-    file: 'libs/line/waiting-room/publication-properties.ts',
+    file: 'libs/line/waiting-room/put-rows.ts',
     from: 'JSON.stringify({ ...publication,',
     to: "JSON.stringify({ lane: 'hot', ...publication,",
   },

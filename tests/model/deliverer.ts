@@ -3,7 +3,7 @@ import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
-import { publishSuspect } from '@waybell/line/hand-over/aside';
+import { publishSuspect } from '@waybell/line/hand-over/suspicion';
 import type { StepRules } from '@waybell/line/hand-over/state';
 import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';

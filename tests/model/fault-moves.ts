@@ -1,6 +1,5 @@
 import { publishInstead } from '@waybell/line/delivery';
-import type { Waiting } from '@waybell/line/messages';
-import { Unroutable } from '@waybell/line/publish-errors';
+import { type Waiting, Unroutable } from '@waybell/line/messages';
 import { attemptOf, distinct, isOfBroker, membersOf, nameOf, NEW_COPY, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { handlerFailures } from './handler-failures.ts';
@@ -10,19 +9,7 @@ import { inRoom } from './moves.ts';
 import { cutOff, apply, isIdle, type Asked } from './replica.ts';
 import { ranOut } from './rooms.ts';
 import type { Setting } from './setting.ts';
-import {
-  answered,
-  backInQueues,
-  hearing,
-  described,
-  placesIn,
-  remembered,
-  renewed,
-  replaced,
-  storing,
-  subjectOf,
-} from './world.ts';
-import type { Move, Place, World } from './world.ts';
+import { answered, backInQueues, hearing, described, placesIn, remembered, renewed, replaced, storing, subjectOf, type Move, type Place, type World } from './world.ts';
 
 /** Returns the faults that may happen next, one each. */
 export function faultMoves(world: World, setting: Setting): Move[] {

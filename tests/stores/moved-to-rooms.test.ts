@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import { writeProperties } from '@waybell/line/waiting-room/publication-properties';
+import { writeProperties } from '@waybell/line/waiting-room/put-rows';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import type { TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { describeSource } from '@waybell/subscription-api/database';

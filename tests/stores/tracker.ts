@@ -7,7 +7,7 @@ import { rememberedVehiclesIn, type RememberedVehicles } from '@waybell/location
 import type { LocationReport } from '@waybell/location-tracker/report';
 import { SEEN_TOGETHER, seeTogether, type Changes, type SeeReports } from '@waybell/location-tracker/see-together';
 import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
-import { RunGatherer } from '@waybell/line/hand-over/run-gatherer';
+import { RunGatherer } from '@waybell/line/hand-over/gatherers';
 import type { Publication } from '@waybell/line/messages';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';

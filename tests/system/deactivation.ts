@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readEnds } from '@waybell/line/delivery-ends';
+import { readEnds } from '@waybell/line/outcome-batch';
 import { isRejection } from '@waybell/line/messages';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
@@ -8,15 +8,7 @@ import type { Received } from '../testing/receiver.ts';
 import { onChannel } from '../testing/on-channel.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
 import { takeAll } from '../testing/take-all.ts';
-import {
-  CARRIER_ATTEMPTS,
-  CARRIER_DELAYS_MS,
-  receiver,
-  runWith,
-  SHIPPER_ATTEMPTS,
-  settingsOf,
-  stack,
-} from './stand.ts';
+import { CARRIER_ATTEMPTS, CARRIER_DELAYS_MS, receiver, runWith, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
 
 const WINDOW_MS = 1_000;
 // Times are written down by a clock that may be set right meanwhile.

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import { lineTopology } from '@waybell/line/line-topology';
+import { lineTopology, brokerUser } from '@waybell/line/line-topology';
 import { declareTopology } from '@waybell/line/operating/declare';
-import { brokerUser } from '@waybell/line/operating/permissions';
 import type { NoticeKind, OperationsNotice } from '@waybell/line/operations-notice';
 import { operationsQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { asUser } from '@waybell/runtime/local-passwords';

@@ -4,7 +4,7 @@ import { queueDepths } from '@waybell/stack/queue-depths';
 import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { openBatch } from '@waybell/line/delivery-batch';
-import { asideHeaders } from '@waybell/line/aside-headers';
+import { asideHeaders } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';

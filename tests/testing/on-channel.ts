@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from 'amqplib';
-import { close } from '@waybell/line/broker/channels';
+import { close } from '@waybell/line/broker/broker-connection';
 import { onConnection } from '@waybell/line/operating/connect-once';
 
 /** For the broker to answer: one that stands still for a while has not gone. */

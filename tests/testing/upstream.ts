@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
-import { close } from '@waybell/line/broker/channels';
+import { close } from '@waybell/line/broker/broker-connection';
 import { connectOnce } from '@waybell/line/operating/connect-once';
 import type { PublishedEvent } from './event.ts';
 

@@ -6,24 +6,15 @@ import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
-import {
-  asWaited,
-  publishDelivery,
-  publishInstead,
-  publishRetry,
-  publishWaiting,
-  readDelivery,
-  wait,
-} from '@waybell/line/delivery';
-import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
-import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
-import { readProperties, writeProperties } from '@waybell/line/waiting-room/publication-properties';
+import { asWaited, publishDelivery, publishInstead, publishRetry, publishWaiting, readDelivery, wait } from '@waybell/line/delivery';
+import { publishEnds, readEnds, publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
+import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/suspicion';
+import { readProperties, writeProperties } from '@waybell/line/waiting-room/put-rows';
 import { isRejection, reject, type Message, type Publication } from '@waybell/line/messages';
-import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
 import { messageGuid } from '@waybell/notifications/message-guid';
-import { publishNotice } from '@waybell/rejected/notice';
+import { publishNotice } from '@waybell/rejected/reject-event';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { ACCOUNT, AT, ends, EVENT, full, outcomes, plain, SUBSCRIPTION, unknownVehicle, vehicle } from './facts.ts';
 

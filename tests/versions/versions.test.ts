@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NEWER_FORMAT } from '@waybell/line/newer-format';
+import { NEWER_FORMAT } from '@waybell/line/messages';
 import { formats } from './formats.ts';
 import { asOfNow, lastRelease, migrationsHere } from './release.ts';
 

@@ -1,5 +1,4 @@
-import type { Action } from '../action.ts';
-import { orderKeys } from '../keys.ts';
+import { type Action, orderKeys } from '../action.ts';
 import { number, oneOf, required, target, text } from '../members.ts';
 
 /** Why an issued policy ended, by value (shipper-webhooks, Insurance notifications). */

@@ -1,5 +1,4 @@
-import type { Action } from '../action.ts';
-import { orderKeys } from '../keys.ts';
+import { type Action, orderKeys } from '../action.ts';
 import { decimal, moment, object, required, shortText, target, text } from '../members.ts';
 
 const COMMENT_CODE_POINTS = 160;

@@ -1,5 +1,4 @@
-import type { Action } from '../action.ts';
-import { orderKeys } from '../keys.ts';
+import { type Action, orderKeys } from '../action.ts';
 import { target, text } from '../members.ts';
 
 const orderGuid = target('order_guid', 'the related order');

@@ -1,5 +1,4 @@
-import type { Action } from '../action.ts';
-import { orderKeys } from '../keys.ts';
+import { type Action, orderKeys } from '../action.ts';
 import { anyObject, date, flag, nullable, number, required, target, text, timestamp } from '../members.ts';
 
 /** Actions of the payment program (shipper-webhooks, Payment-program actions). */

@@ -1,6 +1,5 @@
-import type { Action, AuditNode, PayloadMember, RevisionMember } from '../action.ts';
+import { type Action, type AuditNode, type PayloadMember, type RevisionMember, orderKeys } from '../action.ts';
 import { auditTree, orderFields, vehicleFields } from '../audit-fields.ts';
-import { orderKeys } from '../keys.ts';
 import { anyValue, guid, object, required, target, text } from '../members.ts';
 
 type RevisionChange = RevisionMember['change'];

@@ -1,6 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { actionKey } from '@waybell/catalog/actions';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
 import type { Family } from '../families.ts';
 import type { SentExamples } from '../sent-examples.ts';
 import { membersTable } from './members-table.ts';

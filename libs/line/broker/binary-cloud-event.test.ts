@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { CloudEvent, HTTP, Kafka } from 'cloudevents';
-import { structuredContent } from './binary-cloud-event.ts';
+import { structuredContent } from './amqp-message.ts';
 
 const TIME = '2026-11-20T09:30:00.123Z';
 const DATA = { parties: { carrier: 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1' }, payload: { id: 4711, note: 'Größe "L"' } };

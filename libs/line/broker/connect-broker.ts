@@ -5,7 +5,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker } from '../broker.ts';
 import { openConsumers } from './consumers.ts';
 import { openPublisher } from './publisher.ts';
-import { PolicyCheck } from './policy-check.ts';
+import { PolicyCheck } from './policies.ts';
 import { QueueCheck } from './queue-check.ts';
 
 export type BrokerOptions = ServerAddress & {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import { corkWrites } from './cork-writes.ts';
+import { corkWrites } from './broker-connection.ts';
 
 describe('corkWrites', () => {
   test('sends in one go, in order, what is written in one tick', async () => {

@@ -1,6 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Depth } from '../broker.ts';
-import { ACCESS_REFUSED, close, openChannel } from './channels.ts';
+import { ACCESS_REFUSED, close, openChannel } from './broker-connection.ts';
 
 /** Ready messages and consumers of a queue; `isKnown` is false if the broker may have guessed. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };

@@ -1,21 +1,10 @@
 import type { ConfirmChannel } from 'amqplib';
-import type { Publication } from '../messages.ts';
+import { type Publication, largestIn, Stalled, TooLarge, unconfirmed, Unconfirmed, Unroutable, type Destination, type OnSettled, type PublishError } from '../messages.ts';
 import { publishOptions } from './amqp-message.ts';
-import {
-  largestIn,
-  Stalled,
-  TooLarge,
-  unconfirmed,
-  Unconfirmed,
-  Unroutable,
-  type Destination,
-  type OnSettled,
-  type PublishError,
-} from '../publish-errors.ts';
-import type { ChannelContext } from './channel-context.ts';
-import { Stall, STALLED_MS } from './stall.ts';
+import type { Clock } from '@waybell/runtime/clock';
+import { backoffMs } from '@waybell/runtime/backoff';
 
-export type PendingPublish = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
+type PendingPublish = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
 
 /**
  * Limits of unconfirmed messages to one destination. RabbitMQ stops reading the whole connection once one channel is 400 messages
@@ -264,4 +253,72 @@ export class DestinationChannel implements Destination {
 function tooLarge({ publication }: PendingPublish, largest: number): TooLarge | undefined {
   const { length } = publication.body;
   return length > largest ? new TooLarge(length, largest) : undefined;
+}
+
+/** Changes at a destination that are logged. */
+export type DestinationReport =
+  | { kind: 'stalled'; unconfirmed: number }
+  | { kind: 'confirms again'; stalledMs: number }
+  /** A message was unroutable. */
+  | { kind: 'returned' }
+  | { kind: 'channel failed'; reason: string };
+
+/** The state that the channels of one connection share: the clock, the limits, and the callbacks. */
+export type ChannelContext<D> = {
+  clock: Clock;
+  open: () => Promise<ConfirmChannel>;
+  /** Notes that the broker answered something sent at that time. */
+  heard: (askedAt: number) => void;
+  /** Adds to the unconfirmed messages and bytes that count against the common limits. */
+  count: (messages: number, bytes: number) => void;
+  /** Queues the destination for its turn to publish waiting messages. */
+  ready: (destination: D) => void;
+  /** Notes the broker's `max_message_size`, in bytes. */
+  learnLargest: (bytes: number) => void;
+  report: (report: DestinationReport, destination: Destination) => void;
+};
+
+/** A destination stalls when it has not confirmed for 2 s while the broker confirmed later publishes. */
+export const STALLED_MS = 2_000;
+const BACKOFF = { firstMs: 30_000, longestMs: 600_000 };
+
+/** Decides whether a destination stalls, and when to probe it. Times come from a monotonic clock. */
+class Stall {
+  #since: number | undefined;
+  #answeredAt = -Infinity;
+  #nextProbeAt = Infinity;
+  #probes = 0;
+
+  get isOn(): boolean {
+    return this.#since !== undefined;
+  }
+
+  /** Notes that its queue confirmed or refused a publish. Returns how long it had stalled; undefined if it had not. */
+  answered(now: number): number | undefined {
+    const stalledMs = this.#since === undefined ? undefined : Math.round(now - this.#since);
+    this.#answeredAt = now;
+    this.#since = undefined;
+    return stalledMs;
+  }
+
+  /** Returns true if a stall begins now. `since`: its oldest unanswered publish; `answeredUpTo`: the latest answered one anywhere. */
+  begins(now: number, { since, answeredUpTo }: { since: number; answeredUpTo: number }): boolean {
+    if (this.isOn || answeredUpTo - Math.max(since, this.#answeredAt) <= STALLED_MS) return false;
+    this.#since = now;
+    this.#probes = 0;
+    this.#plan(now);
+    return true;
+  }
+
+  /** Whether a message may be published now as a probe. */
+  takesProbe(now: number): boolean {
+    if (now < this.#nextProbeAt) return false;
+    this.#plan(now);
+    return true;
+  }
+
+  #plan(now: number): void {
+    this.#probes += 1;
+    this.#nextProbeAt = now + backoffMs(BACKOFF, this.#probes);
+  }
 }

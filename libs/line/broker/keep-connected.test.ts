@@ -4,7 +4,7 @@ import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { TestBroker } from '../testing/test-broker.ts';
-import { keepConnected, type ReconnectOptions } from './keep-connected.ts';
+import { keepConnected, type ReconnectOptions } from './broker-connection.ts';
 
 let broker: TestBroker;
 

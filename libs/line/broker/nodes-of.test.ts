@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nodesOf } from './nodes-of.ts';
+import { nodesOf } from './broker-connection.ts';
 
 const NODES = ['amqp://a', 'amqp://b', 'amqp://c'];
 

@@ -4,8 +4,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
-import { PolicyCheck } from './policy-check.ts';
-import { readPolicies, vhostOf } from './read-policies.ts';
+import { PolicyCheck, readPolicies, vhostOf } from './policies.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const QUEUE = { name: 'waybell.rejected', type: 'quorum', arguments: { 'x-overflow': 'reject-publish' } };

@@ -3,11 +3,10 @@ import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Publication } from '../messages.ts';
+import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
-import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 
 let broker: BreakableBroker;
 

@@ -3,7 +3,7 @@ import { asUser } from '@waybell/runtime/local-passwords';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { brokerUser } from '../operating/permissions.ts';
+import { brokerUser } from '../line-topology.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { connectBroker, type BrokerOptions } from './connect-broker.ts';

@@ -3,9 +3,8 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { PauseReasons } from '../broker.ts';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
-import { close } from './channels.ts';
-import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
-import { Prefetches, type Prefetch } from './prefetches.ts';
+import { close } from './broker-connection.ts';
+import { ConsumedChannel, type ConsumedMessage, type Weigh, Prefetches, type Prefetch } from './consumed-channel.ts';
 
 export type QueueConsumerOptions = {
   queue: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Source } from '../messages.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import { ReceiveBuffer } from './receive-buffer.ts';
+import { ReceiveBuffer } from './consumers.ts';
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;

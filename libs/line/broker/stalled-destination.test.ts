@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Publication } from '../messages.ts';
+import { type Publication, Stalled, TooLarge, Unconfirmed } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
-import { Stalled, TooLarge, Unconfirmed } from '../publish-errors.ts';
 import { openPublisher, type BrokerPublisher } from './publisher.ts';
 
 let broker: BreakableBroker;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
-import type { DestinationReport } from './channel-context.ts';
+import type { DestinationReport } from './destination-channel.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 type Confirm = (refusal: Error | null) => void;

@@ -1,11 +1,8 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import { asSent } from '../delivery-batch.ts';
-import type { Publication } from '../messages.ts';
-import { DestinationChannel } from './destination-channel.ts';
-import { TooLarge, Unconfirmed, type Destination, type OnSettled } from '../publish-errors.ts';
-import type { ChannelContext, DestinationReport } from './channel-context.ts';
-import { STALLED_MS } from './stall.ts';
+import { type Publication, TooLarge, Unconfirmed, type Destination, type OnSettled } from '../messages.ts';
+import { DestinationChannel, type ChannelContext, type DestinationReport, STALLED_MS } from './destination-channel.ts';
 
 export type UnconfirmedOptions = {
   clock: Clock;

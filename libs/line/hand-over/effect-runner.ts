@@ -1,19 +1,15 @@
-import type { Timer } from '@waybell/runtime/clock';
+import type { Timer, Clock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { ConsumeCallbacks } from '../broker.ts';
-import { Stalled, Unconfirmed } from '../publish-errors.ts';
-import type { Handler, Message, Source } from '../messages.ts';
+import type { ConsumeCallbacks, Broker } from '../broker.ts';
+import { Stalled, Unconfirmed, type Handler, type Message, type Source, type Publication, type Waiting } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
-import { FLUSH_MS } from './records.ts';
-import { Conditions } from './conditions.ts';
-import type { EffectTools } from './effect-tools.ts';
-import { HandlerRuns } from './handler-runs.ts';
-import type { Gathering } from './run-gatherer.ts';
-import { SeenReturns } from './seen-returns.ts';
-import { SlowBatches, type InHand } from './slow-batches.ts';
-import { TurnGatherer } from './turn-gatherer.ts';
+import { FLUSH_MS } from './sendings.ts';
+import { HandlerRuns, type Gathering, TurnGatherer } from './gatherers.ts';
 import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
+import type { Once } from '../once.ts';
+import type { StepReport, StepSpans } from '../step-report.ts';
+import { hash } from 'node:crypto';
 
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
@@ -274,4 +270,147 @@ export class EffectRunner<M> {
 /** Whether it may have been in hand when a process died. */
 function cameAgain({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
   return deliveryCount > 0 || cameBefore === true || crashes > 0;
+}
+
+export type HandOverTools<M = unknown> = {
+  broker: Broker;
+  once?: Once;
+  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
+  putDelivery?: (waiting: Waiting) => Promise<void>;
+  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
+  putPublication?: (publication: Publication) => Promise<void>;
+  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
+  lease?: StoreRunning<M>;
+  now?: () => number;
+};
+
+type EffectTools<M> = HandOverTools<M> & {
+  clock: Clock;
+  report: StepReport<M>;
+  /** Absent if tracing is off. */
+  spans?: StepSpans<M> | undefined;
+  /** Runs when a dependency is away and the step has to wait. */
+  onUnavailable: (error: Unavailable) => void;
+  /** Runs when a redelivered message is in hand, and when none is any more. */
+  onCameAgain: (isInHand: boolean) => void;
+};
+
+/**
+ * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
+ * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
+ */
+export type StoreRunning<M> = (
+  of: { message: Message; parsed: M },
+  onCut: (source: Source) => void,
+) => Promise<Source | undefined>;
+
+/**
+ * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
+ * recorded; each is in memory until it has left, and not for as long as its neighbours.
+ */
+type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
+
+/** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
+const SLOW_MS = 1_500;
+const LOOK_MS = 250;
+
+type SlowBatchesOptions = {
+  inHand: ReadonlyMap<number, InHand>;
+  clock: Clock;
+  onSlow: (sources: ReadonlySet<number>) => void;
+};
+
+/** Reports batches held for too long. No timer runs while no batch is in hand. */
+class SlowBatches {
+  readonly #options: SlowBatchesOptions;
+  #isWatching = false;
+
+  constructor(options: SlowBatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the checks: a batch is in hand. */
+  watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#options.clock.after(LOOK_MS, () => this.#look()).unref();
+  }
+
+  #look(): void {
+    const { inHand, clock, onSlow } = this.#options;
+    this.#isWatching = false;
+    const since = clock.now() - SLOW_MS;
+    const slow = new Set<number>();
+    let isAny = false;
+    for (const { source, size, at } of inHand.values()) {
+      if (size <= 1) continue;
+      isAny = true;
+      if (at <= since) slow.add(source.id);
+    }
+    if (isAny) this.watch();
+    if (slow.size > 0) onSlow(slow);
+  }
+}
+
+/** Exceeds what any step holds at once. */
+const MOST_SEEN = 4_096;
+
+/**
+ * Counts how often messages returned to their queues from this process, which lives: its connection broke, or it gave them back. Any
+ * other return may have been the crash of a process.
+ */
+export class SeenReturns {
+  readonly #times = new Map<string, number>();
+
+  /** Sets `crashes` of a redelivered message. */
+  judge({ raw }: Source): void {
+    if (raw === undefined || raw.deliveryCount === 0) return;
+    raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(identityOf(raw)) ?? 0));
+  }
+
+  /** Notes that the message returned to its queue. */
+  note({ raw }: Source): void {
+    if (raw === undefined) return;
+    const name = identityOf(raw);
+    const times = (this.#times.get(name) ?? 0) + 1;
+    this.#times.delete(name);
+    this.#times.set(name, times);
+    for (const oldest of this.#times.keys()) {
+      if (this.#times.size <= MOST_SEEN) break;
+      this.#times.delete(oldest);
+    }
+  }
+
+  /** Forgets a message that is gone from its queue: a later message of the same name is another one. */
+  forget({ raw }: Source): void {
+    if (raw !== undefined && raw.deliveryCount > 0) this.#times.delete(identityOf(raw));
+  }
+}
+
+/** Names a message the same at every delivery from this queue. */
+function identityOf({ queue, messageId, note, body }: Message): string {
+  const what = messageId === undefined ? hash('sha256', body) : `${messageId} ${note}`;
+  return hash('sha256', `${queue} ${what}`).slice(0, 32);
+}
+
+/** Promises that resolve when a condition on local state holds. */
+class Conditions {
+  readonly #waiting = new Set<() => void>();
+
+  /** Checks all conditions, after a change of local state. */
+  look(): void {
+    // Mostly nothing waits; iterating over an empty set would make garbage for each input.
+    if (this.#waiting.size > 0) for (const look of this.#waiting) look();
+  }
+
+  /** Resolves when the condition holds: now, or after a change. */
+  until(isSo: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (isSo() && this.#waiting.delete(look)) resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
 }

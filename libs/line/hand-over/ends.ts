@@ -1,12 +1,9 @@
 /** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
 import type { InParts, Outgoing, Rejection } from '../messages.ts';
-import { publishAlone, publishSuspect } from './aside.ts';
-import { sendAll } from './effects.ts';
-import { sendOne, toSettle } from './sendings.ts';
-import type { Failure, Member, Report, SourceInHand } from './state.ts';
-import { addMember, isInHand, type Turn } from './turn.ts';
+import { publishAlone, publishSuspect, failuresAfter, rejectionFor } from './suspicion.ts';
+import { sendAll, sendOne, toSettle } from './sendings.ts';
+import { type Failure, type Member, type Report, type SourceInHand, addMember, isInHand, type Turn } from './state.ts';
 import type { Mark } from '../once.ts';
-import { failuresAfter, rejectionFor } from './suspicion.ts';
 
 const SUSPECT_PAUSE_MS = 20;
 const STUCK_PAUSE_MS = 1_000;

@@ -15,16 +15,13 @@
  * against the right message.
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Fate } from '../messages.ts';
-import { close, fail, finish, giveBack, send, sendInParts, settleAll, tried } from './ends.ts';
-import { joinLeaving } from './effects.ts';
-import { came } from './intake.ts';
-import { adoptLease, leaseSlowMembers } from './leases.ts';
-import { flush } from './records.ts';
+import { type Fate, isRejection } from '../messages.ts';
+import { close, fail, finish, giveBack, send, sendInParts, settleAll, tried, putAside, rejectIt, sendAlone, leave } from './ends.ts';
+import { joinLeaving, flush } from './sendings.ts';
 import * as sendings from './sendings.ts';
-import { isInHand, membersOf, newTurn } from './turn.ts';
-import type { Effect, Input, Member, StepRules, State } from './state.ts';
-import type { Turn } from './turn.ts';
+import { isInHand, membersOf, newTurn, type Turn, addMember, newSource, type Effect, type Input, type Member, type StepRules, type State, type Arrived } from './state.ts';
+import { isDeliveryBatch, rejectBatch } from '../delivery-batch.ts';
+import { CRASHES_UNOPENED, intakeOf, KILLED } from './suspicion.ts';
 
 /** Applies an input to the state and returns the effects to run. Changes nothing else. */
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
@@ -218,4 +215,98 @@ function changed<M>(turn: Turn<M>, change: Change): void {
   }
   turn.toRun.push(...membersOf(turn, state.waiting));
   state.waiting.clear();
+}
+
+/** How messages enter the step: which are to be handled, and which of those wait for another with their key. */
+
+function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived): void {
+  const { state, effects } = turn;
+  // The broker sent it before it learned that the step takes no more.
+  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
+  newSource(state, id, messages.length);
+  for (const message of messages) {
+    const member = addMember(turn, id, lane, message);
+    if (isToHandle(turn, member, messages.length) && isFirst(turn, member)) turn.toRun.push(member);
+  }
+}
+
+/** Whether it is to be handled; else it goes elsewhere. */
+function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
+  const { lane, message } = member;
+  // Still a batch: it could not be opened.
+  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, message, size);
+  switch (intake) {
+    case 'handle':
+      return true;
+    case 'send alone':
+      sendAlone(turn, member);
+      return false;
+    case 'put aside':
+      putAside(turn, member, message.failures);
+      return false;
+    case 'reject':
+      rejectIt(
+        turn,
+        member,
+        isDeliveryBatch(message) && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
+      );
+      return false;
+  }
+}
+
+/** Whether it is parsed, and the first with its key; its twins wait until it has left. */
+function isFirst<M>(turn: Turn<M>, member: Member<M>): boolean {
+  const { state, rules } = turn;
+  const parsed = tried(turn, member, () => {
+    const read = rules.parse(member.message);
+    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
+    return read;
+  });
+  if (parsed === undefined) return false;
+  if (isRejection(parsed)) {
+    rejectIt(turn, member, parsed);
+    return false;
+  }
+  member.parsed = parsed;
+  if (member.mark === undefined) return true;
+  const { key } = member.mark;
+  const last = state.members.get(state.keys.get(key) ?? 0);
+  state.keys.set(key, member.id);
+  if (last !== undefined) last.twin = member.id;
+  return last === undefined;
+}
+
+/** How a member that takes long leaves its batch: another store holds it, and its neighbours can be acknowledged. */
+
+/**
+ * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: another store
+ * may be searched for those, and finding one there means that another process has it.
+ */
+function leaseSlowMembers<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
+  for (const member of state.members.values()) {
+    if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
+    if (member.message.deliveryCount > 0) continue;
+    member.isLeaseAsked = true;
+    // A running member was parsed.
+    effects.push({ kind: 'lease', member: member.id, message: member.message, parsed: member.parsed as M });
+  }
+}
+
+/** Makes the lease the source of the member; from now on the lease is acknowledged. */
+function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
+  const { state, effects } = turn;
+  const member = state.members.get(id);
+  if (source === undefined) return void (member && (member.isLeaseAsked = false));
+  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it, or the row in which it waits.
+  if (member === undefined || member.isAbandoned || isToWait(member))
+    return void effects.push({ kind: 'give back', source, afterMs: 0 });
+  const batch = state.sources.get(member.source);
+  newSource(state, source, 1);
+  member.source = source;
+  if (batch !== undefined) leave(turn, batch);
+}
+
+/** Its puts may have become one row, which must not be settled then. */
+function isToWait<M>({ caused }: Member<M>): boolean {
+  return caused.some(({ kind }) => kind === 'wait');
 }

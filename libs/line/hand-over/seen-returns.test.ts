@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { newSourceId, type Message, type Source } from '../messages.ts';
-import { SeenReturns } from './seen-returns.ts';
+import { SeenReturns } from './effect-runner.ts';
 
 function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source & { raw: Message } {
   const raw = { queue, exchange: '', routingKey: '', body: Buffer.alloc(0), messageId, deliveryCount, failures: 0 };

@@ -3,11 +3,12 @@
  * its messages is held, records and ends while the step runs. Retries do not repeat the handler's work, above all its HTTP request.
  */
 import { backoffMs } from '@waybell/runtime/backoff';
-import { Unroutable } from '../publish-errors.ts';
-import { joinDeliveries } from '../delivery-batch.ts';
-import type { Publication, Waiting } from '../messages.ts';
-import type { Member, Sending, Share } from './state.ts';
-import { isInHand, type Turn } from './turn.ts';
+import { Unroutable, type Publication, type Waiting, type Outgoing, type Rejection } from '../messages.ts';
+import { joinDeliveries, isDeliveryBatch, readMembers } from '../delivery-batch.ts';
+import { type Member, type Sending, type Share, isInHand, type Turn, type BufferedRecord, type Leaving } from './state.ts';
+import { END_CHARACTERS, publishEnds, charactersOf, publishOutcomes } from '../outcome-batch.ts';
+import type { DeliveryEnd, Outcome } from '../outcomes.ts';
+import { publishRejected } from './suspicion.ts';
 
 const BACKOFF = { firstMs: 50, longestMs: 1_000 };
 
@@ -73,7 +74,7 @@ function mayBeDropped<M>({ state }: Turn<M>, sending: Sending): boolean {
 
 type SendOptions = { shares: Share[]; afterMs: number };
 
-export function start<M>(turn: Turn<M>, what: Publication | Waiting, { shares, afterMs }: SendOptions): void {
+function start<M>(turn: Turn<M>, what: Publication | Waiting, { shares, afterMs }: SendOptions): void {
   const sending: Sending = { id: ++turn.state.lastId, what, shares, failures: 0, asked: 0, isPut: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
@@ -159,7 +160,7 @@ function isSafe<M>(turn: Turn<M>, id: number): void {
   if (member !== undefined) effectIsSafe(turn, member);
 }
 
-export function effectIsSafe<M>(turn: Turn<M>, member: Member<M>): void {
+function effectIsSafe<M>(turn: Turn<M>, member: Member<M>): void {
   member.underWay -= 1;
   if (member.underWay === 0) toSettle(turn, member);
 }
@@ -173,4 +174,118 @@ export function toSettle<M>({ settled }: Turn<M>, member: Member<M>): void {
 function isMemberInHand<M>(turn: Turn<M>, id: number): boolean {
   const member = turn.state.members.get(id);
   return member !== undefined && isInHand(turn, member);
+}
+
+/** Records and ends leave in batches: those of many messages travel together. */
+
+/**
+ * How long a record waits for others to travel with, and how many travel together. A message is in hand until its record is
+ * confirmed, so what a step holds (ROUTE_HELD, LEAST_HELD) must be more than comes in several such times at full rate: with fewer in
+ * hand, longer waits make the line slower; with more, each record, acknowledgement and message after it costs less. What a crash
+ * repeats grows with the wait.
+ */
+export const FLUSH_MS = 60;
+export const LARGEST_BATCH = 400;
+/** Records carry bodies, and a reader holds many batches at once. */
+const LARGEST_BATCH_CHARACTERS = 2 ** 18;
+
+function bufferOutcome<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
+  buffer(turn, member, { member: member.id, outcome, characters: charactersOf(outcome) });
+}
+
+/** Buffers the end of a delivery, to be sent with its record. */
+function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
+  buffer(turn, member, { member: member.id, end, characters: END_CHARACTERS });
+}
+
+function buffer<M>(turn: Turn<M>, member: Member<M>, record: BufferedRecord): void {
+  const { state, effects } = turn;
+  const { isTraced, traceparent } = member.message;
+  member.underWay += 1;
+  if (isTraced && traceparent !== undefined) record.traceparent = traceparent;
+  state.bufferedCharacters += record.characters;
+  if (state.bufferedRecords.push(record) === 1) effects.push({ kind: 'flush later' });
+  if (state.bufferedRecords.length >= LARGEST_BATCH || state.bufferedCharacters >= LARGEST_BATCH_CHARACTERS)
+    flush(turn);
+}
+
+export function flush<M>(turn: Turn<M>): void {
+  const { state } = turn;
+  const { bufferedRecords: records } = state;
+  state.bufferedRecords = [];
+  state.bufferedCharacters = 0;
+  sendBatch(turn, records, { of: ({ outcome }) => outcome, publish: publishOutcomes });
+  sendBatch(turn, records, { of: ({ end }) => end, publish: publishEnds });
+}
+
+type BatchOf<T> = { of: (record: BufferedRecord) => T | undefined; publish: (all: T[]) => Publication };
+
+function sendBatch<M, T>(turn: Turn<M>, records: readonly BufferedRecord[], { of, publish }: BatchOf<T>): void {
+  const [shares, all]: [BufferedRecord[], T[]] = [[], []];
+  for (const record of records) {
+    const what = of(record);
+    if (what === undefined) continue;
+    shares.push(record);
+    all.push(what);
+  }
+  if (shares.length === 0) return;
+  const publication = publish(all);
+  const traced = shares.flatMap(({ traceparent }) => traceparent ?? []);
+  if (traced.length > 0) publication.headers = { traceparents: traced.join() };
+  start(turn, publication, { shares, afterMs: 0 });
+}
+
+/** Sends what messages cause. */
+
+const LONGEST_DETAIL = 1_000;
+
+/** Sends all effects of a message. Settles the member when none is under way any more. */
+export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+  // Counts the loop itself, so that the member is not settled before all are under way.
+  member.underWay += 1;
+  try {
+    for (const outgoing of caused) sendAny(turn, member, outgoing);
+  } finally {
+    effectIsSafe(turn, member);
+  }
+}
+
+function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void {
+  if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
+  else if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
+  else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
+  else if (outgoing.kind === 'publish' && outgoing.deliveries) {
+    member.underWay += 1;
+    turn.leaving.push({ member: member.id, publication: outgoing });
+  } else sendOne(turn, member, outgoing);
+}
+
+/** Sends the deliveries that leave in this turn: those for one queue travel together. */
+export function joinLeaving<M>(turn: Turn<M>): void {
+  const { leaving } = turn;
+  if (leaving.length === 0) return;
+  turn.leaving = [];
+  for (const { publication, members } of joinDeliveries(leaving))
+    start(turn, publication, { shares: members.map(shareOf), afterMs: 0 });
+}
+
+const shareOf = ({ member, publication }: Leaving): Share => ({ member, publication, characters: 0 });
+
+/** Sends the message itself to the rejected queue, and the effects that report its rejection. */
+function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
+  const { reportRejection, now } = turn.rules;
+  const { message } = member;
+  const rejection = { ...of, detail: storable(detail) };
+  sendOne(turn, member, publishRejected(message, rejection, now()));
+  for (const each of (isDeliveryBatch(message) ? readMembers(message) : undefined) ?? [message]) {
+    for (const outgoing of reportRejection?.(each, rejection) ?? []) sendAny(turn, member, outgoing);
+  }
+}
+
+/** Makes the text of an error storable: Postgres takes no NUL. */
+function storable(detail: string): string {
+  return detail
+    .slice(0, LONGEST_DETAIL)
+    .toWellFormed()
+    .replaceAll('\0', String.raw`\u0000`);
 }

@@ -1,10 +1,10 @@
-import { TooLarge, Unroutable } from '../publish-errors.ts';
-import { reject, type Message, type Rejection } from '../messages.ts';
+import { TooLarge, Unroutable, reject, type Message, type Rejection, asideHeaders, publishAgain, type Death, type Publication } from '../messages.ts';
+import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** The source of a message: its own queue or a waiting room, or the suspects lane. */
 export type Lane = 'queue' | 'suspects';
 
-export type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
+type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
 /** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
 const CRASHES = 5;
@@ -49,4 +49,48 @@ export function rejectionFor(error: unknown): Rejection {
   if (error instanceof Unroutable) return reject('unbound', error.message);
   if (error instanceof TooLarge) return reject('too_large_for_broker', error.message);
   return reject('handler_failed', String(error));
+}
+
+/** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
+export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
+  return publishRejectedAgain(message, { reason, detail, at: new Date(now).toISOString() });
+}
+
+/** Publishes back to the rejected queue, unchanged, a message that the broker moved out of it. */
+export function publishRejectedAgain(
+  message: Message,
+  { reason, detail, at }: Required<Death>['rejected'],
+): Publication {
+  return aside(message, rejectedExchange, '', {
+    [asideHeaders.reason]: reason,
+    [asideHeaders.detail]: detail,
+    [asideHeaders.at]: at,
+  });
+}
+
+/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
+export function publishSuspect(message: Message, step: string, failures: number): Publication {
+  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
+}
+
+/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
+export function publishAlone(message: Message): Publication {
+  const same = publishAgain(message, message);
+  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
+}
+
+function aside(
+  message: Message,
+  exchange: string,
+  routingKey: string,
+  headers: Record<string, string | number>,
+): Publication {
+  const same = publishAgain(message, { exchange, routingKey });
+  const origin = {
+    [asideHeaders.queue]: message.queue,
+    [asideHeaders.exchange]: message.exchange,
+    [asideHeaders.routingKey]: message.routingKey,
+    ...(message.userId !== undefined && { [asideHeaders.user]: message.userId }),
+  };
+  return { ...same, headers: { ...headers, ...origin, ...same.headers } };
 }

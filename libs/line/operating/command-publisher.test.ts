@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Publication } from '../messages.ts';
+import { type Publication, Unconfirmed } from '../messages.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange, eventsExchange } from '../topology.ts';
-import { openCommandPublisher } from './command-publisher.ts';
-import { Unconfirmed } from '../publish-errors.ts';
+import { openCommandPublisher } from './operator-line.ts';
 
 const PATIENT_MS = 60_000;
 let broker: TestBroker;

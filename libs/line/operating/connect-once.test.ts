@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { TestBroker } from '../testing/test-broker.ts';
-import { close, openChannel } from '../broker/channels.ts';
+import { close, openChannel } from '../broker/broker-connection.ts';
 import { connectOnce } from './connect-once.ts';
 
 let broker: TestBroker;

@@ -3,8 +3,7 @@ import { asItIsNow } from '@waybell/runtime/login';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
-import { ACCESS_REFUSED, close, closeInOrder, openChannel } from '../broker/channels.ts';
-import { nodesOf } from '../broker/nodes-of.ts';
+import { ACCESS_REFUSED, close, closeInOrder, openChannel, nodesOf } from '../broker/broker-connection.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
 

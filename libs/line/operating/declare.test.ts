@@ -2,23 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { borrowVhost, controlShared } from '@waybell/runtime/testing/borrow';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { declareTopology, TopologyMismatch } from './declare.ts';
-import type { Destination } from '../publish-errors.ts';
+import type { Destination } from '../messages.ts';
 import { MemoryBroker } from '../testing/memory-broker.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
-import {
-  deliveriesExchange,
-  deliveryQueue,
-  endsExchange,
-  eventsExchange,
-  retryExchange,
-  retryKey,
-  retryQueue,
-  routerQueue,
-  straysQueue,
-  suspectsExchange,
-  waitingExchange,
-  type Queue,
-} from '../topology.ts';
+import { deliveriesExchange, deliveryQueue, endsExchange, eventsExchange, retryExchange, retryKey, retryQueue, routerQueue, straysQueue, suspectsExchange, waitingExchange, type Queue } from '../topology.ts';
 
 const ACTION = 'carrier.order.created';
 let broker: TestBroker;

@@ -2,7 +2,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { bytes, constant, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
-import { close, openChannel } from '../broker/channels.ts';
+import { close, openChannel } from '../broker/broker-connection.ts';
 import { onConnection } from './connect-once.ts';
 
 /** Allows for a broker that is just starting. */

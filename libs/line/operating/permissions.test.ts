@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import { declareTopology } from './declare.ts';
-import type { BrokerUser } from '../uses.ts';
-import { brokerUser, permissions } from './permissions.ts';
+import { type BrokerUser, brokerUser, permissions } from '../line-topology.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 
 const ASIDE = ['waybell.rejected', 'waybell.suspected'];

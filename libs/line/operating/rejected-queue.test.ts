@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GetMessage } from 'amqplib';
 import { publishOptions } from '../broker/amqp-message.ts';
 import { asSent, joinDeliveries, openBatch } from '../delivery-batch.ts';
-import { publishRejected } from '../hand-over/aside.ts';
+import { publishRejected } from '../hand-over/suspicion.ts';
 import { publishAgain, reject, type Message, type Publication } from '../messages.ts';
 import { readRejected } from './rejected-queue.ts';
 

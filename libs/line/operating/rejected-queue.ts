@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
-import type { Message } from '../messages.ts';
+import { type Message, asideHeaders, type Destination } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
-import { closeInOrder, openChannel } from '../broker/channels.ts';
+import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
-import { asideHeaders } from '../aside-headers.ts';
-import type { Destination } from '../publish-errors.ts';
-import { structuredContent } from '../broker/binary-cloud-event.ts';
+import { structuredContent } from '../broker/amqp-message.ts';
 
 const RESOURCE_LOCKED = 405;
 

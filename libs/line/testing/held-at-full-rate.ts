@@ -1,4 +1,4 @@
-import { FLUSH_MS, LARGEST_BATCH } from '../hand-over/records.ts';
+import { FLUSH_MS, LARGEST_BATCH } from '../hand-over/sendings.ts';
 
 /** Messages a second that one process handled at most, in the benchmarks. */
 const FULL_RATE = 4_000;

@@ -1,11 +1,9 @@
 import type { ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
-import type { Broker, ConsumeCallbacks } from '../broker.ts';
-import type { BrokerState } from '../broker-state.ts';
+import type { Broker, ConsumeCallbacks, BrokerState } from '../broker.ts';
 import { openBatch } from '../delivery-batch.ts';
-import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
-import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
+import { Unconfirmed, Unroutable, type OnSettled, newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
 
 /** A side effect that a process is about to have. */

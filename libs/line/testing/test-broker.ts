@@ -1,7 +1,7 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
 import { readMessage } from '../broker/amqp-message.ts';
-import { close } from '../broker/channels.ts';
+import { close } from '../broker/broker-connection.ts';
 import { openBatch } from '../delivery-batch.ts';
 import type { Message } from '../messages.ts';
 import { declareTopology } from '../operating/declare.ts';

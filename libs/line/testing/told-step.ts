@@ -1,24 +1,10 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Unroutable } from '../publish-errors.ts';
+import { Unroutable, reject, type Ended, type Fate, type InParts, isRejection, type Message, type Outgoing, type Publication, type Recorded, type WaitedFor, type Waiting } from '../messages.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Arrived, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';
-import {
-  reject,
-  type Ended,
-  type Fate,
-  type InParts,
-  isRejection,
-  type Message,
-  type Outgoing,
-  type Publication,
-  type Recorded,
-  type WaitedFor,
-  type Waiting,
-} from '../messages.ts';
 import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
-import { readEnds } from '../delivery-ends.ts';
-import { readOutcomes } from '../outcome-batch.ts';
+import { readEnds, readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { writeProperties } from './publication-properties.ts';
-import type { SumChange } from './sum-changes.ts';
-import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
+import { type SumChange, hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import type { RowKey, WaitingRow } from './waiting-store.ts';
+import type { Publication } from '../messages.ts';
 
 /** Everybody locks rows in the order of their keys: those who do it at once wait for each other, and never in a circle. */
 export const BY_KEY = 'order by room, made_at, id collate "C"';
@@ -133,4 +132,14 @@ export const rowKeyText = ({ room, madeAt, id }: RowKey): string => `${room} ${m
 
 export function columnsOf(keys: readonly RowKey[]): unknown[] {
   return [keys.map(({ room }) => room), keys.map(({ madeAt }) => madeAt), keys.map(({ id }) => id)];
+}
+
+/** Writes all but the body as JSON, which can escape NUL; Postgres' text cannot hold it. */
+export function writeProperties(publication: Publication): string {
+  return JSON.stringify({ ...publication, body: undefined });
+}
+
+export function readProperties(written: string): Omit<Publication, 'body'> {
+  // Only `writeProperties` writes this. Members that a later version added are ignored.
+  return JSON.parse(written) as Omit<Publication, 'body'>;
 }

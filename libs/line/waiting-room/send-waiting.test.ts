@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Unroutable } from '../publish-errors.ts';
+import { Unroutable } from '../messages.ts';
 import { MemoryWaiting } from './testing/memory-waiting-store.ts';
 import { aPublication, SomeBroker } from './testing/some-broker.ts';
 import type { WaitingStore } from './waiting-store.ts';

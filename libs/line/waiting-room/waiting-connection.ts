@@ -1,5 +1,5 @@
 import { BY_KEY, inTransaction, isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { SumChanges } from './sum-changes.ts';
+import type { HeldSum } from './waiting-store.ts';
 
 /** The services that have a waiting room, as their tables begin. */
 export type WaitingService = 'deliverer' | 'router';
@@ -62,3 +62,29 @@ function isStoreAway(error: unknown): boolean {
 
 /** The text of a room, or of a row's key: Postgres writes guids with hyphens. */
 export const hexOf = (uuid: string): string => `encode(uuid_send(${uuid}), 'hex')`;
+
+/** `name`: of a destination, as its room has it. */
+export type SumChange = HeldSum & { name?: string };
+
+/** Counts what this process put and settled for each holder since the changes were last stored. */
+export class SumChanges {
+  #changes = new Map<string, SumChange>();
+
+  add(change: SumChange): void {
+    const { rows, bytes } = this.#changes.get(change.holder) ?? { rows: 0, bytes: 0 };
+    this.#changes.set(change.holder, { ...change, rows: change.rows + rows, bytes: change.bytes + bytes });
+  }
+
+  /** Hands the changes to `write`; keeps them if that fails. */
+  async flush(write: (changes: readonly SumChange[]) => Promise<void>): Promise<void> {
+    const changes = [...this.#changes.values()].filter(({ rows, bytes }) => rows !== 0 || bytes !== 0);
+    this.#changes = new Map();
+    if (changes.length === 0) return;
+    try {
+      await write(changes);
+    } catch (error) {
+      for (const change of changes) this.add(change);
+      throw error;
+    }
+  }
+}

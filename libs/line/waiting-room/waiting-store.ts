@@ -5,6 +5,7 @@
  */
 import type { RowKey, WaitingRow } from '../messages.ts';
 import type { HoldReason } from '../outcomes.ts';
+import { bytes } from '@waybell/runtime/environment';
 
 export type { RowKey, WaitingRow };
 
@@ -149,3 +150,15 @@ export type WaitingStore = {
   /** Reads each room: to be called at intervals. */
   figures(): Promise<Record<'endpoints' | 'destinations', WaitingFigures>>;
 };
+
+export const waitingSettings = {
+  WAITING_ALL_MAX_BYTES: bytes({
+    per: 'service',
+    default: 10 * 2 ** 30,
+    desc: 'size of what waits in Postgres, a tenth of it for an account; beyond, the oldest are given up',
+  }),
+};
+
+export function readWaiting(settings: Record<keyof typeof waitingSettings, number>): { allBytes: number } {
+  return { allBytes: settings.WAITING_ALL_MAX_BYTES };
+}

@@ -1,6 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { InterfaceName } from '@waybell/line/outcomes';
-import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
+import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback';
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';

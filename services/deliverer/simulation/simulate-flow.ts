@@ -1,14 +1,12 @@
 import { publishDelivery, wait, type Delivery } from '@waybell/line/delivery';
-import { lineTopology } from '@waybell/line/line-topology';
+import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { isRejection, type Source } from '@waybell/line/messages';
 import { runStep } from '@waybell/line/run-step';
-import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { deactivatorQueue, logQueue } from '@waybell/line/topology';
-import { readEnds } from '@waybell/line/delivery-ends';
-import { readOutcomes } from '@waybell/line/outcome-batch';
+import { readEnds, readOutcomes } from '@waybell/line/outcome-batch';
 import type { Delivered, DeliveryEnd, Dropped, Exhausted, WaitingReason } from '@waybell/line/outcomes';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';

@@ -1,5 +1,5 @@
 import { publishDelivery } from '@waybell/line/delivery';
-import type { BrokerState } from '@waybell/line/broker-state';
+import type { BrokerState } from '@waybell/line/broker';
 import type { Publication, Source, WaitingRow } from '@waybell/line/messages';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';

@@ -1,6 +1,5 @@
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
-import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-settings';
-import type { WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
 import { bytes, constant, count } from '@waybell/runtime/environment';
 
 /** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */

@@ -1,5 +1,5 @@
 import { wait, type Delivery } from '@waybell/line/delivery';
-import type { StoreRunning } from '@waybell/line/hand-over/effect-tools';
+import type { StoreRunning } from '@waybell/line/hand-over/effect-runner';
 import { newSourceId, type Source, type WaitingRow } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { TakenKey, WaitingStore } from '@waybell/line/waiting-room/waiting-store';

@@ -3,7 +3,7 @@
  * publishes due rows: so requests are not lost, and are sent at the requested rate.
  */
 import { randomUUID } from 'node:crypto';
-import { matchesPattern } from '@waybell/catalog/matches-pattern';
+import { matchesPattern } from '@waybell/catalog/names';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isStored } from '@waybell/delivery-log/read/bodies';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { openCommandPublisher } from '@waybell/line/operating/command-publisher';
+import { openCommandPublisher } from '@waybell/line/operating/operator-line';
 import { declareTopology } from '@waybell/line/operating/declare';
-import { publishRejected } from '@waybell/line/hand-over/aside';
+import { publishRejected } from '@waybell/line/hand-over/suspicion';
 import type { Message } from '@waybell/line/messages';
 import { smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange, routerQueue } from '@waybell/line/topology';

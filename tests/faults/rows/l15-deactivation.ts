@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
-import { readEnds, writeEnds } from '@waybell/line/delivery-ends';
+import { readEnds, writeEnds } from '@waybell/line/outcome-batch';
 import { isRejection } from '@waybell/line/messages';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { Dice } from '../../actions/generate/dice.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { openBatch } from '@waybell/line/delivery-batch';
-import { asideHeaders } from '@waybell/line/aside-headers';
+import { asideHeaders } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { messageGuidOf } from '../../actions/oracle/message-guid.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type ConfirmChannel } from 'amqplib';
 import { publishOptions } from '@waybell/line/broker/amqp-message';
-import { publishRejected } from '@waybell/line/hand-over/aside';
+import { publishRejected } from '@waybell/line/hand-over/suspicion';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishDelivery } from '@waybell/line/delivery';
 import { asSent } from '@waybell/line/delivery-batch';

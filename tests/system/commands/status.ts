@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { declareTopology } from '@waybell/line/operating/declare';
-import { brokerUser } from '@waybell/line/operating/permissions';
+import { brokerUser } from '@waybell/line/line-topology';
 import { rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { borrowVhost } from '@waybell/runtime/testing/borrow';

@@ -1,4 +1,4 @@
-import type { BrokerState } from '../../broker-state.ts';
+import type { BrokerState } from '../../broker.ts';
 import type { Publication } from '../../messages.ts';
 
 /** A broker that refuses what the test says, and takes the rest. */

@@ -1,6 +1,6 @@
 import { credentialsRequest } from '@waybell/contracts/openapi/credentials-paths';
 import type { ClientCredentials, ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
-import { shownUrl } from '@waybell/notifications/shown-url';
+import { shownUrl } from '@waybell/notifications/callback';
 import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import type { NewCredentials, ShownCredentials } from '../../receiver-credentials.ts';
 import { bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';

@@ -1,4 +1,4 @@
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { nearestNames } from '@waybell/catalog/names';
 import { keysNamed } from '@waybell/delivery-log/read/find-anything';
 import { keyKinds } from '@waybell/events/key-kinds';
 import type { Queryable } from '@waybell/runtime/postgres';

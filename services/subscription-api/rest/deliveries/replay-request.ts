@@ -1,6 +1,5 @@
 import { actionsOf } from '@waybell/catalog/actions';
-import { matchesPattern } from '@waybell/catalog/matches-pattern';
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { matchesPattern, nearestNames } from '@waybell/catalog/names';
 import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
 import type { ReplayRequest } from '../../by-hand/replays.ts';
 import { momentOf, readTimestamp } from '@waybell/events/timestamp';

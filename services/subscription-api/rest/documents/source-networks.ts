@@ -1,6 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
-import { callbackHeaders } from '@waybell/notifications/callback-headers';
-import { largestNotification } from '@waybell/notifications/largest-notification';
+import { callbackHeaders } from '@waybell/notifications/callback';
+import { largestNotification } from '@waybell/notifications/notification';
 import type { ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { LEAST_TLS, USER_AGENT } from '@waybell/runtime/callback-terms';
 import type { CallbackTerms } from '../../source-network-settings.ts';

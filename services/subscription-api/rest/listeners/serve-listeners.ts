@@ -1,5 +1,5 @@
 import type { EventLimits } from '@waybell/events/read-event';
-import { largestNotification } from '@waybell/notifications/largest-notification';
+import { largestNotification } from '@waybell/notifications/notification';
 import type { Redis } from '@waybell/runtime/redis';
 import { keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
 import { openChannels } from './channels.ts';

@@ -1,5 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { nearestNames } from '@waybell/catalog/names';
 import { liveKind, type LiveKind } from '@waybell/contracts/openapi/live-paths';
 import { Router, type Request } from 'express';
 import { requireScope } from '../authentication/authenticate.ts';

@@ -1,4 +1,4 @@
-import type { Invalid } from '@waybell/events/invalid-event';
+import type { Invalid } from '@waybell/events/event';
 import type { EventLimits } from '@waybell/events/read-event';
 import type { CheckedEvent } from '@waybell/rejected/check-event';
 import type { Request, Response } from 'express';

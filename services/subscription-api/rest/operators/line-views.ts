@@ -3,8 +3,7 @@ import { decodeBody } from '@waybell/events/decode-body';
 import type { NamedState } from '@waybell/line/broker/depth';
 import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
-import { LARGEST_BYTES } from '@waybell/rejected/names';
-import { plainOf } from '@waybell/rejected/plain-of';
+import { LARGEST_BYTES, plainOf } from '@waybell/rejected/selection';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 
 export function queueView(state: NamedState) {

@@ -1,9 +1,9 @@
-import { matchesPattern } from '@waybell/catalog/matches-pattern';
+import { matchesPattern } from '@waybell/catalog/names';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine } from '@waybell/line/operating/operator-line';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { isForUpstream, rejectedQueue } from '@waybell/line/topology';
-import { USES } from '@waybell/line/uses';
+import { USES } from '@waybell/line/line-topology';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { Router } from 'express';

@@ -1,5 +1,4 @@
-import { matchesPattern } from '@waybell/catalog/matches-pattern';
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { matchesPattern, nearestNames } from '@waybell/catalog/names';
 import type { Response } from 'express';
 import type { Caller } from '../authentication/authenticate.ts';
 import { pointTo } from '../http/body.ts';

@@ -1,5 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { nearestNames } from '@waybell/catalog/nearest-names';
+import { nearestNames } from '@waybell/catalog/names';
 import type { Response } from 'express';
 import type { Caller } from '../authentication/authenticate.ts';
 import { Problem } from '../http/problem.ts';

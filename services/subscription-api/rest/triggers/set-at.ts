@@ -1,5 +1,4 @@
-import { isArray, isObject, objectOf, type JsonValue } from '@waybell/events/json';
-import { pointerTo } from '@waybell/events/json-pointer';
+import { isArray, isObject, objectOf, type JsonValue, pointerTo } from '@waybell/events/json';
 
 /** The value with another at a place, or why there can be none. */
 export type SetAtResult = { kind: 'set'; value: JsonValue } | { kind: 'fault'; detail: string };

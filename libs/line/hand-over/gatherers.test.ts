@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { RunGatherer, type Gathering } from './run-gatherer.ts';
+import { RunGatherer, type Gathering } from './gatherers.ts';
 
 const AFTER_MS = 100;
 

@@ -1,8 +1,8 @@
-import type { Message, Outgoing, Rejection } from '@waybell/line/messages';
-import { NEWER_FORMAT } from '@waybell/line/newer-format';
+import { type Message, type Outgoing, type Rejection, NEWER_FORMAT, type Publication, reject, rejectNewer } from '@waybell/line/messages';
 import { isOwnFault } from '@waybell/line/reasons';
-import { publishNotice } from './notice.ts';
 import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
+import { noticesExchange } from '@waybell/line/topology';
+import type { Invalid } from '@waybell/events/event';
 
 /** Reasons that mean a wrong key or action. */
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);
@@ -58,4 +58,45 @@ function noticeOf(event: RejectedEvent, { message, rejection, at }: Circumstance
     rejected_at: new Date(at).toISOString(),
   };
   return publishNotice(notice, userId);
+}
+
+/** The notice to upstream of a rejected event; null where a member is unknown or missing. */
+export type Notice = {
+  /** Lower case, as far as it could be read. */
+  guid: string | null;
+  interface: 'shipper' | 'carrier' | null;
+  action: string;
+  reason: string;
+  /** JSON pointer into the body. */
+  place: string | null;
+  /** Describes the fault. */
+  detail: string | null;
+  /** The nearest existing key, if the event named a wrong one. */
+  nearest: string | null;
+  message_id: string | null;
+  routing_key: string;
+  /** ISO 8601. */
+  rejected_at: string;
+};
+
+/** Publishes to the queue of the user that published the event, if it has one; otherwise to the shared queue. */
+export function publishNotice(notice: Notice, userId = ''): Publication {
+  return {
+    kind: 'publish',
+    exchange: noticesExchange,
+    routingKey: userId,
+    body: Buffer.from(JSON.stringify(notice)),
+    contentType: 'application/json',
+    mayBeLost: true,
+  };
+}
+
+/**
+ * Says why an event cannot be read: the broken rule of the contract, and the place. An event whose routing key names its own
+ * unknown action breaks none: `declare` of a later version, which knows the action, has bound that key.
+ */
+export function refuseEvent({ routingKey }: Pick<Message, 'routingKey'>, invalid: Invalid): Rejection {
+  const { reason, detail, place, unknown } = invalid;
+  if (unknown === routingKey) return rejectNewer(`an event of the action ${routingKey}`);
+  return reject(reason, detail, place);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { reject, type Message } from '@waybell/line/messages';
-import { rejectNewer } from '@waybell/line/newer-format';
-import { reportRejectedEvent } from './report-rejected-event.ts';
+import { reject, type Message, rejectNewer } from '@waybell/line/messages';
+import { reportRejectedEvent } from './reject-event.ts';
 
 const EVENT = '0b4f2f4e-5d0a-4a35-9a3c-1f6c7b1d8e01';
 const ORDER = '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11';

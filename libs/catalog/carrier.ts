@@ -1,6 +1,5 @@
-import type { Action } from '../action.ts';
-import { carrierOrderKeys } from '../keys.ts';
-import { integer, required, text } from '../members.ts';
+import { type Action, carrierOrderKeys } from './action.ts';
+import { integer, required, text } from './members.ts';
 
 const order = (name: string, description: string): Action => ({
   interface: 'carrier',
@@ -27,4 +26,20 @@ export const carrierOrderActions: readonly Action[] = [
   order('order.picked_up', 'an order is picked up'),
   order('order.delivered', 'an order is delivered'),
   order('order.cancelled', 'an order is cancelled'),
+];
+
+const damage = (name: string, description: string): Action => ({
+  interface: 'carrier',
+  name,
+  description,
+  receivers: ['carrier'],
+  payload: { kind: 'data', members: null },
+  keys: { ...carrierOrderKeys, id: 'damage_id' },
+  example: { id: 318, order_id: 4021, type: 'scratch' },
+});
+
+/** Actions of damage reports on the carrier platform (carrier-webhooks, Events). */
+export const damageActions: readonly Action[] = [
+  damage('damage.created', 'a damage report is created'),
+  damage('damage.deleted', 'a damage report is deleted'),
 ];
