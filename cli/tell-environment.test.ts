@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mistypedSettings } from '@waybell/runtime/mistyped-settings';
+import { mistypedSettings } from '@waybell/runtime/environment';
 import { READERS, settingNames } from './settings.ts';
 import { takeOutSettings, tellEnvironment } from './tell-environment.ts';
 

@@ -1,5 +1,5 @@
-import { addressesIn } from '@waybell/runtime/addresses-in';
-import { mistypedSettings } from '@waybell/runtime/mistyped-settings';
+import { addressesIn } from '@waybell/runtime/addresses';
+import { mistypedSettings } from '@waybell/runtime/environment';
 import type { InheritedServer } from '@waybell/stack/inherited-servers';
 
 /** Variables that commands read, in addition to the settings of the services. */

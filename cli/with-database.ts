@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import type { Actor } from '@waybell/subscription-api/actor';
 import { postgresClient } from '@waybell/runtime/postgres-client';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { Unavailable } from '@waybell/runtime/unavailable';

@@ -5,7 +5,7 @@ import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { throughUndici } from '@waybell/deliverer/request/exchange';
 import { systemClock } from '@waybell/runtime/clock';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { accountGuid } from '../lib/workload.ts';
 
 /** Ways to POST a notification, from the barest to the deliverer's own. */

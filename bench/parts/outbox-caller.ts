@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { outboxEvent } from '../../packages/publisher/outbox-event.ts';
+import { outboxEvent } from '../../packages/publisher/outbox.ts';
 import { serve } from '../lib/part.ts';
 
 /** An upstream system: each transaction writes a row of its own and puts events into the outbox. */

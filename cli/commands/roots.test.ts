@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { compareTrust } from './roots.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'roots-'));

@@ -14,9 +14,8 @@ import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
 import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';
 import { countOnceFailures } from '@waybell/line/once';
 import { WaitingMetrics } from '@waybell/line/waiting-room/waiting-metrics';
-import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
-import { watchReadiness } from '@waybell/runtime/readiness-metrics';
-import { countSpans } from '@waybell/runtime/span-metrics';
+import { createMetrics, type Metrics, countSpans } from '@waybell/runtime/metrics';
+import { watchReadiness } from '@waybell/runtime/readiness';
 import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 
 /** A page says what there is; no process is there to be asked for figures. */

@@ -1,7 +1,7 @@
 import { countHeld } from '@waybell/subscription-api/switched-off';
 import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import type { NamedState } from '@waybell/line/broker/depth';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import { isAlive } from '@waybell/stack/process-identity';

@@ -1,5 +1,5 @@
 import type { HarmfulPolicy } from '@waybell/line/broker/policies';
-import { addressesIn } from '@waybell/runtime/addresses-in';
+import { addressesIn } from '@waybell/runtime/addresses';
 import { address, readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerOf, databaseOf } from '@waybell/stack/address-of';

@@ -1,5 +1,4 @@
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { gaugeOnDemand, type Metrics, CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics';
 import type { Destination } from './messages.ts';
 import { whyOf, type Outcome } from './outcomes.ts';
 

@@ -1,6 +1,5 @@
 import { Counter } from 'prom-client';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
-import type { Log } from '@waybell/runtime/log';
+import { throttledWarning, type Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';

@@ -1,10 +1,9 @@
 /** Runs a step on the line: takes messages from its queues and lanes, and runs the effects that the hand-over returns. */
 import type { Tracer } from '@opentelemetry/api';
-import { systemClock, type Clock, type Timer } from '@waybell/runtime/clock';
+import { systemClock, type Clock, type Timer, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
-import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { ConsumeCallbacks, Consumer, Broker } from './broker.ts';
 import { EffectRunner, type HandOverTools } from './hand-over/effect-runner.ts';
 import type { StepRules } from './hand-over/state.ts';

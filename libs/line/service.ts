@@ -1,16 +1,14 @@
 /** The common parts of the line's services; each begins with `startService`. */
 import { randomUUID } from 'node:crypto';
-import { applicationName } from '@waybell/runtime/application-name';
+import { applicationName, BY_KEY, connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { Login } from '@waybell/runtime/login';
-import { BY_KEY, connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';
 import type { Redis, RedisOptions } from '@waybell/runtime/redis';
-import { raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
-import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
+import { raiseSequences, relyOnPostgres, relyOnRedis, checkSchema, MIGRATIONS } from '@waybell/runtime/reliance';
 import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
 import type { ClaimedRows } from './claimed/claimed-rows.ts';

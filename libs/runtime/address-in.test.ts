@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { addressIn } from './address-in.ts';
+import { addressIn } from './networks.ts';
 
 describe('addressIn', () => {
   test.each([

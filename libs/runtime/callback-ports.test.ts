@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DENIED_PORTS, isForbiddenPort, readPorts } from './callback-ports.ts';
+import { DENIED_PORTS, isForbiddenPort, readPorts } from './networks.ts';
 
 describe('readPorts', () => {
   test('reads ports and ranges with both their ends', () => {

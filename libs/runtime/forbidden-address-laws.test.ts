@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isForbiddenAddress, readNetworks } from './forbidden-address.ts';
+import { isForbiddenAddress, readNetworks } from './networks.ts';
 import registry from './testing/special-purpose-addresses.json' with { type: 'json' };
 
 /** Laws over all addresses there are, told from IANA's special-purpose registries by arithmetic of their own. */

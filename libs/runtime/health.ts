@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
 import { codeOf } from './error-codes.ts';
-import type { Metrics } from './metrics.ts';
-import type { Shown } from './open-metrics.ts';
+import type { Metrics, Shown } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
 export type Health = AsyncDisposable & { port: number };

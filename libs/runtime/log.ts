@@ -1,12 +1,5 @@
-import {
-  destination,
-  pino,
-  stdSerializers,
-  stdTimeFunctions,
-  type DestinationStream,
-  type Logger,
-  type LoggerOptions,
-} from 'pino';
+import { destination, pino, stdSerializers, stdTimeFunctions, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { systemClock, type Clock } from './clock.ts';
 
 export type Log = Logger;
 
@@ -118,4 +111,23 @@ function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { type, message, stack } = stdSerializers.err(error);
   return { type, message, stack, ...('code' in error && { code: error.code }) };
+}
+
+const WARN_AGAIN_MS = 60_000;
+
+/**
+ * Returns a function that logs errors as warnings, at most once a minute: retries against a server that is away repeat the same
+ * error.
+ */
+export function throttledWarning(
+  log: Pick<Log, 'warn'>,
+  message: string,
+  { now }: Pick<Clock, 'now'> = systemClock,
+): (error: unknown) => void {
+  let warnedAt = -Infinity;
+  return (error) => {
+    if (now() - warnedAt < WARN_AGAIN_MS) return;
+    warnedAt = now();
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, message);
+  };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Counter, Histogram } from 'prom-client';
-import { CounterOnDemand, HistogramOnDemand } from './metrics-on-demand.ts';
-import { createMetrics } from './metrics.ts';
+import { CounterOnDemand, HistogramOnDemand, createMetrics } from './metrics.ts';
 
 const labelNames = ['step', 'result'] as const;
 const counterSpec = { name: 'waybell_test_total', help: 'of a test', labelNames };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mistypedSettings } from './mistyped-settings.ts';
+import { mistypedSettings } from './environment.ts';
 
 const SETTINGS = [
   'AMQP_URL',

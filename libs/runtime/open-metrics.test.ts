@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Counter } from 'prom-client';
 import { serveHealth } from './health.ts';
-import { CounterOnDemand, HistogramOnDemand } from './metrics-on-demand.ts';
-import { createMetrics } from './metrics.ts';
-import { openMetrics } from './open-metrics.ts';
+import { CounterOnDemand, HistogramOnDemand, createMetrics, openMetrics } from './metrics.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const OPEN_METRICS = { accept: 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2' };

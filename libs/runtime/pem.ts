@@ -2,7 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeValidator } from 'envalid';
-import { readTextFile } from './read-text-file.ts';
+import { readFileSync } from 'node:fs';
+import { codeOf } from './error-codes.ts';
 
 type PemKind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };
 
@@ -107,4 +108,21 @@ function whatInstead(text: string, { what, label, convert }: PemKind, instead: s
   if (other !== undefined && label.test(other)) return `holds a ${what} that is cut or damaged: give it whole`;
   const found = text.trim() === '' ? 'is empty' : `holds ${other ?? 'something else'}`;
   return `${found}: give a ${what} in PEM (-----BEGIN …)${instead}`;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: `the user of this process (${process.getuid?.()}) may not read it`,
+};
+
+/** Reads a file in UTF-8, without a byte order mark. Throws, naming it, where it cannot be read. */
+export function readTextFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    const code = codeOf(error);
+    throw new Error(`"${path}" cannot be read: ${WHY[code] ?? code}`, { cause: error });
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { placeOf } from './place-of.ts';
+import { placeOf } from './addresses.ts';
 
 describe('placeOf', () => {
   test('names the host and the port, and no password', () => {

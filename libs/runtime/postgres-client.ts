@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import pg from 'pg';
-import { addressesIn } from './addresses-in.ts';
+import { addressesIn } from './addresses.ts';
 import type { ServerAddress } from './server-address.ts';
 import { Login } from './login.ts';
 import { findWritable, leadTo, requireWrites, type HostAddress } from './writable-host.ts';

@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { systemClock } from './clock.ts';
+import { systemClock, withTimeout } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Login } from './login.ts';
 import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
-import { placeOf } from './place-of.ts';
+import { placeOf } from './addresses.ts';
 import type { ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
-import { withTimeout } from './with-timeout.ts';
+import { randomUUID } from 'node:crypto';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
@@ -228,3 +228,15 @@ function sendCopyData(stream: Writable, bytes: Buffer): void {
   stream.write(bytes);
   stream.uncork();
 }
+
+const instance = randomUUID().slice(0, 8);
+const startedAt = new Date(performance.timeOrigin).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/**
+ * Names this process to Postgres, such as `waybell-deliverer 3f9a1c2e 2026-11-27T19:05:28Z`: its service, eight digits that no
+ * other process has, and its start. Shorter than the 63 bytes that Postgres keeps.
+ */
+export const applicationName = (service: string): string => `waybell-${service} ${instance} ${startedAt}`;
+
+/** A POSIX expression for such names. */
+export const APPLICATION_NAME = '^waybell-[a-z-]+ [0-9a-f]{8} [0-9-]{10}T[0-9:]{8}Z$';

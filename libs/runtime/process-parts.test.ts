@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
-import { nodeTrouble } from './node-trust.ts';
-import { HEAP_GROWTH } from './heap-growth.ts';
+import { nodeTrouble, HEAP_GROWTH } from './process-parts.ts';
 import { until } from './testing/until.ts';
 
 const PARTS = new URL('process-parts.ts', import.meta.url).href;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readEnvironment } from './environment.ts';
 import { readTracing } from './read-tracing.ts';
-import { tracingSettings } from './tracing-settings.ts';
+import { tracingSettings } from './settings.ts';
 
 type Env = Record<string, string>;
 

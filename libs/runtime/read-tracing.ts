@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { tracingSettings } from './tracing-settings.ts';
+import type { tracingSettings } from './settings.ts';
 
 export type TracingSettings = Record<keyof typeof tracingSettings, string>;
 

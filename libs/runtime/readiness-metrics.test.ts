@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from './metrics.ts';
-import { watchReadiness } from './readiness-metrics.ts';
+import { watchReadiness } from './readiness.ts';
 
 describe('the metrics of readiness', () => {
   test('name what is waited for, for as long as it is', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from './backoff.ts';
 import { withCauses } from './error-codes.ts';
 import type { Log } from './log.ts';
+import { gaugeOnDemand, type Metrics } from './metrics.ts';
 
 const BACKOFF = { firstMs: 100, longestMs: 2_000 };
 
@@ -39,4 +40,23 @@ export class Readiness {
       }
     }
   }
+}
+
+/** Removes details, as of a clock or a policy: times in labels would make ever new series. */
+const partNameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
+
+/** Registers the answer of `/readyz` as metrics. */
+export function watchReadiness(waitingFor: () => string[], metrics: Metrics): void {
+  gaugeOnDemand(metrics, { name: 'waybell_ready', help: '1 while the process works, 0 while it waits' }, () => [
+    { value: waitingFor().length === 0 ? 1 : 0 },
+  ]);
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_waiting_for',
+      help: '1 for each thing that the process waits for',
+      labelNames: ['dependency'],
+    },
+    () => [...new Set(waitingFor().map(partNameOf))].map((dependency) => ({ labels: { dependency }, value: 1 })),
+  );
 }

@@ -2,10 +2,9 @@ import { Redis as Client, type RedisOptions as ClientOptions } from 'ioredis';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 import { Login } from './login.ts';
-import { masterOf, namesSentinels } from './redis-sentinels.ts';
+import { masterOf, namesSentinels, type ServerAddress } from './server-address.ts';
 import { messageOf } from './server-trouble.ts';
-import { placeOf } from './place-of.ts';
-import type { ServerAddress } from './server-address.ts';
+import { placeOf } from './addresses.ts';
 
 export type Redis = Client & AsyncDisposable;
 

@@ -3,7 +3,6 @@ import { connectPostgres, sqlStateOf, type PostgresOptions, type Queryable } fro
 import type { Readiness } from './readiness.ts';
 import type { Redis } from './redis.ts';
 import { runEvery } from './run-every.ts';
-import { MIGRATIONS } from './schema.ts';
 
 /**
  * What a process relies on of a server, beside that it answers: what is wrong with it, each in words of its operator. It throws while the
@@ -102,4 +101,18 @@ function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY
   };
   const watch = runEvery(look, { intervalMs: everyMs, beginsAtOnce: true, warning: 'surrounding.not-seen', log });
   return Object.assign(watch, { look });
+}
+
+/** Number of the last migration that the services of this version need. */
+export const SCHEMA_VERSION = 40;
+
+/** Readiness report of a process whose tables are of an earlier version. */
+export const MIGRATIONS = 'migrations (run `waybell migrate`)';
+
+/** Resolves if the tables are of this version, or of a later one, which only adds to them. Otherwise throws. */
+export async function checkSchema(postgres: Queryable): Promise<void> {
+  const { rows } = await postgres.query<{ version: number }>('select version from waybell.schema_version');
+  const version = rows[0]?.version ?? 0;
+  if (version < SCHEMA_VERSION)
+    throw new Error(`the tables are those of migration ${version}, not of ${SCHEMA_VERSION}`);
 }

@@ -1,7 +1,5 @@
-import { systemClock, type Clock } from './clock.ts';
-import { throttledWarning } from './throttled-warning.ts';
-import type { Log } from './log.ts';
-import { withTimeout } from './with-timeout.ts';
+import { systemClock, type Clock, withTimeout } from './clock.ts';
+import { throttledWarning, type Log } from './log.ts';
 
 export type RunEveryOptions = {
   /** From the end of a run to the beginning of the next. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { placeOf } from './place-of.ts';
+import { placeOf } from './addresses.ts';
 import { brokerAddress, postgresAddress, redisAddress, requireUseOfTls } from './server-address.ts';
 
 const NO_TLS = { TLS_CA: '', TLS_CERTIFICATE: '', TLS_KEY: '' };

@@ -1,13 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { addressesIn } from './addresses-in.ts';
+import { addressesIn } from './addresses.ts';
 import { InvalidEnvironment, readAgain } from './environment.ts';
-import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
+import type { RedisOptions } from 'ioredis';
 
 /**
  * PEM: the authorities that may sign the server's certificate, and this process's own certificate and key if the server requests
  * one.
  */
-export type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
+type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
 
 /**
  * The address of a server, or of a cluster's nodes. With `tls`, the server's certificate must be valid for the host of `url` and
@@ -166,3 +166,53 @@ function readSslMode(address: string): { url: string; isTls: boolean } {
   const plain = addressesIn(address).map((each) => each.replace(SSL_MODE, '').replace(/\?$/, ''));
   return { url: plain.join(','), isTls: mode === 'verify-full' };
 }
+
+const SENTINEL_PORT = 26_379;
+
+/** Whether the address names sentinels instead of Redis itself. */
+export const namesSentinels = (url: string): boolean => /^rediss?\+sentinel:/i.test(url);
+
+/** Returns the master's name in `redis+sentinel://s1:26379,s2:26379/name/0`; empty if it is left out. */
+const masterNameOf = (url: string): string => pathOf(url)[0] ?? '';
+
+/** Whether such an address can be decoded: its percent-encoding and its database number. */
+function namesMaster(url: string): boolean {
+  try {
+    return Number.isInteger(masterOf({ url }).db);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads `redis+sentinel://user:password@s1:26379,s2:26379/name/0`. User, password and database (default 0) are those of Redis;
+ * `?sentinel_username=` and `?sentinel_password=` those of the sentinels. TLS applies to all of them.
+ */
+export function masterOf({
+  url,
+  tls,
+}: Pick<RedisOptions, 'tls'> & { url: string }): Omit<RedisOptions, 'replyMapping'> {
+  const { username, password, searchParams } = new URL(addressesIn(url)[0]);
+  const [name = '', db = '0'] = pathOf(url);
+  const given = Object.entries({
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    sentinelUsername: searchParams.get('sentinel_username'),
+    sentinelPassword: searchParams.get('sentinel_password'),
+  }).filter(([, value]) => value);
+  return {
+    sentinels: addressesIn(url).map((each) => {
+      const { hostname, port } = new URL(each);
+      return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || SENTINEL_PORT };
+    }),
+    // Other sentinels, known by addresses that no certificate may be valid for, are not asked.
+    updateSentinels: false,
+    name,
+    db: Number(db),
+    ...Object.fromEntries(given),
+    ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  };
+}
+
+const pathOf = (url: string): string[] =>
+  new URL(addressesIn(url)[0]).pathname.slice(1).split('/').map(decodeURIComponent);

@@ -1,7 +1,6 @@
 import { types } from 'node:util';
-import { addressesIn } from './addresses-in.ts';
+import { addressesIn, placeOf } from './addresses.ts';
 import { codeOf } from './error-codes.ts';
-import { placeOf } from './place-of.ts';
 import type { ServerAddress } from './server-address.ts';
 
 const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS_URL' } as const;

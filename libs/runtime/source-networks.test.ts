@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readSourceNetworks } from './source-networks.ts';
+import { readSourceNetworks } from './networks.ts';
 
 const read = (...entries: string[]) => readSourceNetworks(entries, { areInside: false });
 

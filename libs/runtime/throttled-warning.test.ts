@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { throttledWarning } from './throttled-warning.ts';
+import { throttledWarning } from './log.ts';
 import { TurnedClock } from './turned-clock.ts';
 
 describe('throttledWarning', () => {

@@ -7,8 +7,8 @@ import { readEnvironment } from './environment.ts';
 import { SpanCollector } from './testing/span-collector.ts';
 import { until } from './testing/until.ts';
 import { contextOf, traceparentOf } from './traceparent.ts';
-import { startTracing } from './tracing.ts';
-import { tracingSettings } from './tracing-settings.ts';
+import { startTracing } from './process-parts.ts';
+import { tracingSettings } from './settings.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;

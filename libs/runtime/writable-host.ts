@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import pg from 'pg';
-import { addressesIn } from './addresses-in.ts';
+import { addressesIn } from './addresses.ts';
 import type { ServerAddress } from './server-address.ts';
 
 const DEFAULT_PORT = 5_432;

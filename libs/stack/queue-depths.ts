@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { statesOf, type NamedState } from '@waybell/line/broker/depth';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 
 /** A broker that hangs must not hold up what asks. */

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { addressesIn } from '@waybell/runtime/addresses-in';
+import { addressesIn } from '@waybell/runtime/addresses';
 
 /** Whether something listens there. */
 export async function reaches({ host, port }: { host: string; port: number }, limitMs = 1_000): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { harmfulPolicies, type Governed, type HarmfulPolicy, readPolicies, vhostOf } from '@waybell/line/broker/policies';
-import { addressesIn } from '@waybell/runtime/addresses-in';
+import { addressesIn } from '@waybell/runtime/addresses';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import knex from 'knex';
 import { DataSource } from 'typeorm';
-import { outboxEvent } from './outbox-event.ts';
+import { outboxEvent } from './outbox.ts';
 import { anEvent } from './testing/an-event.ts';
 import { startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
 

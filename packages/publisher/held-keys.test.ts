@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { HeldKeys } from './held-keys.ts';
+import { HeldKeys } from './relay.ts';
 
 test('a key whose events are late is held ever longer, until one is confirmed', () => {
   let now = 0;

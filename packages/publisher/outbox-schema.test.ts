@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
-import { outboxEvent } from './outbox-event.ts';
-import { readOutboxFigures } from './outbox-figures.ts';
+import { outboxEvent, readOutboxFigures } from './outbox.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { createPublisher } from './publisher.ts';
 import { createRelay } from './relay.ts';

@@ -1,3 +1,5 @@
+import { addressesIn } from '@waybell/runtime/addresses';
+
 /** The log of a publisher or a relay. A logger of pino is one. */
 export interface PublisherLog {
   info: (facts: object, message: string) => void;
@@ -24,3 +26,62 @@ export interface PublisherOptions {
    */
   log?: PublisherLog | undefined;
 }
+
+const SCHEMES = new Set(['amqp:', 'amqps:']);
+/** Limit of a timer. */
+const MOST = 2 ** 31 - 1;
+
+/** Returns it where it is one. An address holds a password: it is not shown. */
+export function checkedUrl(url: string | undefined): string {
+  if (url === undefined || url === '') throw new TypeError('url is missing: set AMQP_URL');
+  const isOne = (address: string) => URL.canParse(address) && SCHEMES.has(new URL(address).protocol);
+  if (typeof url !== 'string' || !addressesIn(url).every(isOne))
+    throw new TypeError('url must be amqp://user:password@host:5672/virtual-host, or amqps://');
+  return url;
+}
+
+/** Throws where one of them is no number above 0. */
+export function checkNumbers(numbers: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(numbers))
+    if (typeof value !== 'number' || !(value > 0 && value <= MOST))
+      throw new TypeError(`${name} must be a number above 0 and at most ${MOST}, not ${String(value)}`);
+}
+
+/** Throws where one of them is given and no text. */
+export function checkTexts(texts: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(texts))
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw new TypeError(`${name} must be a text, and not empty`);
+}
+
+/**
+ * Returns the log of a publisher or a relay. A log that throws does not interrupt it. Without a given log, each warning is
+ * printed once, so that a missing broker or table is noticed.
+ */
+export function ownLog(given: PublisherLog | undefined): PublisherLog {
+  if (given === undefined) return { info: () => undefined, warn: printedOnce() };
+  return {
+    info: (facts, message) => unharmed(() => given.info(facts, message)),
+    warn: (facts, message) => unharmed(() => given.warn(facts, message)),
+  };
+}
+
+/** Runs a caller's function; prints what it throws, and goes on. */
+export function unharmed(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    print(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function printedOnce(): PublisherLog['warn'] {
+  const printed = new Set<string>();
+  return (facts, message) => {
+    if (printed.has(message)) return;
+    printed.add(message);
+    print(`${message} ${JSON.stringify(facts)}`);
+  };
+}
+
+const print = (what: string): void => process.emitWarning(what, 'WaybellWarning');

@@ -4,7 +4,7 @@ import { BreakableBroker, smallTopology } from '@waybell/line/testing/test-broke
 import { eventsExchange } from '@waybell/line/topology';
 import { declareTopology } from '@waybell/line/operating/declare';
 import { until } from '@waybell/runtime/testing/until';
-import { NotConfirmed } from './not-confirmed.ts';
+import { NotConfirmed } from './publish-errors.ts';
 import type { PublisherOptions } from './publisher-options.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { anEvent } from './testing/an-event.ts';

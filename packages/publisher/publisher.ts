@@ -1,15 +1,11 @@
 import { openPublisher, type BrokerPublisher } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
-import { systemClock } from '@waybell/runtime/clock';
+import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { Budget } from '@waybell/runtime/budget';
-import { withTimeout } from '@waybell/runtime/with-timeout';
-import { checkedUrl, checkNumbers, checkTexts } from './check-options.ts';
-import type { EventInput } from './event-input.ts';
-import { NotConfirmed } from './not-confirmed.ts';
-import { ownLog } from './own-log.ts';
-import type { PublisherOptions } from './publisher-options.ts';
+import { checkedUrl, checkNumbers, checkTexts, type PublisherOptions, ownLog } from './publisher-options.ts';
+import { type EventInput, writeEvent, type WrittenEvent } from './write-event.ts';
+import { NotConfirmed } from './publish-errors.ts';
 import { Resending } from './resending.ts';
-import { writeEvent, type WrittenEvent } from './write-event.ts';
 
 export interface PublishOptions {
   /** When given, `publish` waits no longer and rejects with `NotConfirmed`. */

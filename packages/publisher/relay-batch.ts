@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { InvalidEvent } from './invalid-event.ts';
-import { NotConfirmed } from './not-confirmed.ts';
-import type { OutboxQueries } from './outbox-connection.ts';
+import { InvalidEvent, NotConfirmed } from './publish-errors.ts';
+import type { OutboxQueries } from './outbox.ts';
 import type { Publisher } from './publisher.ts';
 
 /** An event that the broker never takes: it stays in the outbox, with the reason. */

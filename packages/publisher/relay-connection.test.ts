@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
-import type { OutboxConnection } from './outbox-connection.ts';
+import type { OutboxConnection } from './outbox.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { createRelay } from './relay.ts';
 import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '@waybell/runtime/clock';
-import type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox-connection.ts';
+import type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox.ts';
 import { outboxChannel } from './outbox-migration.ts';
 
 /** A server that is gone without a word would be waited for without end. */

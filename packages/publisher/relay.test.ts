@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
-import { outboxEvent } from './outbox-event.ts';
-import { readOutboxFigures } from './outbox-figures.ts';
+import { outboxEvent, readOutboxFigures } from './outbox.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { relayBatch, type RelayBatch } from './relay-batch.ts';

@@ -1,14 +1,10 @@
-import { systemClock } from '@waybell/runtime/clock';
-import { HeldKeys } from './held-keys.ts';
-import { withTimeout } from '@waybell/runtime/with-timeout';
-import { checkNumbers, checkTexts } from './check-options.ts';
-import type { OutboxPool } from './outbox-connection.ts';
-import { outboxTable, sleepingLock, type OutboxPlace } from './outbox-table.ts';
-import { ownLog, unharmed } from './own-log.ts';
-import type { PublisherLog } from './publisher-options.ts';
+import { systemClock, withTimeout } from '@waybell/runtime/clock';
+import { checkNumbers, checkTexts, type PublisherLog, ownLog, unharmed } from './publisher-options.ts';
+import { type OutboxPool, outboxTable, sleepingLock, type OutboxPlace } from './outbox.ts';
 import type { Publisher } from './publisher.ts';
 import { relayBatch, type FailedEvent } from './relay-batch.ts';
 import { RelayConnection } from './relay-connection.ts';
+import { backoffMs } from '@waybell/runtime/backoff';
 
 export interface RelayOptions extends OutboxPlace {
   /** Gives one connection for as long as the relay runs. */
@@ -187,5 +183,29 @@ export class OutboxRelay implements Relay {
     this.#pauseMs = LEAST_PAUSE_MS;
     this.#foundAt = systemClock.now();
     return batch.taken;
+  }
+}
+
+const BACKOFF = { firstMs: 1_000, longestMs: 30_000 };
+
+/** Routing keys whose events are not confirmed for now, so that they do not stand before all others; tried again ever more seldom. */
+export class HeldKeys {
+  readonly #held = new Map<string, { until: number; times: number }>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get keys(): string[] {
+    return [...this.#held].flatMap(([key, { until }]) => (until > this.#now() ? [key] : []));
+  }
+
+  learn({ confirmedKeys, lateKeys }: { confirmedKeys: Iterable<string>; lateKeys: Iterable<string> }): void {
+    for (const key of confirmedKeys) this.#held.delete(key);
+    for (const key of lateKeys) {
+      const times = (this.#held.get(key)?.times ?? 0) + 1;
+      this.#held.set(key, { until: this.#now() + backoffMs(BACKOFF, times), times });
+    }
   }
 }

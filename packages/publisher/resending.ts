@@ -3,8 +3,7 @@ import { TooLarge } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
 import { jitteredBackoffMs } from '@waybell/runtime/backoff';
 import type { Budget } from '@waybell/runtime/budget';
-import { InvalidEvent } from './invalid-event.ts';
-import { NotConfirmed } from './not-confirmed.ts';
+import { InvalidEvent, NotConfirmed } from './publish-errors.ts';
 import type { WrittenEvent } from './write-event.ts';
 
 type PendingEvent = {

@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { actions, reports } from '@waybell/catalog/actions';
 import { exampleEvent } from '@waybell/contracts/example-event';
 import { JsonNumber } from '@waybell/events/json';
-import type { EventInput } from './event-input.ts';
-import { InvalidEvent } from './invalid-event.ts';
-import { writeEvent } from './write-event.ts';
+import { type EventInput, writeEvent } from './write-event.ts';
+import { InvalidEvent } from './publish-errors.ts';
 
 const guid = '6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51';
 const pickedUp = { interface: 'shipper', action: 'order.picked_up' } as const;

@@ -11,9 +11,7 @@ import { Hono } from 'hono';
 import { callbackHeaders } from '@waybell/notifications/callback';
 import { largestNotification } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { createReceiver, type Receiver } from './create-receiver.ts';
-import { readBody } from './read-body.ts';
-import type { LambdaEvent } from './serve-lambda.ts';
+import { createReceiver, type Receiver, readBody, type LambdaEvent } from './create-receiver.ts';
 import { sendTo, signedRequest, type SignedRequest } from './signed-request.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

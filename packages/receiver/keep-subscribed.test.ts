@@ -4,10 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { settled } from '@waybell/runtime/turned-clock';
 import { until } from '@waybell/runtime/testing/until';
 import { ApiFailure, askWaybell, type AskWaybell, type PutEntry, type ToldSubscription } from './ask-waybell.ts';
-import { keepSubscribed, type KeepSubscribedOptions } from './keep-subscribed.ts';
-import { keepingTroubles, troubleOf } from './keeping-troubles.ts';
-import type { KeepingChange, KeepingTrouble } from './kept-subscription.ts';
-import { looking } from './looking.ts';
+import { keepSubscribed, type KeepSubscribedOptions, looking } from './keep-subscribed.ts';
+import { keepingTroubles, troubleOf, type KeepingChange, type KeepingTrouble } from './kept-subscription.ts';
 import { pauseBefore, switchingOn, type SwitchingTimes } from './switching-on.ts';
 
 const options: KeepSubscribedOptions = {

@@ -1,4 +1,4 @@
-import { type ExactObject, type ExactValue, readExact } from '@waybell/events/exact-json';
+import { type ExactObject, type ExactValue, readExact, writeExact } from '@waybell/events/exact-json';
 import { actionNames } from './action-names.ts';
 import type { CarrierNotification, ShipperNotification } from './notifications.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -14,7 +14,7 @@ export type Parsed<I extends Interface> =
   | { kind: 'unknown_action'; action: string; content: ExactObject };
 
 // Events nest 32 levels at most; a notification adds a few.
-const MAX_DEPTH = 64;
+const MAX_READ_DEPTH = 64;
 
 /**
  * Reads the body of a notification that was verified before: one that comes from a queue of your own. Numbers are kept exact.
@@ -25,7 +25,7 @@ export function parseNotification<I extends Interface>(
   body: string | Uint8Array,
 ): Parsed<I> | Refusal {
   requireInterface(interfaceName);
-  const reading = readExact(bytesOf(body), MAX_DEPTH);
+  const reading = readExact(bytesOf(body), MAX_READ_DEPTH);
   if (reading.kind === 'invalid') return refuse('not_json', reading.detail);
   const { value } = reading;
   if (!isRecord(value) || typeof value['action'] !== 'string')
@@ -56,4 +56,17 @@ export function bytesOf(body: string | Uint8Array): Buffer {
 
 function isRecord(value: ExactValue): value is ExactObject {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Deeper than anything but a circle. */
+const MAX_WRITTEN_DEPTH = 1_000;
+
+/**
+ * Writes JSON with every digit as received, which `JSON.stringify` does not do in each runtime: it throws for a `bigint`. Throws
+ * a `TypeError` for values that JSON does not have.
+ */
+export function stringify(value: unknown): string {
+  const written = writeExact(value, MAX_WRITTEN_DEPTH);
+  if (written.kind === 'invalid') throw new TypeError(written.detail);
+  return written.text;
 }

@@ -8,10 +8,9 @@ import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
 import { actionNames } from './action-names.ts';
 import { isSigned, type Checks } from './checks.ts';
 import { createReceiver } from './create-receiver.ts';
-import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
+import { parseNotification, type Interface, type NotificationOf, stringify } from './parse-notification.ts';
 import { readNotification, type ReceivedRequest } from './read-notification.ts';
 import { signedRequest } from './signed-request.ts';
-import { stringify } from './stringify.ts';
 
 const aSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 const secret = aSecret();

@@ -1,11 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import type { LearnedChecks } from './learned-checks.ts';
-import { memoryStore } from './memory-store.ts';
-import { receiving, type ReceiveOptions } from './receive.ts';
+import type { LearnedChecks } from './read-notification.ts';
+import { memoryStore, type Store } from './store.ts';
+import { receiving, type ReceiveOptions, type Trouble } from './receive.ts';
 import { signedRequest } from './signed-request.ts';
-import type { Store } from './store.ts';
-import type { Trouble } from './tell-trouble.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const newer = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';

@@ -1,16 +1,10 @@
 import { requireUsable, type LaterChecks } from './checks.ts';
-import { doOnce } from './do-once.ts';
-import { guardStore } from './guard-store.ts';
-import { inTime } from './in-time.ts';
-import { learningReader, type Follow } from './learned-checks.ts';
-import { memoryStore } from './memory-store.ts';
-import { requireInterface, type Interface } from './parse-notification.ts';
-import type { ReadOptions, Received, ReceivedRequest } from './read-notification.ts';
+import { guardStore, type Store, memoryStore } from './store.ts';
+import { learningReader, type Follow, type ReadOptions, type Received, type ReceivedRequest, type About } from './read-notification.ts';
+import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { requireFunctions, requireTimers } from './require-options.ts';
-import type { Store } from './store.ts';
-import { tellTrouble, type Failure, type Trouble } from './tell-trouble.ts';
-import { workOf, type WorkOptions } from './work-of.ts';
+import { actionNames } from './action-names.ts';
 
 export type ReceiveOptions<I extends Interface> = (ReadOptions<I> | ({ interface: I } & LaterChecks)) &
   WorkOptions<I> & {
@@ -120,4 +114,170 @@ export function receiving<I extends Interface>(
 function answer(status: number, body: Record<string, string>, headers: Record<string, string> = {}): Answer {
   const allow = status === 405 ? { allow: 'POST' } : {};
   return { status, headers: { 'content-type': 'application/json', ...allow, ...headers }, body: JSON.stringify(body) };
+}
+
+type DoOnceResult =
+  | { kind: 'done' | 'repeated' | 'in_progress' }
+  | { kind: 'failed'; in: 'store' | 'work'; error: unknown };
+
+type OnceOptions = {
+  store: Store;
+  /** Gets why the store does not know how work ended, so that it may be done twice. */
+  onUnrecorded: (error: unknown) => void;
+};
+
+/** Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes. */
+async function doOnce(
+  id: string,
+  work: () => unknown,
+  { store, onUnrecorded }: OnceOptions,
+): Promise<DoOnceResult> {
+  let begun;
+  try {
+    begun = await store.begin(id);
+  } catch (error) {
+    return { kind: 'failed', in: 'store', error };
+  }
+  if (begun.kind === 'done') return { kind: 'repeated' };
+  if (begun.kind === 'in_progress') return begun;
+  const { lease } = begun;
+  const renewing = renew(store, id, lease);
+  try {
+    await work();
+  } catch (error) {
+    clearInterval(renewing);
+    await record(store.fail(id, lease), onUnrecorded);
+    return { kind: 'failed', in: 'work', error };
+  }
+  clearInterval(renewing);
+  await record(store.finish(id, lease), onUnrecorded);
+  return { kind: 'done' };
+}
+
+const RECORDED_WITHIN_MS = 1_000;
+
+/** Waits for the store, but not for long: the deliverer waits as well. */
+async function record(recording: Promise<void>, onUnrecorded: OnceOptions['onUnrecorded']): Promise<void> {
+  const recorded = await inTime(recording.catch(onUnrecorded), RECORDED_WITHIN_MS);
+  if (recorded === 'late') onUnrecorded(new Error(`not recorded after ${RECORDED_WITHIN_MS} ms`));
+}
+
+function renew(store: Store, id: string, lease: string): NodeJS.Timeout {
+  let isUnderWay = false;
+  const renewOnce = async (): Promise<void> => {
+    // A store that hangs must not gather renewals, each with a connection of its own.
+    if (isUnderWay) return;
+    isUnderWay = true;
+    await store.renew(id, lease).catch(() => undefined);
+    isUnderWay = false;
+  };
+  // Not renewed once, it has two more chances before it is over.
+  return setInterval(() => void renewOnce(), store.leaseMs / 3).unref();
+}
+
+/**
+ * Resolves with the promise's value, or with `late` if that takes longer: the work goes on, but its result is no longer awaited.
+ */
+export async function inTime<T>(promise: Promise<T>, withinMs: number): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, withinMs, 'late').unref();
+  });
+  try {
+    return await Promise.race([promise, isLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
+
+/** Handlers by action. */
+export type Handlers<I extends Interface> = {
+  [A in NotificationOf<I>['action']]: (
+    notification: Extract<NotificationOf<I>, { action: A }>,
+    about: About,
+  ) => unknown;
+};
+
+/**
+ * The work for a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has all
+ * actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
+ */
+export type Work<I extends Interface> =
+  | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
+  | { on: Handlers<I>; handle?: never; otherwise?: never; enqueue?: never }
+  | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
+  | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
+
+type WorkOptions<I extends Interface> = { interface: I } & Work<I> & {
+    /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
+    onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
+  };
+
+/** Returns the work of the options. Throws if they leave a notification without work, or name an unknown action. */
+function workOf<I extends Interface>(options: WorkOptions<I>): (received: Received<I>) => unknown {
+  const { handle, on, otherwise, enqueue, onUnknownAction = warnOnce() } = options;
+  if ([handle, on, enqueue].filter((each) => each !== undefined).length !== 1)
+    throw new TypeError('give one of "handle", "on" and "enqueue"');
+  requireFunctions({ handle, otherwise, enqueue, onUnknownAction });
+  if (enqueue !== undefined) return enqueue;
+  // A handler of an action takes the notifications of that action, which the compiler cannot follow.
+  const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
+  const handlerOf = (action: string) => handle ?? handlers?.[action] ?? otherwise;
+  const names: readonly string[] = actionNames[options.interface];
+  const unknown = Object.keys(handlers ?? {}).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new TypeError(`"on" has ${unknown}, which is no action of this interface`);
+  const missing = names.find((name) => typeof handlerOf(name) !== 'function');
+  if (missing !== undefined) throw new TypeError(`"on" has no function for ${missing}, and there is no "otherwise"`);
+  return (received) => {
+    if (received.kind === 'unknown_action') return onUnknownAction(received);
+    const { notification, kind: _kind, ...about } = received;
+    return handlerOf(notification.action)?.(notification, about);
+  };
+}
+
+function warnOnce(): (received: { action: string }) => void {
+  const warned = new Set<string>();
+  return ({ action }) => {
+    if (warned.has(action)) return;
+    warned.add(action);
+    process.emitWarning(
+      `@waybell/receiver does not know ${action}, which was answered with 200: update it, or give "onUnknownAction"`,
+    );
+  };
+}
+
+/** Something here failed, not the request. */
+export type Failure = {
+  kind: 'failed';
+  in: 'checks' | 'store' | 'work' | 'time limit';
+  error: unknown;
+  id?: string;
+  action?: string;
+};
+
+/** A problem of a request, for people to look at. */
+export type Trouble = Refusal | Failure;
+
+/** Calls the integrator's hook, whose faults must leave no request without an answer, and must not end the process. */
+function tellTrouble(onTrouble: (trouble: Trouble) => unknown = printer()): (trouble: Trouble) => void {
+  requireFunctions({ onTrouble });
+  return (trouble) => {
+    const told = async (): Promise<unknown> => onTrouble(trouble);
+    told().catch((error: unknown) => console.error('waybell receiver: onTrouble', error));
+  };
+}
+
+/** Strangers cause 4xx all the time; but the first may be one's own fault: a wrong secret. */
+function printer(): (trouble: Trouble) => void {
+  const printed = new Set<string>();
+  return (trouble) => {
+    if (trouble.kind === 'failed')
+      return console.error('waybell receiver:', trouble.in, trouble.id ?? '', trouble.error);
+    const { reason, status, detail } = trouble;
+    if (status < 500 && printed.has(reason)) return;
+    printed.add(reason);
+    console.error(`waybell receiver: ${reason}: ${detail}${status < 500 ? ' (further ones are not printed)' : ''}`);
+  };
 }

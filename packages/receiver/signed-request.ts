@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { ExactObject } from '@waybell/events/exact-json';
 import { callbackHeaders } from '@waybell/notifications/callback';
-import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
-import { stringify } from './stringify.ts';
+import { parseNotification, type Interface, type NotificationOf, stringify } from './parse-notification.ts';
 
 type ActionOf<I extends Interface> = NotificationOf<I>['action'];
 

@@ -1,7 +1,5 @@
 import { ApiFailure, type AskWaybell, type Tested } from './ask-waybell.ts';
-import type { KeepingTroubles } from './keeping-troubles.ts';
-import type { KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
-import { jittered, pause } from './pause.ts';
+import type { KeepingTroubles, KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
 
 export type SwitchingTimes = {
   /** Before the second test; it doubles with each. */
@@ -11,7 +9,7 @@ export type SwitchingTimes = {
   replayPauseMs: number;
 };
 
-export type SwitchingOptions = {
+type SwitchingOptions = {
   waybell: AskWaybell;
   troubles: KeepingTroubles;
   onChange: (change: KeepingChange) => void;
@@ -20,7 +18,7 @@ export type SwitchingOptions = {
   signal: AbortSignal;
 };
 
-export type SwitchingOn = {
+type SwitchingOn = {
   /** Begins to bring a subscription to its wanted state. */
   attend: (subscription: KeptSubscription) => void;
 };
@@ -147,4 +145,24 @@ function atMost(count: number) {
       else next();
     }
   };
+}
+
+/** Waits, unless it is ended before, and keeps no process alive. In any runtime: not all have timers as Node has them. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    (timer as { unref?: () => unknown }).unref?.();
+    signal.addEventListener('abort', end);
+  });
+}
+
+/** Somewhat more or less, so that replicas that start together do not ask together. */
+export function jittered(ms: number): number {
+  return ms * (0.9 + Math.random() * 0.2);
 }

@@ -3,7 +3,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { systemClock } from '@waybell/runtime/clock';
-import { allowsAny } from '@waybell/runtime/forbidden-address';
+import { allowsAny } from '@waybell/runtime/networks';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';

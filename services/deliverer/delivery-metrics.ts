@@ -2,8 +2,7 @@ import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { End } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { gaugeOnDemand, type Metrics, HistogramOnDemand } from '@waybell/runtime/metrics';
 import { sampledTraceId } from '@waybell/runtime/traceparent';
 
 /** Measures how timely deliveries are, from a delivery and the record of its attempt. */

@@ -1,5 +1,5 @@
 import { startService } from '@waybell/line/service';
-import { growHeap } from '@waybell/runtime/heap-growth';
+import { growHeap } from '@waybell/runtime/process-parts';
 import { readConfig } from './config.ts';
 import { openEventRouter } from './event-router.ts';
 

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
-import { readPorts } from '@waybell/runtime/callback-ports';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readPorts, readNetworks } from '@waybell/runtime/networks';
 import { findHostRefusal, readCallbackHost, readCallbackUrl, resolveWithin } from './callback-url.ts';
 
 const known: Record<string, string[]> = {

@@ -1,11 +1,8 @@
 import { isIP } from 'node:net';
-import { isForbiddenPort } from '@waybell/runtime/callback-ports';
-import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import { lonePercentIn, parseStrictUrl } from '@waybell/runtime/strict-url';
-import { isAnswer } from '@waybell/runtime/names/name-servers';
-import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
-import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { isAnswer, UnresolvedHost } from '@waybell/runtime/names/name-servers';
+import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;

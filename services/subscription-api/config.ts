@@ -13,7 +13,7 @@ import {
 } from '@waybell/runtime/environment';
 import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { systemClock } from '@waybell/runtime/clock';
-import { allowsAny, readNetworks } from '@waybell/runtime/forbidden-address';
+import { allowsAny, readNetworks } from '@waybell/runtime/networks';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';

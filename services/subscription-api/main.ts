@@ -1,8 +1,7 @@
-import { applicationName } from '@waybell/runtime/application-name';
+import { applicationName, type Queryable } from '@waybell/runtime/postgres';
 import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { Login } from '@waybell/runtime/login';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import pg from 'pg';
 import { actions } from '@waybell/catalog/actions';
 import { schemaStatements } from '@waybell/delivery-log/schema';
-import { raiseSequences } from '@waybell/runtime/reliance';
-import { checkSchema, SCHEMA_VERSION } from '@waybell/runtime/schema';
+import { raiseSequences, checkSchema, SCHEMA_VERSION } from '@waybell/runtime/reliance';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';

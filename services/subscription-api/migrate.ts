@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type pg from 'pg';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { isRefused } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
-import { SCHEMA_VERSION } from '@waybell/runtime/schema';
+import { SCHEMA_VERSION } from '@waybell/runtime/reliance';
 import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isDatabaseAway } from './database.ts';
 import { lastRelease } from './last-release.ts';

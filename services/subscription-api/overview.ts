@@ -1,6 +1,5 @@
 import type { ServiceName } from '@waybell/line/line-topology';
-import { APPLICATION_NAME } from '@waybell/runtime/application-name';
-import type { Queryable } from '@waybell/runtime/postgres';
+import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener } from '@waybell/delivery-log/listener-client';
 

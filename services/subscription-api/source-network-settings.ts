@@ -2,7 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { InvalidEnvironment, words } from '@waybell/runtime/environment';
 import { requestLimits } from '@waybell/runtime/process-config';
 import { requestLimitSettings } from '@waybell/runtime/settings';
-import { readSourceNetworks } from '@waybell/runtime/source-networks';
+import { readSourceNetworks } from '@waybell/runtime/networks';
 
 export const sourceNetworkSettings = {
   CALLBACK_SOURCE_NETWORKS: words({

@@ -12,7 +12,7 @@ import { readConfig as eventRouter } from '@waybell/event-router/config';
 import { selectActions } from '@waybell/line/line-topology';
 import { readConfig as locationTracker } from '@waybell/location-tracker/config';
 import { readEnvironment } from '@waybell/runtime/environment';
-import { isForbiddenAddress, readNetworks } from '@waybell/runtime/forbidden-address';
+import { isForbiddenAddress, readNetworks } from '@waybell/runtime/networks';
 import { serveHealth } from '@waybell/runtime/health';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { processSettings } from '@waybell/runtime/settings';

@@ -7,7 +7,7 @@ import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { attempting } from '@waybell/deliverer/testing/attempting';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
 import { freePort } from '@waybell/stack/free-port';

@@ -4,7 +4,7 @@ import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { attempting } from '@waybell/deliverer/testing/attempting';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { failureReasons } from '@waybell/line/reasons';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import type { End, HostileReceiver } from './hostile-receiver.ts';
 import { hostileReceivers } from './hostile-receivers.ts';
 import { trustedCertificate } from './secure-receivers.ts';

@@ -5,7 +5,7 @@ import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { attempting } from '@waybell/deliverer/testing/attempting';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { startNginx, type Nginx } from '../testing/nginx.ts';

@@ -1,7 +1,7 @@
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { attempting } from '@waybell/deliverer/testing/attempting';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 
 /** A program of its own, for Node's own settings: makes one attempt at the address that it is given, and prints how it ended. */
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { toolchainComponents } from '@waybell/cli/dependencies/toolchain';
-import { isTrustedNode, LEAST_NODE } from '@waybell/runtime/node-trust';
+import { isTrustedNode, LEAST_NODE } from '@waybell/runtime/process-parts';
 import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';
 

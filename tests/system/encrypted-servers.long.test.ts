@@ -10,7 +10,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import type { Log } from '@waybell/runtime/log';
 import { brokerConfig, postgresConfig, redisConfig } from '@waybell/runtime/process-config';
 import { connectRedis } from '@waybell/runtime/redis';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import { brokerSettings, postgresSettings, redisSettings } from '@waybell/runtime/settings';
 import { openDatabase } from '@waybell/subscription-api/database';
 import { plainEnvironment } from '../testing/plain-environment.ts';

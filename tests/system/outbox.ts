@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { until } from '@waybell/runtime/testing/until';
-import type { OutboxPool } from '../../packages/publisher/outbox-connection.ts';
-import { outboxEvent } from '../../packages/publisher/outbox-event.ts';
-import { readOutboxFigures } from '../../packages/publisher/outbox-figures.ts';
+import { type OutboxPool, outboxEvent, readOutboxFigures } from '../../packages/publisher/outbox.ts';
 import { outboxMigration } from '../../packages/publisher/outbox-migration.ts';
 import { createPublisher } from '../../packages/publisher/publisher.ts';
 import { createRelay } from '../../packages/publisher/relay.ts';

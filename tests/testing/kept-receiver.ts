@@ -4,9 +4,8 @@ import { closeServer, listen } from '@waybell/runtime/health';
 import { createReceiver, type Receiver, type ReceiverOptions } from '../../packages/receiver/create-receiver.ts';
 import { keeping, type Kept, type KeepSubscribedOptions } from '../../packages/receiver/keep-subscribed.ts';
 import type { KeepingChange, KeepingTrouble } from '../../packages/receiver/kept-subscription.ts';
-import { memoryStore } from '../../packages/receiver/memory-store.ts';
-import type { Store } from '../../packages/receiver/store.ts';
-import type { Trouble } from '../../packages/receiver/tell-trouble.ts';
+import { memoryStore, type Store } from '../../packages/receiver/store.ts';
+import type { Trouble } from '../../packages/receiver/receive.ts';
 import type { SwitchingTimes } from '../../packages/receiver/switching-on.ts';
 
 export type KeptReceiverOptions = Pick<KeepSubscribedOptions, 'api' | 'token' | 'actions'> & {

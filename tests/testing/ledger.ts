@@ -8,7 +8,7 @@ import { asideHeaders } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';
-import { addressesIn } from '@waybell/runtime/addresses-in';
+import { addressesIn } from '@waybell/runtime/addresses';
 import { until } from '@waybell/runtime/testing/until';
 import { balance, withoutEnd, type Balance } from './balance.ts';
 import type { Books, Rejection, Seen } from './books.ts';

@@ -1,14 +1,12 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { systemClock, type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { placeOf } from '@waybell/runtime/place-of';
-import { withTimeout } from '@waybell/runtime/with-timeout';
+import { placeOf, addressesIn } from '@waybell/runtime/addresses';
 import { Duplex, type Writable } from 'node:stream';
 import { jitteredBackoffMs } from '@waybell/runtime/backoff';
 import { Login } from '@waybell/runtime/login';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import type { BrokerState } from '../broker.ts';
-import { addressesIn } from '@waybell/runtime/addresses-in';
 
 type BrokerConnectionOptions = ServerAddress & {
   name: string;

@@ -1,9 +1,8 @@
-import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { systemClock, type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import { depthOf } from './depth.ts';
 import { CLOSE_LIMIT_MS, keepConnected } from './broker-connection.ts';

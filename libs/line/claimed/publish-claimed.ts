@@ -1,6 +1,5 @@
-import { systemClock } from '@waybell/runtime/clock';
+import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { runEvery, type RunEveryOptions } from '@waybell/runtime/run-every';
-import { withTimeout } from '@waybell/runtime/with-timeout';
 import { allAtOnce, publishAgain, type Message } from '../messages.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
 import { Claiming, type ClaimedRows } from './claimed-rows.ts';

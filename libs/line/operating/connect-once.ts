@@ -1,6 +1,6 @@
 import { connect, type ChannelModel } from 'amqplib';
 import { asItIsNow } from '@waybell/runtime/login';
-import { placeOf } from '@waybell/runtime/place-of';
+import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
 import { ACCESS_REFUSED, close, closeInOrder, openChannel, nodesOf } from '../broker/broker-connection.ts';

@@ -1,7 +1,5 @@
-import type { Clock, Timer } from '@waybell/runtime/clock';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
-import type { Log } from '@waybell/runtime/log';
-import { withTimeout } from '@waybell/runtime/with-timeout';
+import { type Clock, type Timer, withTimeout } from '@waybell/runtime/clock';
+import { throttledWarning, type Log } from '@waybell/runtime/log';
 import type { Broker } from '../broker.ts';
 import { joinDeliveries, type Joined } from '../delivery-batch.ts';
 import { Unroutable } from '../messages.ts';

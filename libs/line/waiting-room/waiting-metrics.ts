@@ -1,5 +1,4 @@
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { gaugeOnDemand, type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { WaitingReason } from '../outcomes.ts';
 import type { WaitingFigures } from './waiting-store.ts';
 

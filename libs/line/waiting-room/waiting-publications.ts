@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { runEvery } from '@waybell/runtime/run-every';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker.ts';
 import { withDelayElapsed, type Publication, type Destination } from '../messages.ts';

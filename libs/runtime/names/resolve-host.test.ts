@@ -3,10 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
-import { NameServers, NameServersAway } from './name-servers.ts';
-import { UnresolvedHost } from './find-addresses.ts';
-import { Names, resolverOf, type ResolveHost } from './resolve-host.ts';
-import type { SystemNames } from './system-names.ts';
+import { NameServers, NameServersAway, UnresolvedHost } from './name-servers.ts';
+import { Names, resolverOf, type ResolveHost, type SystemNames } from './resolve-host.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
 
 const opened: AsyncDisposable[] = [];

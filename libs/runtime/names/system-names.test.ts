@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { followSystemNames, namesToAsk, readHosts, readResolvConf } from './system-names.ts';
+import { followSystemNames, namesToAsk, readHosts, readResolvConf } from './resolve-host.ts';
 
 describe('readHosts', () => {
   test('reads every name of an address, and every address of a name', () => {

@@ -2,8 +2,8 @@ import { readEnvironment } from '../environment.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import type { Tracing } from '../export-spans.ts';
-import { startTracing } from '../tracing.ts';
-import { tracingSettings } from '../tracing-settings.ts';
+import { startTracing } from '../process-parts.ts';
+import { tracingSettings } from '../settings.ts';
 import type { SpanCollector } from './span-collector.ts';
 
 /** Makes traces as a process with these settings does; after its disposal the collector has all spans. */

@@ -1,4 +1,4 @@
-import type { EventInput } from '../event-input.ts';
+import type { EventInput } from '../write-event.ts';
 
 const carrier = '6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51';
 

@@ -1,8 +1,7 @@
 /** A process that calls or relays, and kills itself at a point that it is told. */
 import { flushCompileCache } from 'node:module';
 import pg from 'pg';
-import { outboxEvent } from '../outbox-event.ts';
-import type { OutboxConnection, OutboxPool } from '../outbox-connection.ts';
+import { outboxEvent, type OutboxConnection, type OutboxPool } from '../outbox.ts';
 import { createPublisher, type Publisher } from '../publisher.ts';
 import { createRelay } from '../relay.ts';
 import { anEvent } from './an-event.ts';

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api
 import { routerQueue } from '@waybell/line/topology';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import type pg from 'pg';
-import { outboxEvent } from '../outbox-event.ts';
+import { outboxEvent } from '../outbox.ts';
 import { outboxMigration } from '../outbox-migration.ts';
 import { anEvent } from './an-event.ts';
 import { tapped } from './tapped.ts';

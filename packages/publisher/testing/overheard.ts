@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OutboxPool } from '../outbox-connection.ts';
+import type { OutboxPool } from '../outbox.ts';
 
 /** The pool, and what is asked by connections that it gives. */
 export function overheard(of: pg.Pool): { pool: OutboxPool; statements: string[] } {

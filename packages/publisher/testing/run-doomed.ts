@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from '@waybell/runtime/testing/until';
-import { readOutboxFigures } from '../outbox-figures.ts';
+import { readOutboxFigures } from '../outbox.ts';
 import type { OutboxStand } from './outbox-stand.ts';
 
 export const callerPoints = ['before begin', 'after insert', 'in commit', 'after commit'] as const;

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';

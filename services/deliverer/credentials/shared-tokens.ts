@@ -1,8 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import type { KeyRing } from '@waybell/runtime/secrets';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
 
 /** An access token: how long it lived when it came, and still lives, in milliseconds. */
 export type SharedToken = { token: string; lifeMs: number; leftMs: number };

@@ -1,8 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
-import type { Metrics } from '@waybell/runtime/metrics';
-import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
+import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { AccessTokensOptions } from './access-tokens.ts';
 import type { FetchedToken } from './fetch-token.ts';
 

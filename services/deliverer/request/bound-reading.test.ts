@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, sayingServer, type TestServer } from '../testing/server.ts';

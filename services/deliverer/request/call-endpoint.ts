@@ -3,7 +3,7 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback';
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { allowsAny, type CallbackNetworks } from '@waybell/runtime/networks';
 import type { AttemptRequest, OnAttempted } from './attempt.ts';
 import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
 import { boundingReading } from './bound-reading.ts';

@@ -1,6 +1,5 @@
 import { Counter } from 'prom-client';
-import type { Metrics } from '@waybell/runtime/metrics';
-import { CounterOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Handshake } from './connect-tls.ts';
 

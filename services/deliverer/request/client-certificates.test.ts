@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import tls, { type SecureVersion, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { anAuthority } from '../testing/certificate.ts';

@@ -2,7 +2,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
 import { LEAST_TLS } from '@waybell/runtime/callback-terms';
-import { withoutRootDot } from '@waybell/runtime/names/host-name';
+import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
 import type { Connection, Connector } from './connection.ts';
 import { isAlert } from './failure-reason.ts';
 

@@ -1,7 +1,7 @@
 import type { AxiosAdapter } from 'axios';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import { withoutRootDot } from '@waybell/runtime/names/host-name';
+import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
 import type { ClientCertificate } from './client-certificate.ts';
 import { beginRequest, type Connection } from './connection.ts';
 import { NO_HEADERS } from './dispatch-by-axios.ts';

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
-import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
+import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { attempting } from '../testing/attempting.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import tls, { createServer, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';

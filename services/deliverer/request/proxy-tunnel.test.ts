@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer, type DnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';

@@ -1,14 +1,12 @@
 import { isIP, Socket } from 'node:net';
 import type { Clock } from '@waybell/runtime/clock';
-import { isForbiddenPort } from '@waybell/runtime/callback-ports';
-import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import { connectingTls, type ConnectTlsOptions } from './connect-tls.ts';
 import { connectingToAny, type OpenAddress } from './connect-to-any.ts';
 import type { Connector } from './connection.ts';
 import { buildConnector } from 'undici';
 import type { Tunnel } from './proxy-tunnel.ts';
-import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 /** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
 export class BlockedAddress extends Error {

@@ -3,9 +3,8 @@ import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from 
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { ClaimedRooms, type RoomInHand } from './claimed-rooms.ts';

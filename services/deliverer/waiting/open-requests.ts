@@ -3,11 +3,9 @@ import type { StoreRunning } from '@waybell/line/hand-over/effect-runner';
 import { newSourceId, type Source, type WaitingRow } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { TakenKey, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
-import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
+import { type Clock, type Timer, withTimeout } from '@waybell/runtime/clock';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
-import { withTimeout } from '@waybell/runtime/with-timeout';
 
 export type OpenRequestsOptions = {
   store: Pick<WaitingStore, 'settle' | 'postpone'>;

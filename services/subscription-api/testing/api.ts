@@ -5,7 +5,7 @@ import { operatorLine } from '@waybell/line/operating/operator-line';
 import { rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { readNetworks } from '@waybell/runtime/networks';
 import type { Problem } from '../http/problem.ts';
 import { readCredentialsRequest } from './credentials-request.ts';
 import { headerFaults } from './header-faults.ts';

@@ -1,5 +1,4 @@
-import { addressIn } from '@waybell/runtime/address-in';
-import { isAllowedAddress, readNetworks } from '@waybell/runtime/forbidden-address';
+import { addressIn, isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
 
 type Located = {
   headersDistinct: NodeJS.Dict<string[]>;

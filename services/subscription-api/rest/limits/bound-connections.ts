@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import { isAllowedAddress, readNetworks } from '@waybell/runtime/forbidden-address';
+import { isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
 import { ipKeyGenerator } from 'express-rate-limit';
 
 /** Limits of the connections to a server. */

@@ -1,5 +1,4 @@
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
-import type { Log } from '@waybell/runtime/log';
+import { throttledWarning, type Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import { MemoryStore, type Options, type Store } from 'express-rate-limit';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';

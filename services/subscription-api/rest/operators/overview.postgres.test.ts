@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applicationName } from '@waybell/runtime/application-name';
-import { connectPostgres } from '@waybell/runtime/postgres';
+import { applicationName, connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { runningServices } from '../../overview.ts';

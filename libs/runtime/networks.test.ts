@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
-import { isForbiddenAddress, readNetworks } from './forbidden-address.ts';
+import { isForbiddenAddress, readNetworks } from './networks.ts';
 
 const none = readNetworks([]);
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addressesIn } from './addresses-in.ts';
+import { addressesIn } from './addresses.ts';
 
 test.each([
   ['redis://redis', ['redis://redis']],
