@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { explainFailure } from '@waybell/stack/explain-failure';
+import { explainFailure } from '@waybell/stack/supervised-process';
 import { describeColumns } from './lib/columns.ts';
-import { formatJson } from './lib/report.ts';
-import { runScenarios } from './run-scenarios.ts';
+import { formatJson, formatFacts, formatScenario, isMet, type BenchReport } from './lib/report.ts';
 import { scenarios } from './scenarios/scenarios.ts';
+import { thisMachine, versionsHere } from './lib/machine.ts';
+import type { Effort, Scenario } from './lib/scenario.ts';
 
 const tell = (line: string) => process.stderr.write(`bench: ${line}\n`);
 
@@ -66,3 +67,27 @@ try {
   process.exitCode = 1;
 }
 process.exit();
+
+/** Runs one scenario after the other, each on a system of its own; what it finds is printed as soon as it is known. */
+async function runScenarios(
+  chosen: readonly Scenario[],
+  effort: Effort,
+  print: (text: string) => void,
+): Promise<{ report: BenchReport; isAllMet: boolean }> {
+  const facts = {
+    beganAt: new Date().toISOString(),
+    isQuick: effort.isQuick,
+    machine: thisMachine(),
+    versions: await versionsHere(),
+  };
+  print(formatFacts(facts));
+  const report: BenchReport = { ...facts, scenarios: [] };
+  for (const { name, run } of chosen) {
+    const tellOfIt = (line: string) => effort.tell(`${name}: ${line}`);
+    tellOfIt('starting');
+    const scenario = { name, ...(await run({ ...effort, tell: tellOfIt })) };
+    report.scenarios.push(scenario);
+    print(formatScenario(scenario));
+  }
+  return { report, isAllMet: report.scenarios.every(({ checks }) => checks.every(isMet)) };
+}

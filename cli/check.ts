@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { findAdvisories } from './dependencies/find-advisories.ts';
+import { findAdvisories } from './dependencies.ts';
 import { repository } from '@waybell/stack/stack-folder';
 
 type CheckOutcome = { isGood: boolean; output: string; remark?: string };

@@ -3,6 +3,7 @@ import { stackOf } from '@waybell/stack/stack-folder';
 import { requireRunning } from '@waybell/stack/stack-state';
 import { callFailure, trustAlso } from './http/certificates.ts';
 import { proxyHint, useProxy } from './http/use-proxy.ts';
+import type { Command } from 'commander';
 
 /** Options that name the API and its caller. */
 export type ApiCommandOptions = { api?: string; token?: string; ca?: string };
@@ -124,3 +125,10 @@ function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return (isNativeError(cause) && callFailure(cause)) || message;
 }
+
+/** The command with the options that say where the API is, and which client asks it. */
+export const asClient = (command: Command): Command =>
+  command
+    .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
+    .option('--token <token>', 'an access token (default: WAYBELL_TOKEN)')
+    .option(...CA_OPTION);

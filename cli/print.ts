@@ -21,3 +21,8 @@ export function print(...lines: string[]): void {
 }
 
 const ofLine = (line: string): string => line.split('\t').map(oneLine).join('\t');
+
+/** Says something to the user of the command, on stderr: stdout is for the command's answer alone. */
+export function report(line: string): void {
+  process.stderr.write(`waybell: ${plainText(line)}\n`);
+}

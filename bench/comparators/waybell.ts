@@ -1,4 +1,4 @@
-import { deliveriesPerMessage, readFigures } from '@waybell/stack/read-figures';
+import { deliveriesPerMessage, readFigures } from '@waybell/stack/service-process';
 import type { Stack } from '@waybell/stack/stack';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { eventsExchange } from '@waybell/line/topology';

@@ -1,7 +1,7 @@
-import { total } from './cpu.ts';
+import { total } from './processes.ts';
 import type { Throughput } from './measure.ts';
 import { median, spread } from './statistics.ts';
-import type { Cell, Table } from './table.ts';
+import type { Cell, Table } from './report.ts';
 
 /** Returns the cost of one delivery, part by part: medians of the rounds, in µs of CPU. */
 export function budgetTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {

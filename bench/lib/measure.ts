@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender, RunningContender } from '../comparators/contender.ts';
 import type { Pace } from '../parts/publisher.ts';
-import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
-import type { Parts } from './processes.ts';
+import { cpuBetween, cpuOf, type CpuMicros, type Parts } from './processes.ts';
 import type { Effort } from './scenario.ts';
 import type { Stand } from './stand.ts';
 import type { Workload } from './workload.ts';
@@ -114,4 +113,24 @@ export async function untilDrained({ receiver }: Stand, limitMs = DRAIN_LIMIT_MS
     before = now;
     now = await receiver.call('requests');
   }
+}
+
+/** Each look costs the process that is measured. */
+const LOOK_EVERY_MS = 500;
+
+/** Looks until `figure` has come to `least`; resolves with the milliseconds that took, from where it was at `from`. */
+export async function timeBetween(
+  figure: () => Promise<number>,
+  { from, least, limitMs }: { from: number; least: number; limitMs: number },
+): Promise<number> {
+  const deadline = performance.now() + limitMs;
+  let beganAt = Number.NaN;
+  let first = 0;
+  for (; performance.now() < deadline; await sleep(LOOK_EVERY_MS)) {
+    const now = await figure();
+    if (Number.isNaN(beganAt) && now >= from) [beganAt, first] = [performance.now(), now];
+    // Counts the time until `from` only: the check comes late.
+    if (now >= least) return ((performance.now() - beganAt) * (least - from)) / (now - first);
+  }
+  throw new Error(`${least} were not reached within ${limitMs} ms`);
 }

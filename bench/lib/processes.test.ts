@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDescendants } from './processes.ts';
-import { wakeUpsBetween } from './wake-ups.ts';
+import { withDescendants, wakeUpsBetween } from './processes.ts';
 
 describe('withDescendants', () => {
   const processes = new Map([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatCell, formatTable } from './table.ts';
+import { formatCell, formatTable } from './report.ts';
 
 describe('formatTable', () => {
   test('aligns text to the left and figures to the right, as Markdown', () => {

@@ -1,6 +1,6 @@
 import { connect, type ConsumeMessage } from 'amqplib';
 import { Redis } from 'ioredis';
-import { acknowledgeTogether } from '../comparators/bare-line/acknowledge.ts';
+import { acknowledgeTogether } from '../comparators/bare-line/queues.ts';
 import { serve } from '../lib/part.ts';
 
 /** Reports written to Redis as they come, pipelined, and nothing else: no rules, no comparing, no Postgres. */

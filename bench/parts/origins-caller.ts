@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { delivererClient } from '../comparators/http-clients.ts';
-import { loopbackAddress } from '../lib/loopback-address.ts';
+import { loopbackAddress } from '../lib/workload.ts';
 import { serve } from '../lib/part.ts';
 
 /** Calls many origins over TLS, by the deliverer's call path, in a process of its own. */

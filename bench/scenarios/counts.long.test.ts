@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { COUNT_BUDGETS } from '../lib/count-budgets.ts';
+import { COUNT_BUDGETS, counts } from './counts.ts';
 import type { BarCheck } from '../lib/report.ts';
-import { counts } from './counts.ts';
 
 /** The least of them counts: what disturbs one adds. */
 const ROUNDS = 3;

@@ -3,7 +3,7 @@ import { bullmq } from '../comparators/bullmq/bullmq.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
 import { ratios } from '../lib/in-turn.ts';
-import { totalOfOwn } from '../lib/cpu.ts';
+import { totalOfOwn } from '../lib/processes.ts';
 import { runFull } from '../lib/run-full.ts';
 import type { Scenario } from '../lib/scenario.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { withContender } from '../lib/measure.ts';
-import type { Cell, Table } from '../lib/table.ts';
+import type { Cell, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Group, Workload } from '../lib/workload.ts';

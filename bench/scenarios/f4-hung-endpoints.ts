@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
-import { loopbackAddress } from '../lib/loopback-address.ts';
+import { loopbackAddress, smallActionKeys, type Group } from '../lib/workload.ts';
 import { withContender } from '../lib/measure.ts';
-import type { Cell } from '../lib/table.ts';
+import type { Cell } from '../lib/report.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Summary } from '../lib/statistics.ts';
-import { smallActionKeys, type Group } from '../lib/workload.ts';
 
 /** The endpoints that hang and those that do not, their addresses, and how many events there are for them. */
 type EndpointGroup = {

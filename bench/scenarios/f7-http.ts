@@ -1,13 +1,17 @@
 import { HTTP_CLIENTS } from '../comparators/http-clients.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
-import { startPart } from '../lib/part.ts';
-import type { BarCheck } from '../lib/report.ts';
-import type { Table } from '../lib/table.ts';
+import { startPart, type BenchPart } from '../lib/part.ts';
+import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
-import { tlsPasses, type TlsPass } from '../lib/tls-origins.ts';
 import type { CallerCommands } from '../parts/caller.ts';
 import type { ReceiverCommands } from '../parts/receiver.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import type { OriginsCallerCommands } from '../parts/origins-caller.ts';
+import type { Handshakes, TlsReceiverCommands } from '../parts/tls-receiver.ts';
 
 const CONCURRENCY = 64;
 const BODY_BYTES = 300;
@@ -88,4 +92,35 @@ function tlsChecks([, second, ...later]: readonly TlsPass[]): BarCheck[] {
     { what: 'TLS: sessions reused after the first pass', figure: reused, bar: { atLeast: 0.9 } },
     { what: 'TLS: resident memory after the last pass, times the second', figure: growth, bar: { atMost: 1.15 } },
   ];
+}
+
+/** One request to each origin: CPU of a request in µs, resident memory in MiB after it. */
+type TlsPass = Handshakes & { cpuPerRequest: number; rssMib: number };
+
+type TlsWork = { origins: number; passes: number; concurrency: number; bodyBytes: number };
+
+/** Calls every origin, pass after pass; connections are closed in between. They are names of one server. */
+async function tlsPasses({ passes, ...work }: TlsWork): Promise<TlsPass[]> {
+  const authority = anAuthority('waybell bench');
+  const folder = mkdtempSync(join(tmpdir(), 'waybell-bench-'));
+  const authorityFile = join(folder, 'authority.pem');
+  writeFileSync(authorityFile, authority.cert);
+  const receiver = startPart<TlsReceiverCommands>('parts/tls-receiver.ts');
+  const caller = startPart<OriginsCallerCommands>('parts/origins-caller.ts', { NODE_EXTRA_CA_CERTS: authorityFile });
+  try {
+    const port = await receiver.call('listen', authority.issue({ name: '*.bench.test' }));
+    const results: TlsPass[] = [];
+    while (results.length < passes) results.push(await onePass({ receiver, caller }, { ...work, port }));
+    return results;
+  } finally {
+    await Promise.all([caller.stop(), receiver.stop()]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Both = { receiver: BenchPart<TlsReceiverCommands>; caller: BenchPart<OriginsCallerCommands> };
+
+async function onePass({ receiver, caller }: Both, work: Omit<TlsWork, 'passes'> & { port: number }): Promise<TlsPass> {
+  const { cpuMicros, rssMib } = await caller.call('pass', work);
+  return { ...(await receiver.call('takeHandshakes')), cpuPerRequest: cpuMicros / work.origins, rssMib };
 }

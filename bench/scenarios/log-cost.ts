@@ -1,7 +1,7 @@
 import { waybell } from '../comparators/waybell.ts';
 import { unwritten, withoutLog } from '../comparators/without-log.ts';
 import { budgetTable, throughputTable } from '../lib/budget.ts';
-import { total } from '../lib/cpu.ts';
+import { total } from '../lib/processes.ts';
 import { differences, inTurn, ratios } from '../lib/in-turn.ts';
 import { fullTimes, measureFull, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';

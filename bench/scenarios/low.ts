@@ -2,26 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, partsTable } from '../lib/budget.ts';
-import { percentOfCore } from '../lib/cpu.ts';
+import { percentOfCore } from '../lib/processes.ts';
 import { inTurn } from '../lib/in-turn.ts';
-import { measureRates, rateTimes, type AtRate, type AtRates } from '../lib/measure-rates.ts';
+import { measureRates, rateTimes, type AtRate, type AtRates, at, barBesideBareLine, byRate, latencyTable, ofWaybell, OWN_CPU, P50, timesBareLine, type RatesInTurn } from '../lib/measure-rates.ts';
 import { withContender } from '../lib/measure.ts';
-import {
-  at,
-  barBesideBareLine,
-  byRate,
-  latencyTable,
-  ofWaybell,
-  OWN_CPU,
-  P50,
-  timesBareLine,
-  type RatesInTurn,
-} from '../lib/rate-results.ts';
-import type { BarCheck } from '../lib/report.ts';
+import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { median, spread } from '../lib/statistics.ts';
-import type { Table } from '../lib/table.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 2_000, actionKeys: smallActionKeys };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuBetween, cpuOf, type CpuMicros } from '../lib/cpu.ts';
+import { cpuBetween, cpuOf, type CpuMicros } from '../lib/processes.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { startOutboxStand, type OutboxStand } from '../lib/outbox-stand.ts';
 import type { Scenario } from '../lib/scenario.ts';

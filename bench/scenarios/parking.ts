@@ -1,7 +1,7 @@
 import { waybell } from '../comparators/waybell.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
-import { timeBetween } from '../lib/time-between.ts';
+import { timeBetween } from '../lib/measure.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const ENDPOINT = { from: 0, to: 1, actionKeys: smallActionKeys };

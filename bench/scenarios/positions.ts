@@ -1,11 +1,11 @@
 import { connect } from 'amqplib';
 import { eventsExchange } from '@waybell/line/topology';
-import { cpuBetween, cpuOf } from '../lib/cpu.ts';
+import { cpuBetween, cpuOf } from '../lib/processes.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { startPart } from '../lib/part.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
-import { timeBetween } from '../lib/time-between.ts';
+import { timeBetween } from '../lib/measure.ts';
 import { startTrackerStand, type TrackerStand } from '../lib/tracker-stand.ts';
 import type { BareTrackerCommands } from '../parts/bare-tracker.ts';
 import type { ReporterCommands, Reports } from '../parts/reporter.ts';

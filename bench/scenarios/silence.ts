@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Scenario } from '../lib/scenario.ts';
-import { timeBetween } from '../lib/time-between.ts';
+import { timeBetween } from '../lib/measure.ts';
 import { startTrackerStand, type TrackerStand } from '../lib/tracker-stand.ts';
 
 const SHIPPERS = 2_000;

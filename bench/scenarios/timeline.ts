@@ -4,8 +4,7 @@ import { countsOf, fillLog, logHistoryOf, type LogHistory } from '../lib/log-his
 import { lookupsIn, type LookupName } from '../lib/log-lookups.ts';
 import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
-import type { BarCheck } from '../lib/report.ts';
-import type { Table } from '../lib/table.ts';
+import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { summarise, type Summary } from '../lib/statistics.ts';
 

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { findAdvisories } from '../dependencies/find-advisories.ts';
-import { report } from '../report.ts';
-import { print } from '../print.ts';
+import { findAdvisories } from '../dependencies.ts';
+import { report, print } from '../print.ts';
 
 export function advisoriesCommand(): Command {
   return new Command('advisories')

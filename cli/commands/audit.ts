@@ -1,13 +1,10 @@
 import { Command } from 'commander';
 import { isGuid } from '@waybell/events/guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { readAuditLog } from '@waybell/subscription-api/audit-log';
-import { describeNote } from '../audit/describe-note.ts';
-import { positive } from '../count-option.ts';
-import { durationMs } from '../duration-option.ts';
-import { findAccountCalled } from '../find-account.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { readAuditLog, type AuditNote } from '@waybell/subscription-api/audit-log';
+import { positive, durationMs } from '../options.ts';
+import { findAccountCalled, accountCalled } from '../accounts.ts';
+import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
@@ -44,3 +41,45 @@ async function guidOf(postgres: Queryable, account: string | undefined): Promise
   if (account === undefined || isGuid(account.trim())) return account?.trim();
   return (await findAccountCalled(postgres, account)).guid;
 }
+
+/** A change in one line; of a token also whose it is. */
+export function describeNote(note: AuditNote): string {
+  const {
+    at,
+    who,
+    by,
+    origin,
+    what,
+    subject_guid: subject,
+    account_guid: account,
+    details,
+    request_id: request,
+  } = note;
+  const name = note.account_name ?? undefined;
+  const columns = [
+    at.toISOString(),
+    by === null ? who : `${who} (${owner(by, account)})`,
+    `from ${origin ?? 'unknown'}`,
+    [what, subject ?? []].flat().join(' '),
+    ...(account === null
+      ? []
+      : subject === account
+        ? name === undefined
+          ? []
+          : [`(${name})`]
+        : [`of ${accountCalled(account, () => name)}`]),
+    JSON.stringify(details),
+    ...(request === null ? [] : [`request ${request}`]),
+  ];
+  return columns.join('  ');
+}
+
+/** The account as well, where it is another than that of the change: an operator's, say. */
+function owner(
+  { account_guid: guid, account_name: name, client_id: client }: TokenOwner,
+  changed: string | null,
+): string {
+  return guid === changed ? `client ${client}` : `client ${client} of ${accountCalled(guid, () => name ?? undefined)}`;
+}
+
+type TokenOwner = NonNullable<AuditNote['by']>;

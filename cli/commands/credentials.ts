@@ -1,11 +1,9 @@
 import { Command } from 'commander';
 import type { TokenCheckResult } from '@waybell/notifications/receiver-credentials';
-import { asClient } from '../as-client.ts';
-import { clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { describeCredentials, describeInFull, type CredentialsAnswer } from '../credentials/describe-credentials.ts';
-import { readCredentials, type CredentialFiles } from '../credentials/read-credentials.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { asClient, clientApi, type ApiCommandOptions } from '../client-api.ts';
+import { print, report } from '../print.ts';
+import { readFileSync } from 'node:fs';
+import { counted } from '../in-words.ts';
 
 export function credentialsCommand(): Command {
   return new Command('credentials')
@@ -91,3 +89,99 @@ async function remove(host: string, options: ApiCommandOptions): Promise<void> {
 }
 
 const pathOf = (host: string): string => `/v1/credentials/${encodeURIComponent(host)}`;
+
+/** Files that hold credentials; `file`, which may be `-` for the standard input, holds JSON as the API takes it. */
+type CredentialFiles = { file?: string; certificate?: string; key?: string };
+
+/**
+ * Reads credentials, as the API takes them, from all files together. Throws an Error, without the content of the files, if that
+ * is none.
+ */
+export function readCredentials({ file, certificate, key }: CredentialFiles): string {
+  if ((certificate === undefined) !== (key === undefined)) throw new Error('give both: --certificate and --key');
+  if (file === undefined && certificate === undefined)
+    throw new Error('say what to put in: --file, or --certificate and --key, or all three');
+  return JSON.stringify({
+    ...(file !== undefined && jsonIn(file)),
+    ...(certificate !== undefined && {
+      certificate: { chain: readFileSync(certificate, 'utf8'), key: readFileSync(key ?? '', 'utf8') },
+    }),
+  });
+}
+
+function jsonIn(file: string): object {
+  const parsed = parsedOf(readFileSync(file === '-' ? 0 : file, 'utf8'));
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new Error(`${file}: it must be a JSON object, such as {"headers":{"X-Api-Key":"…"}}`);
+}
+
+/** Returns undefined for a text that is no JSON: the error of Node.js would quote it. */
+function parsedOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The credentials for a host as the API answers them: no secret. A kind that they do not have is null. */
+export type CredentialsAnswer = {
+  host: string;
+  headers: string[] | null;
+  basic: { username: string } | null;
+  oauth2: {
+    token_url: string;
+    client_id: string;
+    scope?: string;
+    audience?: string;
+    secret_in: string;
+  } | null;
+  certificate: { subject: string; issuer: string; not_before: string; not_after: string; fingerprint: string } | null;
+  changed_at: string;
+  subscriptions: number;
+};
+
+/** On one line: the host, what callbacks authenticate with there, and how many subscriptions call it. */
+export function describeCredentials(credentials: CredentialsAnswer, nowMs: number): string {
+  const { host, headers, basic, oauth2, certificate, subscriptions } = credentials;
+  const kinds = [
+    ...(headers?.length ? [`headers ${headers.join(', ')}`] : []),
+    ...(basic === null ? [] : [`basic ${basic.username}`]),
+    ...(oauth2 === null ? [] : [`oauth2 ${oauth2.client_id}`]),
+    ...(certificate === null ? [] : [`certificate ${endOf(certificate.not_after, nowMs)}`]),
+  ];
+  return [host, ...kinds, counted(subscriptions, 'subscription')].join('  ');
+}
+
+/** The same with all that is known, on a line each. */
+export function describeInFull(credentials: CredentialsAnswer, nowMs: number): string[] {
+  const { headers, basic, oauth2, certificate, subscriptions } = credentials;
+  return [
+    ...(headers?.length ? [`headers: ${headers.join(', ')}`] : []),
+    ...(basic === null ? [] : [`basic: ${basic.username}`]),
+    ...(oauth2 === null ? [] : [`oauth2: ${describeOAuth2(oauth2)}`]),
+    ...(certificate === null ? [] : [`certificate: ${describeCertificate(certificate, nowMs)}`]),
+    `changed: ${credentials.changed_at}`,
+    `called by: ${counted(subscriptions, 'subscription')}`,
+  ];
+}
+
+type Kind<Name extends 'oauth2' | 'certificate'> = NonNullable<CredentialsAnswer[Name]>;
+
+function describeOAuth2({ token_url: url, client_id: id, scope, audience, secret_in: place }: Kind<'oauth2'>): string {
+  const asked = [...(scope ? [`scope ${scope}`] : []), ...(audience ? [`audience ${audience}`] : [])];
+  return [url, `client ${id}`, ...asked, `secret in the ${place}`].join('  ');
+}
+
+function describeCertificate(certificate: Kind<'certificate'>, nowMs: number): string {
+  const { subject, issuer, not_before: from, not_after: to, fingerprint } = certificate;
+  return [subject, `issued by ${issuer}`, `valid from ${from} to ${to}`, endOf(to, nowMs), fingerprint].join('  ');
+}
+
+const DAY_MS = 86_400_000;
+
+function endOf(notAfter: string, nowMs: number): string {
+  const leftMs = Date.parse(notAfter) - nowMs;
+  if (leftMs <= 0) return 'over';
+  return leftMs < DAY_MS ? 'ends within a day' : `ends in ${counted(Math.floor(leftMs / DAY_MS), 'day')}`;
+}

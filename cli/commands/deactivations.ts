@@ -1,13 +1,10 @@
 import { Command } from 'commander';
 import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/switched-off';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
-import { counted } from '../amounts.ts';
-import { positive } from '../count-option.ts';
-import { findAccountCalled } from '../find-account.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
-import { readGuid } from '../why/read-guid.ts';
+import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { counted } from '../in-words.ts';
+import { positive, readGuid } from '../options.ts';
+import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function deactivationsCommand(): Command {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import { brokerOf } from '@waybell/stack/address-of';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 
 export function docsCommand(): Command {
   return new Command('docs')

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 import { requireOwnFolder } from '@waybell/stack/inherited-servers';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { removeStack, stopStack } from '@waybell/stack/stop-stack';

@@ -1,19 +1,11 @@
 import { Command, Option } from 'commander';
-import {
-  failingOrigins,
-  oldestUndelivered,
-  type FailingOrigin,
-  type Undelivered,
-} from '@waybell/subscription-api/failing';
+import { failingOrigins, oldestUndelivered, type FailingOrigin, type Undelivered } from '@waybell/subscription-api/failing';
 import { interruptedSubscriptions, latestNotices, type Interrupted } from '@waybell/subscription-api/interrupted';
 import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { formatDuration } from '@waybell/runtime/duration';
-import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
-import { positive } from '../count-option.ts';
-import { durationMs } from '../duration-option.ts';
-import { findAccountCalled } from '../find-account.ts';
-import { LISTENERS_OPTION } from '../listeners-option.ts';
+import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { positive, durationMs, LISTENERS_OPTION } from '../options.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { withDatabase } from '../with-database.ts';
 import { print } from '../print.ts';

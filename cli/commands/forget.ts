@@ -7,7 +7,7 @@ import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { isOf } from '@waybell/rejected/selection';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { brokerOf } from '@waybell/stack/address-of';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function forgetCommand(): Command {

@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 import { hostNamed } from '@waybell/subscription-api/callback-url';
 import { listStops, startHost, stopHost, type StoppedHost } from '@waybell/subscription-api/stops';
-import { namesOf } from '../account-called.ts';
-import { counted } from '../amounts.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { namesOf } from '../accounts.ts';
+import { counted } from '../in-words.ts';
+import { print, report } from '../print.ts';
 import { describeStopped, readReason, REASON, SERVER } from '../subscription/stop-commands.ts';
 import { withDatabase } from '../with-database.ts';
 

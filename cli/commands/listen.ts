@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { collected } from '../collected.ts';
-import { describeTold } from '../listen/describe-callback.ts';
+import { collected } from '../options.ts';
+import { describeTold } from '../listen/forward.ts';
 import { listen, type ListenerView } from '../listen/listen.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { print, report } from '../print.ts';
 
 export function listenCommand(): Command {
   return new Command('listen')

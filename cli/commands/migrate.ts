@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 import { createLog } from '@waybell/runtime/log';
 import { databaseOf } from '@waybell/stack/address-of';
 import { prepareDatabase } from '@waybell/stack/prepare';

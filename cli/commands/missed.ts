@@ -1,21 +1,19 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AccountSummary } from '@waybell/subscription-api/accounts';
 import { requester } from '@waybell/subscription-api/by-hand/asked-replays';
-import { missedByAction, type MissedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
+import { missedByAction, type MissedByAction, type MissedOfAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 import { askForReplay } from '@waybell/subscription-api/by-hand/replays';
 import { clientsOf } from '@waybell/subscription-api/clients';
-import { accountCalled } from '../account-called.ts';
-import { counted } from '../amounts.ts';
-import { positive } from '../count-option.ts';
-import { findAccountCalled } from '../find-account.ts';
-import { describeMissed, replayable } from '../missed/describe-missed.ts';
-import { momentMs } from '../moment-option.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { accountCalled, findAccountCalled } from '../accounts.ts';
+import { counted } from '../in-words.ts';
+import { positive } from '../options.ts';
+import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import { parseDurationMs } from '@waybell/runtime/duration';
 
 const DAY_MS = 86_400_000;
 
@@ -133,3 +131,49 @@ const sumOf = (found: readonly MissedByAction[]): number =>
   found.flatMap(({ actions }) => actions).reduce((sum, each) => sum + replayable(each), 0);
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/**
+ * For an option that is a time, in milliseconds since the epoch: a day (its beginning, UTC), an RFC 3339 timestamp, or an age.
+ */
+function momentMs(text: string): number {
+  const timestamp = DAY.test(text) ? `${text}T00:00:00Z` : text;
+  if (readTimestamp(timestamp) !== null) return momentOf(timestamp);
+  try {
+    return Date.now() - parseDurationMs(text);
+  } catch {
+    throw new InvalidArgumentError(
+      'It is a day such as 2026-11-24, a time such as 2026-11-24T09:30:00Z, or how long ago, such as 24h.',
+    );
+  }
+}
+
+/** Describes a client's missed events of an action, as a line for a terminal. */
+export function describeMissed(client: string, found: MissedOfAction): string {
+  const { action, exhausted, dropped, suppressed, gone, reasons } = found;
+  const counts = [
+    `${exhausted} given up`,
+    `${dropped} dropped`,
+    `${suppressed} not sent`,
+    ...(gone === 0 ? [] : [`${gone} no longer kept`]),
+  ];
+  return [
+    `client ${client}`,
+    action,
+    counts.join(', '),
+    ...(reasons.length === 0 ? [] : [reasons.map(({ reason, count }) => `${reason} ${count}`).join(', ')]),
+    ...stateOf(found),
+  ].join('  ');
+}
+
+/** How many deliveries a replay sends. */
+export const replayable = ({ isActive, exhausted, dropped, suppressed }: MissedOfAction): number =>
+  isActive ? exhausted + dropped + suppressed : 0;
+
+function stateOf({ subscription, isActive }: MissedOfAction): string[] {
+  if (isActive) return [];
+  return subscription === null
+    ? ['not subscribed any more: nothing can be replayed']
+    : [`subscription ${subscription} is switched off: switch it on before a replay`];
+}

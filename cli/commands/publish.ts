@@ -5,11 +5,9 @@ import { toUtf8 } from '@waybell/events/decode-body';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
 import type { PublishableEvent, Unknown } from '../publish/check-events.ts';
-import { publishEvents, type PublishReport } from '../publish/publish-events.ts';
-import { lineRanges } from '../publish/line-ranges.ts';
 import { splitEvents } from '../publish/split-events.ts';
-import { report } from '../report.ts';
-import { print } from '../print.ts';
+import { report, print } from '../print.ts';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 
 /** Warnings of members that are not known: a file may have any number of them. */
 const MOST_WARNINGS = 20;
@@ -102,4 +100,49 @@ function explain({ confirmed, unknown, unsent, failure }: PublishReport): string
     `  not sent, lines: ${said(unsent)}`,
     'Publish the same file again once the broker is well and its queue of events has room: what it has already is recognised by guid and body.',
   ].join('\n');
+}
+
+/** The result of publishing: lines that the broker confirmed, lines it may or may not have, and lines that were never sent. */
+type PublishReport = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
+
+const AT_ONCE = 100;
+
+/** Publishes in the order of the lines, many at once. After a failure, or the signal, nothing more is sent. */
+async function publishEvents(
+  line: Pick<CommandPublisher, 'publish'>,
+  events: readonly PublishableEvent[],
+  signal: AbortSignal,
+): Promise<PublishReport> {
+  const published: PublishReport = { confirmed: [], unknown: [], unsent: [] };
+  const waiting = events.values();
+  const publishSome = async () => {
+    for (const { line: number, publication } of waiting) {
+      if (signal.aborted || published.failure !== undefined) {
+        published.unsent.push(number);
+        continue;
+      }
+      try {
+        // Unroutable it cannot be: what no queue takes, the alternate exchange does.
+        await line.publish(publication);
+        published.confirmed.push(number);
+      } catch (error) {
+        published.unknown.push(number);
+        published.failure ??= error instanceof Error ? error : new Error(String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, publishSome));
+  for (const numbers of [published.confirmed, published.unknown, published.unsent]) numbers.sort((a, b) => a - b);
+  return published;
+}
+
+/** Formats line numbers for people: `1-3, 7`. Expects them in ascending order; lists repeated ones once. */
+export function lineRanges(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && number - last[1] <= 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ');
 }

@@ -9,10 +9,9 @@ import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { callbackConfig } from '@waybell/runtime/process-config';
 import { callbackSettings } from '@waybell/runtime/settings';
-import { accountCalled, namesOf } from '../account-called.ts';
-import { counted } from '../amounts.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { accountCalled, namesOf } from '../accounts.ts';
+import { counted } from '../in-words.ts';
+import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function rootsCommand(): Command {

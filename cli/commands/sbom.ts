@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { runPnpm } from '../dependencies/run-pnpm.ts';
-import { toolchainComponents } from '../dependencies/toolchain.ts';
+import { runPnpm, toolchainComponents } from '../dependencies.ts';
 
 // Installs like deploy/Dockerfile: the packages that run, and none that only build or test.
 const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];

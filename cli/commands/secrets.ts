@@ -3,12 +3,11 @@ import { readEnvironment, str } from '@waybell/runtime/environment';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { replaceSecrets, type LostCredentials } from '@waybell/subscription-api/replace-secrets';
 import { rotateSecrets, type SecretsRotation } from '@waybell/subscription-api/rotate-secrets';
-import { report } from '../report.ts';
+import { report, print } from '../print.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { readRecord } from '@waybell/stack/stack-record';
 import { requireRunning } from '@waybell/stack/stack-state';
 import { withDatabase } from '../with-database.ts';
-import { print } from '../print.ts';
 
 export function secretsCommand(): Command {
   return new Command('secrets')

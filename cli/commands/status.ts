@@ -3,8 +3,7 @@ import { stackOf } from '@waybell/stack/stack-folder';
 import { describeStatus } from '../status/describe-status.ts';
 import { readStatus } from '../status/read-status.ts';
 import { statusSource } from '../status/status-source.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
+import { print, report } from '../print.ts';
 
 export function statusCommand(): Command {
   return new Command('status')

@@ -3,15 +3,11 @@ import { Command } from 'commander';
 import type { Interface } from '@waybell/catalog/action';
 import { actionsOf } from '@waybell/catalog/actions';
 import { isGuid } from '@waybell/events/guid';
-import { asClient } from '../as-client.ts';
-import { clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
-import { collected } from '../collected.ts';
-import { durationMs } from '../duration-option.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
-import { keep, put, testFailure, type PutAnswer } from '../subscription/apply.ts';
+import { asClient, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
+import { collected, durationMs } from '../options.ts';
+import { print, report } from '../print.ts';
+import { keep, put, testFailure, type PutAnswer, readDesired, requireDistinct, type DesiredSubscriptions } from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
-import { readDesired, requireDistinct, type DesiredSubscriptions } from '../subscription/read-desired.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
 
 export function subscriptionCommand(): Command {

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { report } from '../report.ts';
+import { report } from '../print.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
-import { supervise } from '@waybell/stack/supervise';
-import { takeLock } from '@waybell/stack/supervisor-lock';
+import { supervise, takeLock } from '@waybell/stack/supervise';
 
 /** Runs in the background after `up --detach`. Not for people. */
 export function superviseCommand(): Command {

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { explainFailure } from '@waybell/stack/explain-failure';
+import { explainFailure } from '@waybell/stack/supervised-process';
 import { repository } from '@waybell/stack/stack-folder';
-import { positive } from '../count-option.ts';
-import { report } from '../report.ts';
+import { positive } from '../options.ts';
+import { report, print } from '../print.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import { ImportGraph } from '../test-run/import-graph.ts';
@@ -16,7 +16,6 @@ import { runTests } from '../test-run/run-tests.ts';
 import { readCosts } from '../test-run/test-costs.ts';
 import { goneSettings } from '@waybell/runtime/gone-settings';
 import { takeOutSettings } from '../tell-environment.ts';
-import { print } from '../print.ts';
 
 /** The time limit of a test where somebody waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;

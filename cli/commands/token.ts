@@ -3,14 +3,12 @@ import { Command } from 'commander';
 import { createConsoleLink, LINK_SCOPES } from '@waybell/subscription-api/console-links';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { accountCalled } from '../account-called.ts';
-import { counted } from '../amounts.ts';
+import { accountCalled } from '../accounts.ts';
+import { counted } from '../in-words.ts';
 import { addressOf } from '../client-api.ts';
-import { collected } from '../collected.ts';
-import { durationMs } from '../duration-option.ts';
-import { report } from '../report.ts';
+import { collected, durationMs } from '../options.ts';
+import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
-import { print } from '../print.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 

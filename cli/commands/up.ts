@@ -1,18 +1,14 @@
 import { Command } from 'commander';
-import { presentStack } from '../demo/present-stack.ts';
-import { withTruckSettings } from '../demo/truck-settings.ts';
-import { report } from '../report.ts';
+import { presentStack } from '../demo/show-demo.ts';
+import { report, print } from '../print.ts';
 import { tellEnvironment } from '../tell-environment.ts';
 import { buildConsole } from '@waybell/stack/build-console';
-import { describeStack } from '@waybell/stack/describe-stack';
-import { startDetached, untilReady } from '@waybell/stack/detached';
+import { describeStack, conditionOf } from '@waybell/stack/stack-state';
+import { startDetached, untilReady, supervise, takeLock } from '@waybell/stack/supervise';
 import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
 import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
-import { conditionOf } from '@waybell/stack/stack-state';
 import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
-import { supervise } from '@waybell/stack/supervise';
-import { takeLock } from '@waybell/stack/supervisor-lock';
-import { print } from '../print.ts';
+import { withConstants } from '@waybell/runtime/gone-settings';
 
 type UpOptions = { detach?: true; fresh?: true; demo: boolean };
 
@@ -88,4 +84,12 @@ async function isUpAlready(folder: StackFolder): Promise<boolean> {
   await untilReady(folder, report);
   print(...describeStack(folder).split('\n'));
   return true;
+}
+
+/** A stack that is to show the demo says soon that a truck is silent. */
+const TRUCK_SETTINGS = { GPS_SILENCE: '10s', GPS_SWEEP_INTERVAL: '1s' };
+
+/** The environment of such a stack. */
+function withTruckSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...withConstants(TRUCK_SETTINGS), ...env };
 }

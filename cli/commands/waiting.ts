@@ -3,17 +3,12 @@ import { Command } from 'commander';
 import { waitingIn, WAITING_SETTINGS } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { namesOf } from '../account-called.ts';
-import { positive } from '../count-option.ts';
-import { findAccountCalled } from '../find-account.ts';
-import { LISTENERS_OPTION } from '../listeners-option.ts';
+import { namesOf, findAccountCalled } from '../accounts.ts';
+import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { openLine } from '../open-line.ts';
-import { print } from '../print.ts';
-import { report } from '../report.ts';
-import { chosenRooms, type WaitingSelection } from '../waiting/chosen-rooms.ts';
+import { print, report } from '../print.ts';
+import { chosenRooms, type WaitingSelection, releaseWaiting, type ReleasedRows } from '../waiting/release-waiting.ts';
 import { describeDestination, describeEndpoint } from '../waiting/describe-waiting.ts';
-import { releaseWaiting, type ReleasedRows } from '../waiting/release-waiting.ts';
-import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function waitingCommand(): Command {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InterfaceName } from '@waybell/line/outcomes';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
+import { eventsExchange } from '@waybell/line/topology';
 
 /**
  * An address of the built-in receiver: it answers at once; only at the third attempt of each delivery; never well. The
@@ -28,7 +30,7 @@ export const demoEvents: readonly DemoEvent[] = [
   { interface: 'shipper', action: 'order.delivered', address: 'healthy', payload: orderGuid },
 ];
 
-export type WrittenDemoEvent = { guid: string; routingKey: string; json: string };
+type WrittenDemoEvent = { guid: string; routingKey: string; json: string };
 
 /** An event as upstream would publish it, and the routing key that goes with it. */
 export function writeEvent(
@@ -45,4 +47,18 @@ export function writeEvent(
     payload: payload(),
   });
   return { guid, routingKey: `${interfaceName}.${action}`, json };
+}
+
+export async function publishEvent(
+  line: CommandPublisher,
+  { guid, routingKey, json }: WrittenDemoEvent,
+): Promise<void> {
+  await line.publish({
+    kind: 'publish',
+    exchange: eventsExchange,
+    routingKey,
+    body: Buffer.from(json),
+    messageId: guid,
+    contentType: 'application/json',
+  });
 }

@@ -8,8 +8,7 @@ import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { trustAlso } from '../http/certificates.ts';
-import { describeTold, toldOf } from './describe-callback.ts';
-import { forward, type Callback } from './forward.ts';
+import { describeTold, toldOf, forward, type Callback } from './forward.ts';
 
 const PATIENT_MS = 60_000;
 const callback: Callback = {

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventSourceMessage } from 'eventsource-parser';
+import { type EventSourceMessage, createParser } from 'eventsource-parser';
 import { backoffMs } from '@waybell/runtime/backoff';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
-import { toldOf, type ForwardedCallback } from './describe-callback.ts';
-import { forward } from './forward.ts';
-import { readEvents } from './read-events.ts';
+import { toldOf, type ForwardedCallback, forward } from './forward.ts';
 
 /** The API's view of a listener. */
 export type ListenerView = {
@@ -16,7 +14,7 @@ export type ListenerView = {
   answer_limit_ms: number;
 };
 
-export type ListenOptions = {
+type ListenOptions = {
   api: ClientApi;
   to: URL;
   /** The request to the API, as JSON. */
@@ -127,3 +125,33 @@ async function answer(
 const hasEnded = (error: unknown): boolean => error instanceof ApiProblem && [404, 410].includes(error.status);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+/** Yields the events of a stream. Throws if the stream is cut, or if nothing comes for this long, comments included. */
+export async function* readEvents(stream: ByteStream, silenceMs: number): AsyncGenerator<EventSourceMessage> {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  const arrived: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => arrived.push(event) });
+  try {
+    for (;;) {
+      const { done, value } = await withinSilence(reader.read(), silenceMs);
+      if (done) return;
+      parser.feed(value);
+      yield* arrived.splice(0);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function withinSilence<T>(reading: Promise<T>, silenceMs: number): Promise<T> {
+  const silent = Promise.withResolvers<never>();
+  const timer = setTimeout(() => silent.reject(new Error(`nothing came for ${silenceMs / 1_000} s`)), silenceMs);
+  try {
+    return await Promise.race([reading, silent.promise]);
+  } finally {
+    clearTimeout(timer);
+    reading.catch(() => undefined);
+  }
+}

@@ -6,7 +6,7 @@ import { brokerOf, databaseOf } from '@waybell/stack/address-of';
 import { SERVER_NAMES, SERVERS } from '@waybell/stack/choose-sources';
 import { topologyOf } from '@waybell/stack/prepare';
 import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
-import { stackAt } from '@waybell/stack/stack-at';
+import { stackAt } from '@waybell/stack/stack-record';
 import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning, type Condition, type ProcessEntry } from '@waybell/stack/stack-state';
 

@@ -1,4 +1,4 @@
-import { ruleInWords } from '../rule-in-words.ts';
+import { ruleInWords } from '../in-words.ts';
 
 /** A subscription as the API answers it. */
 export type SubscriptionAnswer = {

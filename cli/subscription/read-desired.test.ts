@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readDesired, requireDistinct } from './read-desired.ts';
+import { readDesired, requireDistinct } from './apply.ts';
 
 const entry = { callback_url: 'https://receiver.example.com/waybell', actions: ['order.*', 'vehicle.created'] };
 

@@ -4,9 +4,9 @@ import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
-import { accountCalled, namesOf, type NameOfAccount } from '../account-called.ts';
-import { report } from '../report.ts';
-import { readGuid } from '../why/read-guid.ts';
+import { accountCalled, namesOf, type NameOfAccount } from '../accounts.ts';
+import { report } from '../print.ts';
+import { readGuid } from '../options.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Ends the help of commands for operators. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests, type TestFile } from './find-tests.ts';
-import { inOrder } from './in-order.ts';
+import { inOrder } from './run-jest.ts';
 
 const aTest = (path: string, about: Partial<TestFile> = {}): TestFile => ({
   path,

@@ -1,20 +1,19 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { chooseSources, SERVER_NAMES, type ServerName } from '@waybell/stack/choose-sources';
-import { onceMore } from '@waybell/stack/once-more';
+import { onceMore } from '@waybell/stack/supervised-process';
 import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
 import { thisMachine } from '@waybell/stack/this-machine';
-import { BreakableServers, type Parted } from './breakable-servers.ts';
-import { reapContainers } from './reap-containers.ts';
-import { serveAnswers, type Lender } from './serve-answers.ts';
+import { BreakableServers, type Parted, serveAnswers, type Lender } from './breakable-servers.ts';
+import { CONTAINER_LABEL } from '@waybell/stack/docker';
 
 const TEMPLATE = 'waybell_template';
 const VHOSTS = { shared: 40, breakable: 24 };
 
-export type Lend = {
+type Lend = {
   /** Folder for data and logs. */
   home: string;
   report: (line: string) => void;
@@ -106,4 +105,17 @@ function onDatabase(servers: Servers, databases: Iterator<number>): string {
 
 function* counter(): Generator<number, never> {
   for (let next = 1; ; next += 1) yield next;
+}
+
+/**
+ * Has testcontainers remove the containers and volumes of this process when it is gone, however it ends. Resolves with the
+ * variable by which this process, and those that it starts, label them.
+ */
+async function reapContainers(): Promise<Record<string, string>> {
+  // Takes a second to load.
+  const { getContainerRuntimeClient, getReaper, LABEL_TESTCONTAINERS_SESSION_ID } = await import('testcontainers');
+  const { sessionId } = await getReaper(await getContainerRuntimeClient());
+  const label = `${LABEL_TESTCONTAINERS_SESSION_ID}=${sessionId}`;
+  process.env[CONTAINER_LABEL] = label;
+  return { [CONTAINER_LABEL]: label };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Progress } from './progress.ts';
+import { Progress } from './run-jest.ts';
 
 function aProgress(isTerminal: boolean) {
   let written = '';

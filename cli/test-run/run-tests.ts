@@ -1,20 +1,18 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
-import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/find-chromium';
+import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/programs';
 import { repository } from '@waybell/stack/stack-folder';
-import { plainText } from '../print.ts';
-import { report } from '../report.ts';
-import { childSeconds } from './cpu-seconds.ts';
-import { disturb } from './disturb.ts';
+import { plainText, report } from '../print.ts';
 import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
-import { Progress } from './progress.ts';
-import { runJest, type FileEvent, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
+import { Progress, runJest, type FileEvent, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
 import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
+import { spawn } from 'node:child_process';
+import { signalQuietly } from '@waybell/stack/process-identity';
 
-export type TestRun = {
+type TestRun = {
   tests: TestFile[];
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -121,4 +119,85 @@ async function runCrashed({ crashed }: JestResult, { tests, note, ...run }: Reru
   for (const path of crashed) note(`${path}: its process crashed`);
   const again = await runAll({ tests: tests.filter(({ path }) => crashed.includes(path)), ...run });
   return { passed: again.passed, failed: again.failed + again.crashed.length };
+}
+
+/** Linux has no other, whatever the machine. */
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of CPU of this process, and of processes that it has started and that are over. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + childSeconds();
+}
+
+/** Seconds of CPU of processes that this one has started, and that are over; 0 where that cannot be read. */
+function childSeconds(): number {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // The command's name, in parentheses, may hold anything.
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(13, 15);
+    return (Number(user) + Number(system)) / TICKS_PER_SECOND;
+  } catch {
+    return 0;
+  }
+}
+
+const EVERY_MS = 1_000;
+const STOPPED_MS = { least: 500, most: 8_000 };
+const BUSY = 4;
+
+/**
+ * A bad day for a test run: once a second one process that this one has started, by whatever way, stands still for half a
+ * second to eight, and busy loops take the cores. What a test then finds wrong is not its machine's doing but its own.
+ */
+function disturb(say: (line: string) => void): Disposable {
+  const busy = Array.from({ length: BUSY }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+  const spared = new Set(busy.map(({ pid }) => pid));
+  const stopped = new Set<number>();
+  let times = 0;
+  const goOn = (pid: number) => {
+    stopped.delete(pid);
+    signalQuietly(pid, 'SIGCONT');
+  };
+  const stopOne = () => {
+    const running = descendantsOf(process.pid).filter((pid) => !spared.has(pid) && !stopped.has(pid));
+    const pid = running[Math.floor(Math.random() * running.length)];
+    if (pid === undefined) return;
+    times += 1;
+    stopped.add(pid);
+    signalQuietly(pid, 'SIGSTOP');
+    setTimeout(goOn, STOPPED_MS.least + Math.random() * (STOPPED_MS.most - STOPPED_MS.least), pid);
+  };
+  const ticking = setInterval(stopOne, EVERY_MS);
+  return {
+    [Symbol.dispose]() {
+      clearInterval(ticking);
+      for (const pid of stopped) goOn(pid);
+      for (const child of busy) child.kill('SIGKILL');
+      say(`processes of the run were stopped ${times} times`);
+    },
+  };
+}
+
+/** Pids of all processes that this one, or one that it started, has started. */
+function descendantsOf(ancestor: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) parents.set(Number(name), parentOf(name));
+  const isOurs = (pid: number | undefined): boolean =>
+    pid !== undefined && (pid === ancestor || isOurs(parents.get(pid)));
+  return [...parents.keys()].filter((pid) => pid !== ancestor && isOurs(pid));
+}
+
+/** 0 where the process is gone. */
+function parentOf(pid: string): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command's name, in parentheses, may hold anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return 0;
+  }
 }

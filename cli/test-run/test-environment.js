@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync } from 'node:fs';
 import { basename, relative } from 'node:path';
-import { cpuSeconds } from './cpu-seconds.ts';
+import { cpuSeconds } from './run-tests.ts';
 
 // Unasked, a signal ends a process without telling those who wait for its exit, and a worker outlives jest. Listening for
 // `disconnect` would keep it from ever ending by itself.

@@ -1,6 +1,6 @@
 import type { WaitingDestination, WaitingEndpoint, WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
-import { accountCalled, type NameOfAccount } from '../account-called.ts';
-import { counted, sizeOf } from '../amounts.ts';
+import { accountCalled, type NameOfAccount } from '../accounts.ts';
+import { counted, sizeOf } from '../in-words.ts';
 
 /** Describes an endpoint and its waiting deliveries, as a line for a terminal. */
 export function describeEndpoint(endpoint: WaitingEndpoint, nameOf: NameOfAccount): string {

@@ -1,15 +1,7 @@
 import type { WaitingReason } from '@waybell/line/outcomes';
-import type {
-  AttemptEntry,
-  DeliveryEntry,
-  EventEntry,
-  SuppressedVerdict,
-  EventVerdict,
-  Why,
-} from '@waybell/delivery-log/read/entries';
-import { counted } from '../amounts.ts';
-import { accountCalled, type NameOfAccount } from '../account-called.ts';
-import { ruleInWords } from '../rule-in-words.ts';
+import type { AttemptEntry, DeliveryEntry, EventEntry, SuppressedVerdict, EventVerdict, Why } from '@waybell/delivery-log/read/entries';
+import { counted, ruleInWords } from '../in-words.ts';
+import { accountCalled, type NameOfAccount } from '../accounts.ts';
 
 const LONGEST_EXCERPT = 200;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findChromium, type BrowserMachine } from './find-chromium.ts';
+import { findChromium, type BrowserMachine } from './programs.ts';
 
 const aMachine = (offers: Partial<BrowserMachine> = {}): BrowserMachine => ({
   isExecutable: () => false,

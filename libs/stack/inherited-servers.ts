@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SERVER_NAMES, SERVERS } from './choose-sources.ts';
 import { repository, type StackFolder } from './stack-folder.ts';
-import { stackAt } from './stack-at.ts';
+import { stackAt } from './stack-record.ts';
 
 /** A server in place of one of the stack's own, by the variable that names it. */
 export type InheritedServer = { variable: string; url: string };

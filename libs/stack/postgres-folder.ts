@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { join } from 'node:path';
 import type { StackFolder } from './stack-folder.ts';
 import { writeRecord, type StackRecord } from './stack-record.ts';
-import { canEnter, type User } from './unprivileged-user.ts';
+import { canEnter, type User } from './programs.ts';
 
 /** Root only: one folder per stack whose own folder the user of Postgres cannot reach, such as one under /root. */
 const ELSEWHERE = '/var/lib/waybell';

@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process';
 import { chownSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { fetchImage, inContainer } from './in-container.ts';
+import { fetchImage, inContainer, type ContainerSetup, type PrivateServer, type ServerSetup, serverEnvironment } from './private-server.ts';
 import { postgresFolder } from './postgres-folder.ts';
-import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
-import { serverEnvironment } from './server-environment.ts';
 import { logFileOf } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, StartFailed } from './supervised-process.ts';
-import { unprivilegedUser, type User } from './unprivileged-user.ts';
+import { unprivilegedUser, type User } from './programs.ts';
 
 const DATABASE = 'waybell';
 /** Connections that docs/operating/sizing.md counts on. */

@@ -2,15 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
-import { fetchImage, inContainer } from './in-container.ts';
-import { findInErlang } from './find-in-erlang.ts';
+import { fetchImage, inContainer, serverEnvironment, type ContainerSetup, type PrivateServer, type ServerSetup } from './private-server.ts';
+import { findInErlang } from './rabbitmqctl.ts';
 import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';
-import { hostAndPort, reaches } from './reaches.ts';
-import { serverEnvironment } from './server-environment.ts';
+import { hostAndPort, reaches } from './ports.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
-import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
 
 /**
  * After a crash the broker may publish an expired retry to a queue that has no leader yet. It tries again after this time,

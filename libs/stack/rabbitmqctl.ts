@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { dirname, join, delimiter } from 'node:path';
 import { promisify } from 'node:util';
-import { findInErlang } from './find-in-erlang.ts';
 import type { ProcessSpec } from './supervised-process.ts';
+import { existsSync, realpathSync } from 'node:fs';
 
 /** Runs `rabbitmqctl` for a private node; resolves with its output. Rejects if it fails. */
 export const rabbitmqctl = (node: ProcessSpec, ...args: string[]): Promise<string> => run('rabbitmqctl', node, args);
@@ -41,3 +41,14 @@ async function run(program: string, { command, env, container }: ProcessSpec, ar
   const { stdout } = await promisify(execFile)(file, [...words, '-q', ...args], { env });
   return stdout;
 }
+
+/** Finds a program that comes with Erlang: next to the broker, on the path, or next to its `erl`. */
+export function findInErlang(program: 'epmd' | 'erl_call', broker: string): string | undefined {
+  const folders = [dirname(broker), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
+  return folders
+    .flatMap((folder) => [folder, ...besideErl(join(folder, 'erl'))])
+    .map((folder) => join(folder, program))
+    .find((path) => existsSync(path));
+}
+
+const besideErl = (erl: string): string[] => (existsSync(erl) ? [dirname(realpathSync(erl))] : []);

@@ -1,10 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { fetchImage, inContainer } from './in-container.ts';
-import type { ContainerSetup, PrivateServer, ServerSetup } from './private-server.ts';
-import { hostAndPort, reaches } from './reaches.ts';
-import { serverEnvironment } from './server-environment.ts';
+import { fetchImage, inContainer, type ContainerSetup, type PrivateServer, type ServerSetup, serverEnvironment } from './private-server.ts';
+import { hostAndPort, reaches } from './ports.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS } from './supervised-process.ts';

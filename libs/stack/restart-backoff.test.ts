@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { failuresInARow, restartDelayMs } from './restart-backoff.ts';
+import { failuresInARow, restartDelayMs } from './supervised-process.ts';
 
 describe('restartDelayMs', () => {
   test('begins at 0.2 s, doubles, and stays at 10 s', () => {

@@ -1,12 +1,11 @@
 import { chooseSources, isElsewhere, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
-import type { RestartPolicy } from './restart-backoff.ts';
+import { type RestartPolicy, SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 import { postgres, postgresContainer } from './postgres.ts';
 import type { ContainerSetup, PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
 import { MANAGEMENT, rabbitmq, rabbitmqContainer } from './rabbitmq.ts';
 import { redis, redisContainer } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord } from './stack-record.ts';
-import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 import { thisMachine } from './this-machine.ts';
 
 export type ServersOptions = ServerKind & {

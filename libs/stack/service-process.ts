@@ -3,8 +3,10 @@ import { NEEDS, type StackService } from './services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
+import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { topologyOf } from './prepare.ts';
 
-export type ServiceSetup = {
+type ServiceSetup = {
   folder: StackFolder;
   record: StackRecord;
   /** The caller's environment: every setting in it reaches the service. */
@@ -89,7 +91,7 @@ function entryPoint(service: StackService): string {
 }
 
 /** A receiver on this machine is what one tries first; the caller may forbid it again. */
-export const RECEIVERS_HERE = { CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128', CALLBACK_ALLOW_HTTP: 'true' };
+const RECEIVERS_HERE = { CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128', CALLBACK_ALLOW_HTTP: 'true' };
 
 function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.ProcessEnv {
   const { env, addresses, record, managementUrl } = setup;
@@ -111,4 +113,81 @@ function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.
       ADMIN_PORT: adminPort(record, env),
     }),
   };
+}
+
+/** In the place of what the stack chooses only once it runs. */
+const CHOSEN = {
+  AMQP_URL: 'amqp://localhost',
+  DATABASE_URL: 'postgres://localhost',
+  REDIS_URL: 'redis://localhost',
+  SECRET_KEYS: `any:${Buffer.alloc(32).toString('base64')}`,
+};
+
+/**
+ * Reads every setting as the services will. Throws InvalidEnvironment, with all that is wrong, before anything runs: a
+ * service would say so only once the servers are up, and each its own part.
+ */
+export async function checkSettings(services: readonly StackService[], env: NodeJS.ProcessEnv): Promise<void> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  // The stack gives each service a port of its own for health.
+  const settings = { ...CHOSEN, ...RECEIVERS_HERE, ...given, HEALTH_PORT: undefined };
+  const configs = await Promise.all(services.map(({ config }) => config()));
+  const problems = [...configs.map(({ readConfig }) => readConfig), topologyOf].flatMap((read) =>
+    problemsOf(() => read(settings)),
+  );
+  if (problems.length > 0) throw new InvalidEnvironment([...new Set(problems)]);
+}
+
+function problemsOf(read: () => unknown): string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidEnvironment) return error.problems;
+    throw error;
+  }
+}
+
+/** Metrics of processes. */
+type Figures = {
+  /** The sum of all that a metric counts; undefined where it is not there. */
+  sumOf(metric: string): number | undefined;
+  largestOf(metric: string): number | undefined;
+};
+
+const LIMIT_MS = 2_000;
+
+/** Reads the metrics of the processes at these addresses, as those of one; undefined where none answers. */
+export async function readFigures(...healths: string[]): Promise<Figures | undefined> {
+  const answers = await Promise.all(healths.map(metricsAt));
+  const text = answers.filter((answer) => answer !== undefined).join('\n');
+  if (text === '') return undefined;
+  const valuesOf = (metric: string): number[] =>
+    Array.from(text.matchAll(new RegExp(String.raw`^${metric}(?:\{.*\})? (\S+)$`, 'gm')), ([, value]) => Number(value));
+  return {
+    sumOf: (metric) => some(valuesOf(metric))?.reduce((sum, value) => sum + value, 0),
+    largestOf: (metric) => some(valuesOf(metric))?.reduce((one, other) => Math.max(one, other)),
+  };
+}
+
+async function metricsAt(health: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${health}/metrics`, { signal: AbortSignal.timeout(LIMIT_MS) });
+    return await answer.text();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Deliveries in one message of a delivery queue, on the mean since the router began; undefined before the first. */
+export function deliveriesPerMessage(router: Figures | undefined): number | undefined {
+  const [deliveries, messages] = [
+    router?.sumOf('waybell_delivery_batch_members_total'),
+    router?.sumOf('waybell_delivery_batches_total'),
+  ];
+  return deliveries === undefined || messages === undefined || messages === 0 ? undefined : deliveries / messages;
+}
+
+function some(values: number[]): number[] | undefined {
+  return values.length === 0 ? undefined : values;
 }

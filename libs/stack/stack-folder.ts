@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { homedir } from 'node:os';
 
 /** The folder of this checkout. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
@@ -57,4 +58,9 @@ export function writePrivately(path: string, content: string): void {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, content, { mode: 0o600 });
   renameSync(draft, path);
+}
+
+/** Returns the folder for downloads that all checkouts of a user share, such as the toolchain. */
+export function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'waybell');
 }

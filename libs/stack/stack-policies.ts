@@ -4,8 +4,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
 import { managementOf } from './rabbitmq.ts';
-import { stackAt } from './stack-at.ts';
-import { readRecord } from './stack-record.ts';
+import { stackAt, readRecord } from './stack-record.ts';
 
 const MANAGEMENT = { AMQP_MANAGEMENT_URL: brokerSettings.AMQP_MANAGEMENT_URL };
 

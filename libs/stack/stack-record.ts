@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { freePort, noteOwner } from './free-port.ts';
-import { writePrivately, type StackFolder } from './stack-folder.ts';
+import { freePort, noteOwner, ownerOf } from './ports.ts';
+import { writePrivately, type StackFolder, stackFolder } from './stack-folder.ts';
 
 /** The state that a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
 export type StackRecord = {
@@ -70,4 +70,19 @@ export function portOf(record: StackRecord, name: string): number {
   const port = record.ports[name];
   if (port === undefined) throw new Error(`no port was claimed for ${name}`);
   return port;
+}
+
+/**
+ * The stack of this user that has a private server of its own at this address, whether it runs or not: no other server has
+ * its password. Undefined where the server is of no such stack.
+ */
+export function stackAt(address: string): StackFolder | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { port, password } = new URL(address);
+  const home = ownerOf(Number(port));
+  if (home === undefined) return undefined;
+  const folder = stackFolder(home);
+  if (!existsSync(folder.recordFile)) return undefined;
+  const { brokerPassword, databasePassword, cachePassword } = readRecord(folder);
+  return [brokerPassword, databasePassword, cachePassword].includes(password) ? folder : undefined;
 }

@@ -5,16 +5,14 @@ import { processSettings } from '@waybell/runtime/settings';
 import { services as allServices, type StackService } from './services.ts';
 import { brokerOf, databaseOf } from './address-of.ts';
 import { isElsewhere } from './choose-sources.ts';
-import { checkSettings } from './check-settings.ts';
+import { checkSettings, adminAddress, apiAddress, serviceProcess } from './service-process.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
-import type { RestartPolicy } from './restart-backoff.ts';
+import { type RestartPolicy, SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 import { beginServers, type Servers, type ServersOptions } from './servers.ts';
 import { managementOf } from './rabbitmq.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
-import { adminAddress, apiAddress, serviceProcess } from './service-process.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
-import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 
 export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   /** Folder for data, logs and secrets. */

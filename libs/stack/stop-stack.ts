@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeContainers } from './docker.ts';
-import { removeContained } from './in-container.ts';
+import { removeContained } from './private-server.ts';
 import { removePostgresElsewhere } from './postgres-folder.ts';
 import { isAlive, signalQuietly, terminate, untilGone } from './process-identity.ts';
 import type { StackFolder } from './stack-folder.ts';

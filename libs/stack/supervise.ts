@@ -1,12 +1,16 @@
-import { rmSync } from 'node:fs';
-import { identify } from './process-identity.ts';
+import { rmSync, readFileSync, renameSync, writeFileSync, closeSync, openSync } from 'node:fs';
+import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { startStack, type Stack } from './stack.ts';
-import type { StackFolder } from './stack-folder.ts';
-import { entryOf, forgetState, writeState, type ProcessEntry, type StackState } from './stack-state.ts';
+import { type StackFolder, logFileOf, repository } from './stack-folder.ts';
+import { entryOf, forgetState, writeState, type ProcessEntry, type StackState, conditionOf } from './stack-state.ts';
 import type { ProcessEvent, SupervisedProcess } from './supervised-process.ts';
 import { isElsewhere, SERVER_NAMES } from './choose-sources.ts';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { LogTail } from './log-tail.ts';
 
-export type Supervision = {
+type Supervision = {
   folder: StackFolder;
   env: NodeJS.ProcessEnv;
   report: (line: string) => void;
@@ -110,4 +114,93 @@ function tellWaiting({ phase, processes }: StackState, report: (line: string) =>
   if (phase === 'starting')
     report(`waiting for ${names(['starting', 'stopping']).join(', ') || 'the tables and queues'}`);
   if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ') || 'the servers'} to end`);
+}
+
+/** Makes this process the only supervisor of the stack. False when another one lives. */
+export function takeLock({ lockFile }: StackFolder): boolean {
+  for (let tries = 0; tries < 5; tries += 1) {
+    try {
+      writeFileSync(lockFile, JSON.stringify(identify(process.pid)), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (isAlive(holderOf(lockFile))) return false;
+      setAside(lockFile);
+    }
+  }
+  return false;
+}
+
+function holderOf(lockFile: string): ProcessIdentity | undefined {
+  try {
+    return JSON.parse(readFileSync(lockFile, 'utf8')) as ProcessIdentity;
+  } catch {
+    // Gone, or its writer died while writing.
+    return undefined;
+  }
+}
+
+/** Only one of several that find a dead holder's lock can move it away. */
+function setAside(lockFile: string): void {
+  const aside = `${lockFile}.${process.pid}`;
+  try {
+    renameSync(lockFile, aside);
+    rmSync(aside);
+  } catch {
+    // Another one was quicker.
+  }
+}
+
+/** Starts a supervisor that outlives this process, prints its output, and resolves when everything is ready. */
+export async function startDetached(
+  folder: StackFolder,
+  env: NodeJS.ProcessEnv,
+  report: (line: string) => void,
+): Promise<void> {
+  const logFile = logFileOf(folder, 'supervisor');
+  const tail = new LogTail(logFile);
+  // Skips the output of earlier runs.
+  tail.read();
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn(process.execPath, [join(repository, 'cli', 'main.ts'), 'supervise'], {
+    cwd: repository,
+    env: { ...env, WAYBELL_HOME: folder.home },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const relay = () => tail.read().forEach((line) => report(line.replace(/^waybell: /, '')));
+  try {
+    while (!isReady(folder)) {
+      // Read before, so that its last words are not missed.
+      const isGone = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+      relay();
+      if (isGone && conditionOf(folder).kind !== 'running') {
+        throw new Error(`the stack did not start; what happened is in ${logFile}`);
+      }
+      await pause(50);
+    }
+    relay();
+  } finally {
+    child.unref();
+  }
+}
+
+/** Resolves when the stack that another process starts is ready. Throws when it does not start. */
+export async function untilReady(folder: StackFolder, report: (line: string) => void): Promise<void> {
+  const beganMs = Date.now();
+  const ticking = setInterval(() => report(`still starting (${Math.round((Date.now() - beganMs) / 1_000)} s)`), 2_000);
+  try {
+    while (!isReady(folder)) {
+      if (conditionOf(folder).kind !== 'running') throw new Error(`the stack did not start; see ${folder.logs}`);
+      await pause(100);
+    }
+  } finally {
+    clearInterval(ticking);
+  }
+}
+
+function isReady(folder: StackFolder): boolean {
+  const condition = conditionOf(folder);
+  return condition.kind === 'running' && condition.state.phase === 'ready';
 }

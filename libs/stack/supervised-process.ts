@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeContainers, removeContainersNow, signalContainer } from './docker.ts';
 import { identify, signalQuietly, untilGone, type ProcessIdentity } from './process-identity.ts';
-import { failuresInARow, restartDelayMs, type RestartPolicy } from './restart-backoff.ts';
+import { backoffMs } from '@waybell/runtime/backoff';
 
 export type ProcessSpec = {
   name: string;
@@ -240,5 +240,52 @@ export class SupervisedProcess {
   #becomeReady(): void {
     this.state = 'ready';
     this.#tell({ kind: 'ready', process: this });
+  }
+}
+
+/** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
+const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
+
+/** Whether a process that has ended is started again; `soon`: after a second at most, if a test must not wait. */
+export type RestartPolicy = 'never' | 'backed off' | 'soon';
+
+const SOON_MS = 1_000;
+
+/** How often in a row the process has ended early, its latest run included. */
+export function failuresInARow({ before, ranMs }: { before: number; ranMs: number }): number {
+  return ranMs >= RESTART_BACKOFF.steadyMs ? 1 : before + 1;
+}
+
+/** The pause before the next start, after that many failures in a row. */
+export function restartDelayMs(failures: number, restart: Exclude<RestartPolicy, 'never'>): number {
+  const longestMs = restart === 'soon' ? SOON_MS : RESTART_BACKOFF.longestMs;
+  return backoffMs({ firstMs: RESTART_BACKOFF.firstMs, longestMs }, Math.max(1, failures));
+}
+
+const SHOWN_LINES = 15;
+
+/** Explains a failure to a person: the message and, if a process did not start, the end of its log. */
+export function explainFailure(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof StartFailed)) return message;
+  const lines = lastLines(error.logFile);
+  const end = lines.length === 0 ? 'It is empty.' : `It ends:\n${lines.map((line) => `  | ${line}`).join('\n')}`;
+  return `${message}. Read ${error.logFile}. ${end}`;
+}
+
+function lastLines(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8').trim();
+  return text === '' ? [] : text.split('\n').slice(-SHOWN_LINES);
+}
+
+/** Starts it again, once, where a process did not start: a port may have been taken meanwhile. `note` hears of it. */
+export async function onceMore<T>(note: (line: string) => unknown, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof StartFailed)) throw error;
+    await note(error.message);
+    return start();
   }
 }

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '@waybell/runtime/testing/until';
-import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
-import { freePort } from '@waybell/stack/free-port';
-import { installPackages } from '@waybell/stack/install-packages';
-import { serverEnvironment } from '@waybell/stack/server-environment';
+import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
+import { freePort } from '@waybell/stack/ports';
+import { serverEnvironment } from '@waybell/stack/private-server';
 import { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { nameOfRule } from './alert-rules.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { repository } from '@waybell/stack/stack-folder';
 import type { ProcessSpec } from '@waybell/stack/supervised-process';

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { CHROMIUM } from '@waybell/stack/find-chromium';
+import { CHROMIUM } from '@waybell/stack/programs';
 import { services } from '@waybell/stack/services';
 import { repository } from '@waybell/stack/stack-folder';
 import { openBrowser } from '../testing/browser.ts';

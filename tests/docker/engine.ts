@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '@waybell/runtime/testing/until';
-import { cacheFolder } from '@waybell/stack/cache-folder';
-import { installPackages } from '@waybell/stack/install-packages';
+import { cacheFolder } from '@waybell/stack/stack-folder';
+import { installPackages } from '@waybell/stack/programs';
 import { goProgram } from '../testing/go-program.ts';
 
 /** Plugins of the client, which Debian does not have. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { buildConsole } from '@waybell/stack/build-console';
-import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
+import { firstExecutable, foldersOnPath } from '@waybell/stack/programs';
 import { repository } from '@waybell/stack/stack-folder';
 import { engine } from './stand.ts';
 

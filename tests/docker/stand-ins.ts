@@ -1,10 +1,8 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cacheFolder } from '@waybell/stack/cache-folder';
-import { installPackages } from '@waybell/stack/install-packages';
-import { runAsRoot } from '@waybell/stack/run-as-root';
-import { repository } from '@waybell/stack/stack-folder';
+import { cacheFolder, repository } from '@waybell/stack/stack-folder';
+import { installPackages, runAsRoot } from '@waybell/stack/programs';
 import type { Engine } from './engine.ts';
 
 const RELEASES = ['bookworm', 'trixie'];

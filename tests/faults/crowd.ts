@@ -1,4 +1,4 @@
-import { readFigures } from '@waybell/stack/read-figures';
+import { readFigures } from '@waybell/stack/service-process';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { subscribed, type Subscribed } from '../testing/subscribers.ts';
 import type { Stage } from './stage.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { PROCESSES } from '@waybell/cli/docs/chart/process-settings';
+import { PROCESSES } from '@waybell/cli/docs/chart/chart-files';
 import { readConfig as deactivator } from '@waybell/deactivator/config';
 import { readConfig as deliverer } from '@waybell/deliverer/config';
 import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '@waybell/stack/cache-folder';
+import { cacheFolder } from '@waybell/stack/stack-folder';
 import { moduleSource } from '../testing/module-source.ts';
 
 const MODULE = 'k8s.io/kubernetes';

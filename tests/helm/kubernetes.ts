@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
 import { kubernetesPrograms } from './kubernetes-programs.ts';
 

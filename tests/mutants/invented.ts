@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { report } from '@waybell/cli/report';
+import { report } from '@waybell/cli/print';
 import { chooseChanged, OF_TEXTS } from '@waybell/cli/test-run/choose-changed';
 import { findTests } from '@waybell/cli/test-run/find-tests';
 import { ImportGraph } from '@waybell/cli/test-run/import-graph';
 import { lendServers } from '@waybell/cli/test-run/lend-servers';
-import type { Lender } from '@waybell/cli/test-run/serve-answers';
+import type { Lender } from '@waybell/cli/test-run/breakable-servers';
 import { readCosts } from '@waybell/cli/test-run/test-costs';
-import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/find-chromium';
+import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/programs';
 import { repository } from '@waybell/stack/stack-folder';
 import { Dice } from '../actions/generate/dice.ts';
 import { chooseMistakes } from './choose-mistakes.ts';

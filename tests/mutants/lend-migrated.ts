@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { serveAnswers, type Lender } from '@waybell/cli/test-run/serve-answers';
+import { serveAnswers, type Lender } from '@waybell/cli/test-run/breakable-servers';
 
 /** The tables of a checkout cannot be made. */
 export class NotMigrated extends Error {

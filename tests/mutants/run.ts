@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repository } from '@waybell/stack/stack-folder';
-import { report } from '@waybell/cli/report';
+import { report } from '@waybell/cli/print';
 import { findTests } from '@waybell/cli/test-run/find-tests';
 import { lendServers } from '@waybell/cli/test-run/lend-servers';
 import { copyCheckout } from './copy-checkout.ts';

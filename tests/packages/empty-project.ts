@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { runPnpm } from '@waybell/cli/dependencies/run-pnpm';
+import { runPnpm } from '@waybell/cli/dependencies';
 import { repository } from '@waybell/stack/stack-folder';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { repository } from '@waybell/stack/stack-folder';
 import { TestStack } from '../testing/test-stack.ts';
 import { EmptyProject, pack } from './empty-project.ts';

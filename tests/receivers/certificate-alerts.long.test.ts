@@ -9,10 +9,8 @@ import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certif
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { readNetworks } from '@waybell/runtime/networks';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
-import { freePort } from '@waybell/stack/free-port';
-import { installPackages } from '@waybell/stack/install-packages';
-import { reaches } from '@waybell/stack/reaches';
+import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
+import { freePort, reaches } from '@waybell/stack/ports';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
 
 const LONG_MS = 60_000;

@@ -2,7 +2,7 @@ import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { toolchainComponents } from '@waybell/cli/dependencies/toolchain';
+import { toolchainComponents } from '@waybell/cli/dependencies';
 import { isTrustedNode, LEAST_NODE } from '@waybell/runtime/process-parts';
 import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';

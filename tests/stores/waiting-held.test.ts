@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { chosenRooms } from '@waybell/cli/waiting/chosen-rooms';
+import { chosenRooms } from '@waybell/cli/waiting/release-waiting';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { subscribeTo } from './waiting-deliveries.ts';

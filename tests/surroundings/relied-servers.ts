@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { carrierOf, publicAddress, stack, untilServed, waitsFor } from './stand.ts';
 
 const USER = 'rotated';

@@ -6,7 +6,7 @@ import { execPath } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { repository } from '@waybell/stack/stack-folder';
 import { createToken } from '@waybell/subscription-api/tokens';
 import type { KeptSubscription } from '../../packages/receiver/kept-subscription.ts';

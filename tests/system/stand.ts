@@ -2,7 +2,7 @@ import { withConstants } from '@waybell/runtime/gone-settings';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readFigures } from '@waybell/stack/read-figures';
+import { readFigures } from '@waybell/stack/service-process';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';

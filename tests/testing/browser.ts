@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser as Chromium, type BrowserServer, type Page } from 'playwright-core';
-import { CHROMIUM } from '@waybell/stack/find-chromium';
+import { CHROMIUM } from '@waybell/stack/programs';
 import { signalQuietly } from '@waybell/stack/process-identity';
 import { nothingLeftBehind } from './left-behind.ts';
 import { PAGE_PATIENCE_MS } from './patience.ts';

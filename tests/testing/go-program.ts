@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '@waybell/stack/cache-folder';
+import { cacheFolder } from '@waybell/stack/stack-folder';
 import { moduleSource } from './module-source.ts';
 
 /** A program of a module whose go.mod replaces or excludes others, which `go install` refuses. */

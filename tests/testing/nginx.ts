@@ -2,13 +2,10 @@ import { chownSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
-import { freePort } from '@waybell/stack/free-port';
-import { installPackages } from '@waybell/stack/install-packages';
-import { reaches } from '@waybell/stack/reaches';
+import { firstExecutable, foldersOnPath, installPackages, unprivilegedUser } from '@waybell/stack/programs';
+import { freePort, reaches } from '@waybell/stack/ports';
 import { writePrivately } from '@waybell/stack/stack-folder';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
-import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 
 export type Nginx = AsyncDisposable & {
   /** On which its first `server` listens; the next listens on the next of `ports`, and so on. */

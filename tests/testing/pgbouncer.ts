@@ -2,13 +2,10 @@ import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
-import { freePort } from '@waybell/stack/free-port';
-import { installPackages } from '@waybell/stack/install-packages';
-import { hostAndPort, reaches } from '@waybell/stack/reaches';
+import { firstExecutable, foldersOnPath, installPackages, unprivilegedUser } from '@waybell/stack/programs';
+import { freePort, hostAndPort, reaches } from '@waybell/stack/ports';
 import { writePrivately } from '@waybell/stack/stack-folder';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
-import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 
 export type Pgbouncer = AsyncDisposable & {
   /** An address of Postgres, as it is through the pooler. */

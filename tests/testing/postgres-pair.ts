@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { until } from '@waybell/runtime/testing/until';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { startServers } from '@waybell/stack/servers';
 import { requireProgram, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { nothingLeftBehind } from './left-behind.ts';

@@ -1,9 +1,8 @@
 import { withConstants } from '@waybell/runtime/gone-settings';
 import { readFileSync } from 'node:fs';
-import { freePort } from '@waybell/stack/free-port';
-import type { RestartPolicy } from '@waybell/stack/restart-backoff';
+import { freePort } from '@waybell/stack/ports';
+import { type RestartPolicy, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 import { waitsFor } from '@waybell/stack/service-process';
-import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 
 export type ReplicaOptions = {
   settings?: Record<string, string>;

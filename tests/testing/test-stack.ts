@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { postgresClient } from '@waybell/runtime/postgres-client';
-import { explainFailure } from '@waybell/stack/explain-failure';
-import { onceMore } from '@waybell/stack/once-more';
+import { explainFailure, onceMore } from '@waybell/stack/supervised-process';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startStack, type Stack, type StackOptions } from '@waybell/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
@@ -14,14 +13,7 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import { anEvent, type PublishedEvent } from './event.ts';
 import { nothingLeftBehind } from './left-behind.ts';
 import { plainEnvironment } from './plain-environment.ts';
-import {
-  borrowBreakable,
-  borrowRedis,
-  borrowVhost,
-  controlShared,
-  noteOfRun,
-  type Breakable,
-} from '@waybell/runtime/testing/borrow';
+import { borrowBreakable, borrowRedis, borrowVhost, controlShared, noteOfRun, type Breakable } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 

@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers } from '@waybell/stack/servers';
-import { freePort } from '@waybell/stack/free-port';
-import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
+import { freePort } from '@waybell/stack/ports';
+import { unprivilegedUser } from '@waybell/stack/programs';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { nothingLeftBehind } from './left-behind.ts';
 

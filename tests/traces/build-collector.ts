@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '@waybell/stack/cache-folder';
+import { cacheFolder } from '@waybell/stack/stack-folder';
 
 const SOURCES = join(import.meta.dirname, 'collector');
 const CACHE = join(cacheFolder(), 'collector');

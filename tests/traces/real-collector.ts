@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { until } from '@waybell/runtime/testing/until';
 import { buildCollector } from './build-collector.ts';

@@ -1,8 +1,7 @@
 import { connect, type ConsumeMessage } from 'amqplib';
 import { serve } from '../../lib/part.ts';
 import { httpClient } from '../http-clients.ts';
-import { acknowledgeTogether } from './acknowledge.ts';
-import { bareDeliveriesQueue } from './queues.ts';
+import { acknowledgeTogether, bareDeliveriesQueue } from './queues.ts';
 
 const SLOTS = 512;
 

@@ -1,8 +1,7 @@
 import { connect, type ConsumeMessage } from 'amqplib';
 import { serve } from '../../lib/part.ts';
 import { findCallbackIn, type BareEvent } from '../find-callback.ts';
-import { acknowledgeTogether } from './acknowledge.ts';
-import { bareDeliveriesQueue, bareEventsQueue } from './queues.ts';
+import { acknowledgeTogether, bareDeliveriesQueue, bareEventsQueue } from './queues.ts';
 
 const PREFETCH = 256;
 

@@ -1,4 +1,4 @@
-import { readFigures } from '@waybell/stack/read-figures';
+import { readFigures } from '@waybell/stack/service-process';
 import { until } from '@waybell/runtime/testing/until';
 import { hang, type Hang } from '../../testing/hang.ts';
 import type { Ledger } from '../../testing/ledger.ts';

@@ -9,7 +9,7 @@ import { asUser } from '@waybell/runtime/local-passwords';
 import { borrowVhost } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { identify } from '@waybell/stack/process-identity';
 import { topologyOf } from '@waybell/stack/prepare';
 import { queueDepths } from '@waybell/stack/queue-depths';

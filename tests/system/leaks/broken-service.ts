@@ -1,6 +1,6 @@
 import { withConstants } from '@waybell/runtime/gone-settings';
 import { spawn } from 'node:child_process';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 export type Ended = { code: number | null; output: string };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '@waybell/stack/free-port';
+import { freePort } from '@waybell/stack/ports';
 import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { lineTopology } from '@waybell/line/line-topology';
 import { readOutcomes } from '@waybell/line/outcome-batch';
